@@ -1,0 +1,80 @@
+"""`python -m bench [names…] [--seconds N] [--json] [--profile]`: run benchmarks and print the table.
+
+Exit codes: 0 every budget met, 1 one was missed or could not be measured, 130 interrupted.
+"""
+
+import argparse
+import json
+import sys
+
+from rich.console import Console
+
+from bench import machine
+from bench.catalog import BENCHMARKS
+from bench.options import Options
+from bench.processes import interrupt_on_signals
+from bench.report import BenchError, Row, as_json, failed, print_table
+
+
+def main() -> int:
+    """Read the arguments, run, print."""
+    arguments = _parser().parse_args()
+    interrupt_on_signals()
+    try:
+        about = machine.describe()
+        groups = _run_all(arguments.names or list(BENCHMARKS), arguments)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    if arguments.json:
+        print(json.dumps(as_json(groups, about), indent=2, ensure_ascii=False))
+    else:
+        print_table(groups, about)
+    kept = all(row.verdict in ("met", "") for rows in groups.values() for row in rows)
+    return 0 if kept else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    names = "\n".join(f"  {name:<8} {benchmark.tells}" for name, benchmark in BENCHMARKS.items())
+    parser = argparse.ArgumentParser(
+        prog="bench",
+        description="Measure Headspace against its budgets.",
+        epilog=f"benchmarks:\n{names}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="name", type=_known, help="which ones (default: all)")
+    parser.add_argument("--seconds", type=_positive, help="how long each measurement lasts (default: its own)")
+    parser.add_argument("--json", action="store_true", help="print the table as JSON")
+    parser.add_argument("--profile", action="store_true", help="ingest only: profile the daemon, top 30 by own time")
+    return parser
+
+
+def _known(name: str) -> str:
+    if name not in BENCHMARKS:
+        raise argparse.ArgumentTypeError(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
+    return name
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value <= 600:
+        raise argparse.ArgumentTypeError("between 0 and 600")
+    return value
+
+
+def _run_all(names: list[str], arguments: argparse.Namespace) -> dict[str, list[Row]]:
+    with Console(stderr=True).status("") as status:
+        options = Options(arguments.seconds, arguments.profile, status.update)
+        return {name: _run(name, options) for name in names}
+
+
+def _run(name: str, options: Options) -> list[Row]:
+    """One benchmark; what cannot be measured becomes a row that says so."""
+    try:
+        return BENCHMARKS[name].run(options)
+    except (BenchError, OSError) as error:
+        return [failed(name, str(error) or type(error).__name__)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,24 @@
+"""The table of benchmarks: a new one is a module and a line here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bench import evolve, ingest, start, stream
+from bench.options import Options
+from bench.report import Row
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark: what it tells, and how it is run."""
+
+    tells: str
+    run: Callable[[Options], list[Row]]
+
+
+BENCHMARKS: dict[str, Benchmark] = {
+    "ingest": Benchmark("hook events a second through a real daemon, beside an endpoint that does nothing", ingest.run),
+    "stream": Benchmark("from a hook to the message on the event stream, at 500 hooks a second", stream.run),
+    "evolve": Benchmark("the kernel alone: events a second decoded and evolved in memory", evolve.run),
+    "start": Benchmark("how long commands and the daemon take until they are there", start.run),
+}

@@ -1,0 +1,94 @@
+"""Evolve: the kernel alone, in this process, over a generated history in memory.
+
+The history is that of `ingest`: many agents in believable turns, their events interleaved as they would arrive. It is
+replayed from its beginning again and again, each time for new agents. The budget is that of `evolve`, over events
+decoded before; a replay decodes them as well, which is the second row.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from bench import sessions
+from bench.options import Options
+from bench.report import Row, at_least
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.birth import born
+from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.kernel.evolve import evolve
+from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.wire import WireHook
+
+AGENTS = 200
+EVENTS_EACH = 200
+SECONDS = 4.0
+BEGAN = 1_750_000_000_000_000
+"""When the history begins, in microseconds since 1970."""
+APART = 10_000
+"""Microseconds between two events of the history."""
+
+
+def run(options: Options) -> list[Row]:
+    """Measure, and answer the rows."""
+    options.say("evolve")
+    seconds = (options.seconds or SECONDS) / 2
+    envelopes = history()
+    agents, events = newborn(envelopes), [decode(envelope) for envelope in envelopes]
+    alone = _rates(lambda: evolve_all(agents, events), seconds)
+    replayed = _rates(lambda: evolve_all(agents, [decode(envelope) for envelope in envelopes]), seconds)
+    note = f"{len(events):,} events of {AGENTS} agents, median of {len(alone)} passes"
+    return [
+        Row("evolve, events a second", statistics.median(alone), "/s", at_least(50_000), note),
+        Row("decode and evolve", statistics.median(replayed), "/s", note="a replay without reading the journal"),
+    ]
+
+
+def history() -> list[Envelope]:
+    """The events of all agents, one of each in turn."""
+    walks = [sessions.walk(sessions.script(n, Path(f"/srv/p{n:03}"), Path("/srv/.claude"))) for n in range(AGENTS)]
+    payloads = (next(walk) for _ in range(EVENTS_EACH) for walk in walks)
+    return [_envelope(number, payload) for number, payload in enumerate(payloads)]
+
+
+def _envelope(number: int, payload: bytes) -> Envelope:
+    shape = msgspec.json.decode(payload, type=WireHook)
+    at = BEGAN + number * APART
+    return Envelope(
+        id=f"e{number:08}",
+        name=shape.hook_event_name or "",
+        origin=Origin.HOOK,
+        client="claude-code",
+        host="bench",
+        fired_at=at,
+        received_at=at,
+        payload=payload,
+        context=Context(project_root=shape.cwd, branch="main"),
+    )
+
+
+def newborn(envelopes: list[Envelope]) -> list[Agent]:
+    """The agents at the beginning of the history, each from its first event."""
+    return [born(envelope.id, envelope, decode(envelope)) for envelope in envelopes[:AGENTS]]
+
+
+def evolve_all(agents: list[Agent], events: list[Event]) -> list[Agent]:
+    """The agents after the history; their events take turns."""
+    now = list(agents)
+    for number, event in enumerate(events):
+        now[number % AGENTS] = evolve(now[number % AGENTS], event).agent
+    return now
+
+
+def _rates(replay: Callable[[], list[Agent]], seconds: float) -> list[float]:
+    """Events a second of one pass after the other, at least three of them."""
+    rates: list[float] = []
+    deadline = time.perf_counter() + seconds
+    while len(rates) < 3 or time.perf_counter() < deadline:
+        began = time.perf_counter()
+        replay()
+        rates.append(AGENTS * EVENTS_EACH / (time.perf_counter() - began))
+    return rates

@@ -1,0 +1,170 @@
+"""Real processes in a scratch home, and their end.
+
+Nothing here outlives its `with`: a process is ended by its pid (asked, then killed together with its own group), a
+scratch home is deleted. Both also on Ctrl+C, SIGTERM and errors, since `interrupt_on_signals` turns those signals into
+the exception that unwinds every `with`. The environment is made from nothing, so that no benchmark reads or touches
+the user's configuration, tmux server, desktop or Claude Code.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from bench.report import BenchError
+
+STOP_SECONDS = 10.0
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+_KEPT = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH")
+_MEMORY_FILESYSTEMS = {"tmpfs", "ramfs"}
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """A home of its own: where everything that the measured processes write ends up."""
+
+    root: Path
+    env: dict[str, str]
+
+    def project(self, name: str) -> Path:
+        """A directory that looks like a repository, for a session to work in."""
+        path = self.root / "projects" / name
+        (path / ".git").mkdir(parents=True, exist_ok=True)
+        (path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        return path
+
+
+@contextmanager
+def scratch() -> Iterator[Scratch]:
+    """A scratch home on a real disk, deleted at the end."""
+    root = Path(tempfile.mkdtemp(prefix="hs-bench-", dir=_disk_directory()))
+    try:
+        yield Scratch(root, _environment(root))
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _environment(root: Path) -> dict[str, str]:
+    homes = {
+        "HOME": root / "home",
+        "HEADSPACE_HOME": root / "headspace",
+        "XDG_CONFIG_HOME": root / "home/.config",
+        "XDG_DATA_HOME": root / "home/.local/share",
+        "XDG_STATE_HOME": root / "home/.local/state",
+        "XDG_CACHE_HOME": root / "home/.cache",
+        "XDG_RUNTIME_DIR": root / "run",
+        "CLAUDE_CONFIG_DIR": root / "home/.claude",
+        "TMUX_TMPDIR": root / "run",
+        "TMPDIR": root / "tmp",
+    }
+    for path in homes.values():
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return {name: os.environ[name] for name in _KEPT if name in os.environ} | {k: str(v) for k, v in homes.items()}
+
+
+def _disk_directory() -> str:
+    """The system's temp directory, or `/var/tmp` where that one lives in memory and an fsync would cost nothing."""
+    usual = tempfile.gettempdir()
+    if filesystem(usual) not in _MEMORY_FILESYSTEMS or filesystem("/var/tmp") in _MEMORY_FILESYSTEMS | {""}:
+        return usual
+    return "/var/tmp"
+
+
+def filesystem(path: str) -> str:
+    """The type of the filesystem that a path is on, empty where the system does not tell (macOS)."""
+    try:
+        mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    except OSError:
+        return ""
+    real = Path(path).resolve()
+    around = [(len(point), kind) for _, point, kind, *_ in mounts if real.is_relative_to(point)]
+    return max(around, default=(0, ""))[1]
+
+
+@contextmanager
+def process(
+    argv: list[str], env: dict[str, str], log: Path, stop: signal.Signals = signal.SIGTERM
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process in a session of its own (so that Ctrl+C reaches only us), its output in `log`."""
+    with log.open("ab") as output:
+        child = subprocess.Popen(
+            argv,
+            env=env,
+            cwd=CHECKOUT,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield child
+    finally:
+        _end(child, stop)
+
+
+def _end(child: subprocess.Popen[bytes], stop: signal.Signals) -> None:
+    if child.poll() is not None:
+        return
+    child.send_signal(stop)
+    try:
+        child.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def run(argv: list[str], env: dict[str, str], timeout: float = 30.0) -> str:
+    """Run a command to its end and give back what it printed."""
+    try:
+        done = subprocess.run(
+            argv,
+            check=False,
+            env=env,
+            cwd=CHECKOUT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+    except subprocess.TimeoutExpired:
+        raise BenchError(f"{_shown(argv)} took longer than {timeout:.0f} s") from None
+    if done.returncode != 0:
+        raise BenchError(f"{_shown(argv)} ended with {done.returncode}: {last_line(done.stderr or done.stdout)}")
+    return done.stdout
+
+
+def _shown(argv: list[str]) -> str:
+    return " ".join(["python" if part == sys.executable else part for part in argv])
+
+
+def last_line(text: str) -> str:
+    """The last line that says something, which is where Python puts the reason."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no output")
+
+
+def free_port() -> int:
+    """A port on 127.0.0.1 that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def interrupt_on_signals() -> None:
+    """Make SIGTERM and SIGHUP do what Ctrl+C does: unwind, and end every process on the way."""
+
+    def interrupt(_signal: int, frame: FrameType | None) -> None:
+        handler = signal.getsignal(signal.SIGINT)  # asyncio replaces it while a loop runs, so asked at the moment
+        if callable(handler):
+            handler(signal.SIGINT, frame)
+
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, interrupt)

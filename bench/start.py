@@ -1,0 +1,78 @@
+"""Start: what a person waits for before the first word, and how soon the daemon is there.
+
+Commands are timed as whole processes against a bare `python -c pass`, in turns in one run; what is left after taking
+that off is their own. A daemon is timed from its start until `/health` answers, in an empty home and in a used one.
+"""
+
+import statistics
+import sys
+import time
+from pathlib import Path
+
+from bench import processes
+from bench.daemon import daemon
+from bench.options import Options
+from bench.report import Row, at_most
+
+TIMES = 10
+STARTS = 3
+OWN_MS = 300.0
+READY_MS = 1500.0
+
+BARE = "python -c pass"
+
+
+def run(options: Options) -> list[Row]:
+    """Measure, and answer the rows."""
+    with processes.scratch() as home:
+        options.say("start: daemon")
+        with daemon(home) as first:
+            options.say("start: commands")
+            times = _times(home.env, _commands())
+        again = [_ready_again(home) for _ in range(STARTS)]
+    return [*_command_rows(times), *_daemon_rows(first.ready_ms, again)]
+
+
+def _commands() -> dict[str, list[str]]:
+    """What is timed; the installed `headspace` where there is one."""
+    script = Path(sys.executable).with_name("headspace")
+    headspace = [str(script)] if script.exists() else [sys.executable, "-m", "claude_headspace"]
+    return {
+        BARE: [sys.executable, "-c", "pass"],
+        "headspace --help": [*headspace, "--help"],
+        "headspace list --json": [*headspace, "list", "--json"],
+    }
+
+
+def _times(env: dict[str, str], commands: dict[str, list[str]]) -> dict[str, float]:
+    """The median wall time of each command, in milliseconds; once before, for the caches."""
+    taken: dict[str, list[float]] = {name: [] for name in commands}
+    for argv in commands.values():
+        processes.run(argv, env)
+    for _ in range(TIMES):
+        for name, argv in commands.items():
+            began = time.perf_counter()
+            processes.run(argv, env)
+            taken[name].append((time.perf_counter() - began) * 1000)
+    return {name: statistics.median(values) for name, values in taken.items()}
+
+
+def _ready_again(home: processes.Scratch) -> float:
+    with daemon(home) as server:
+        return server.ready_ms
+
+
+def _command_rows(times: dict[str, float]) -> list[Row]:
+    bare = times.pop(BARE)
+    return [
+        Row(f"{name}, its own time", whole - bare, "ms", at_most(OWN_MS), f"{whole:.0f} ms whole, {BARE} {bare:.0f} ms")
+        for name, whole in times.items()
+    ]
+
+
+def _daemon_rows(first: float, again: list[float]) -> list[Row]:
+    each = ", ".join(f"{value:.0f}" for value in again)
+    return [
+        Row("daemon ready, empty home", first, "ms", at_most(READY_MS), "process start to /health, schema made"),
+        Row("daemon ready, used home", statistics.median(again), "ms", at_most(READY_MS), f"starts {each}"),
+    ]

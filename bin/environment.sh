@@ -1,0 +1,163 @@
+# shellcheck shell=bash
+# The environment Headspace runs in: <checkout>/.venv, made on first use, renewed when the dependencies change.
+#
+# Sourced by the scripts beside it, which set $root to the checkout and then call one of
+#   ensure_environment runtime    what running Headspace needs
+#   ensure_environment dev        that, and what testing and measuring it needs
+#
+# Rules: bash 3.2 is enough (macOS). A ready environment costs one `cksum` and no Python. Everything said goes to stderr.
+# One process builds at a time and the others wait for it. The stamp is written last, so a build that was cut short is
+# simply done again. The stamp holds the checkout's path, because an environment does not survive being moved or copied.
+
+: "${root:?set root to the checkout before sourcing environment.sh}"
+venv=$root/.venv
+stamp=$venv/headspace-stamp
+install_log=$venv/headspace-install.log
+lock=$root/.venv.lock
+
+ensure_environment() {
+    environment_is_ready "$1" && return
+    take_lock
+    environment_is_ready "$1" || build_environment "$1"
+    release_lock
+}
+
+environment_is_ready() {
+    [[ -x $venv/bin/python && -x $venv/bin/headspace && -r $stamp ]] || return 1
+    local checksum
+    checksum=$(dependency_checksum)
+    case $(<"$stamp") in
+        "dev"$'\n'"$checksum") ;;
+        "runtime"$'\n'"$checksum") [[ $1 == runtime ]] ;;
+        *) return 1 ;;
+    esac
+}
+
+dependency_checksum() {
+    cksum "$root/pyproject.toml" "$root/constraints.txt"
+}
+
+build_environment() {
+    local extras=$1 checksum python=
+    checksum=$(dependency_checksum) # taken before the work: what changes during it must count as changed
+    if [[ -r $stamp && $(<"$stamp") == "dev"$'\n'* ]]; then
+        extras=dev # once for development, always for development
+    fi
+    environment_is_usable || rm -rf "$venv"
+    if [[ -d $venv ]]; then
+        say "Updating the environment of Headspace…"
+    else
+        python=$(find_python) || exit 1
+        say "Preparing Headspace, once (about a minute)…"
+    fi
+    rm -f "$stamp"
+    mkdir -p "$venv" || die "cannot write to $root"
+    install_packages "$extras" "$python" >"$install_log" 2>&1 || report_failed_install
+    printf '%s\n%s\n' "$extras" "$checksum" >"$stamp"
+}
+
+# An environment of this checkout whose Python still runs and is new enough; it may lack packages.
+environment_is_usable() {
+    [[ ! -e $stamp || $(<"$stamp") == *" $root/pyproject.toml"* ]] && is_recent_python "$venv/bin/python"
+}
+
+find_python() {
+    local candidate candidates=(python3.13 python3.12 python3.11 python3) without_venv=
+    [[ -z ${HEADSPACE_PYTHON:-} ]] || candidates=("$HEADSPACE_PYTHON")
+    for candidate in "${candidates[@]}"; do
+        is_recent_python "$candidate" || continue
+        if "$candidate" -I -c 'import ensurepip, venv' >/dev/null 2>&1; then
+            printf '%s\n' "$candidate"
+            return
+        fi
+        without_venv=$candidate
+    done
+    if [[ -n $without_venv ]]; then
+        die "$without_venv cannot make virtual environments: its venv module is not installed." \
+            "On Debian and Ubuntu: sudo apt install python3-venv. Then run this again."
+    fi
+    die "needs Python 3.11 or newer and found none (tried: ${candidates[*]})." \
+        "Install one (https://www.python.org/downloads, brew install python, sudo apt install python3 python3-venv)" \
+        "or name one that is there: HEADSPACE_PYTHON=/path/to/python3. Then run this again."
+}
+
+# Runs the candidate instead of looking for its file: pyenv leaves a python3.12 in PATH that only prints an error.
+is_recent_python() {
+    "$1" -I -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
+}
+
+# In a subshell, so that nothing of it reaches Headspace itself. The constraints go in by a relative path, because
+# pip splits PIP_… variables at spaces, and by variables too, because -c does not reach the build of the package.
+install_packages() (
+    cd "$root" || exit 1
+    unset PIP_PREFIX PIP_TARGET PIP_USER
+    export PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt
+    package=.
+    [[ $1 == runtime ]] || package=".[$1]"
+    if [[ ! -x $venv/bin/python ]] || ! "$venv/bin/python" -I -m pip --version; then
+        "${2:-$venv/bin/python}" -I -m venv "$venv" || exit 1
+    fi
+    "$venv/bin/python" -I -m pip install --disable-pip-version-check --no-input -c constraints.txt -e "$package"
+)
+
+report_failed_install() {
+    say "headspace: preparing the environment failed. The last lines of $install_log:"
+    sed -e '/^ *$/d' -e 's/^/    /' "$install_log" | tail -n 20 >&2 # pip puts half a page below the cause
+    die "Check the network, or where pip is configured to install from, and run this again." \
+        "If that does not help, start afresh: rm -rf '$venv'"
+}
+
+# The lock is a symbolic link that names its holder: made atomically everywhere, where flock is missing on macOS.
+take_lock() {
+    local holder announced=
+    SECONDS=0
+    until ln -s "$$" "$lock" 2>/dev/null; do
+        holder=$(readlink "$lock") || holder=
+        if [[ -z $holder ]]; then
+            [[ -w $root ]] || die "cannot write to $root, where its environment (.venv) belongs."
+        elif ! is_running "$holder"; then
+            break_lock "$holder"
+            continue
+        elif [[ -z $announced ]]; then
+            say "Waiting for another start that is preparing Headspace…"
+            announced=yes
+        fi
+        ((SECONDS < 900)) || die "waited 15 minutes for process $holder. If it is not preparing Headspace: rm '$lock'"
+        sleep 0.2
+    done
+    trap release_lock EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+}
+
+release_lock() {
+    rm -f "$lock"
+    trap - EXIT INT TERM HUP
+}
+
+# Only the holder of the second lock may remove a dead one's first, or two that wait could remove a third one's.
+break_lock() {
+    if mkdir "$lock.broken" 2>/dev/null; then
+        [[ $(readlink "$lock") != "$1" ]] || rm -f "$lock"
+        rmdir "$lock.broken"
+    else
+        ((SECONDS < 900)) || die "cannot clean up after a start that was cut short: rm -r '$lock' '$lock.broken'"
+        sleep 0.2
+    fi
+}
+
+# `kill -0` needs no other program but fails on a process of another user too; then ps knows, where there is one.
+is_running() {
+    kill -0 "$1" 2>/dev/null || ps -p "$1" >/dev/null 2>&1
+}
+
+say() {
+    printf '%s\n' "$@" >&2
+}
+
+die() {
+    local problem=$1
+    shift
+    say "headspace: $problem" "$@"
+    exit 1
+}

@@ -1,0 +1,188 @@
+"""Settings and places: what a user may change, and where files live.
+
+Nothing needs configuring. Order, later wins: the defaults here, `config.toml`, the environment (`HEADSPACE_PORT` for
+`port`, and so on), the command line. `HEADSPACE_HOME=DIR` puts everything under DIR; otherwise the XDG directories are
+used.
+"""
+
+import os
+import socket
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from claude_headspace.errors import BadConfiguration
+
+MIB = 1024 * 1024
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Every setting, with its default and what it is for."""
+
+    host: Annotated[str, Meta(description='Address to listen on. Anything but loopback needs `ingest = "token"`.')] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, Meta(description="Port to listen on; 0 takes a free one.", ge=0, le=65535)] = 5055
+    database: Annotated[str, Meta(description="Database address; empty means SQLite in the data directory.")] = ""
+    ingest: Annotated[
+        Literal["open", "token"],
+        Meta(
+            description="Who may send hook events: any local program (they are only recorded), or only holders of a token."
+        ),
+    ] = "open"
+    allowed_hosts: Annotated[
+        tuple[str, ...], Meta(description="More host names that the page and API may be reached by, beside loopback.")
+    ] = ()
+    machine: Annotated[str, Meta(description="This machine's name on the board; empty takes the host name.")] = ""
+    max_body_bytes: Annotated[int, Meta(description="Largest request body; a larger one gets 413.", ge=1024)] = 8 * MIB
+    heartbeat_seconds: Annotated[float, Meta(description="Pause between heartbeat comments of the stream.", gt=0)] = (
+        15.0
+    )
+    hooks_silent_after: Annotated[
+        float, Meta(description="Seconds without a hook after which Headspace looks for itself more often.", gt=0)
+    ] = 300.0
+    polling_seconds: Annotated[float, Meta(description="Pause between looks while hooks arrive.", gt=0)] = 60.0
+    silent_polling_seconds: Annotated[float, Meta(description="Pause between looks while hooks are silent.", gt=0)] = (
+        2.0
+    )
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Meta(description="What goes into the log file.")
+    ] = "info"
+
+    @property
+    def host_name(self) -> str:
+        """The name that agents of this machine carry."""
+        return self.machine or socket.gethostname()
+
+
+class Places(msgspec.Struct, frozen=True):
+    """Where things live. Directories are made 0700 when first used, files 0600."""
+
+    config: Path
+    data: Path
+    state: Path
+    runtime: Path
+
+    @property
+    def config_file(self) -> Path:
+        """The user's settings."""
+        return self.config / "config.toml"
+
+    @property
+    def database(self) -> Path:
+        """The embedded journal."""
+        return self.data / "headspace.db"
+
+    @property
+    def spool(self) -> Path:
+        """Events that nobody could take."""
+        return self.state / "spool"
+
+    @property
+    def log_file(self) -> Path:
+        """What the daemon did."""
+        return self.state / "headspace.log"
+
+    @property
+    def secret_file(self) -> Path:
+        """What the tokens of this home are made from."""
+        return self.state / "secret"
+
+    @property
+    def lock_file(self) -> Path:
+        """Held by the running daemon."""
+        return self.runtime / "daemon.lock"
+
+    @property
+    def daemon_file(self) -> Path:
+        """Where the running daemon can be reached."""
+        return self.runtime / "daemon.json"
+
+    def make(self) -> None:
+        """Make the directories, closed to others."""
+        for place in (self.config, self.data, self.state, self.runtime, self.spool):
+            place.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def find_places(env: Mapping[str, str] = os.environ) -> Places:
+    """The places that the environment names."""
+    if home := env.get("HEADSPACE_HOME"):
+        root = Path(home).expanduser().absolute()
+        return Places(root, root, root, root / "run")
+    from platformdirs import PlatformDirs
+
+    dirs = PlatformDirs("headspace", appauthor=False)
+    return Places(dirs.user_config_path, dirs.user_data_path, dirs.user_state_path, dirs.user_runtime_path)
+
+
+def load_settings(
+    places: Places, env: Mapping[str, str] = os.environ, overrides: Mapping[str, Any] | None = None
+) -> Settings:
+    """The settings in force; what cannot be used is named, with the place it comes from."""
+    return effective_settings(places, env, overrides)[0]
+
+
+def effective_settings(
+    places: Places, env: Mapping[str, str] = os.environ, overrides: Mapping[str, Any] | None = None
+) -> tuple[Settings, dict[str, str]]:
+    """The settings, and for each where it comes from."""
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(Settings.__struct_fields__, "default")
+    for origin, found in (
+        (str(places.config_file), _from_file(places.config_file)),
+        ("environment", _from_environment(env)),
+        ("command line", dict(overrides or {})),
+    ):
+        _check(found, origin)
+        values.update(found)
+        origins.update(dict.fromkeys(found, origin))
+    return msgspec.convert(values, Settings, strict=False), origins
+
+
+def describe_settings() -> list[tuple[str, Any, str]]:
+    """Name, default and description of every setting."""
+    hints = get_type_hints(Settings, include_extras=True)
+    defaults = Settings()
+    return [
+        (name, getattr(defaults, name), hints[name].__metadata__[0].description) for name in Settings.__struct_fields__
+    ]
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadConfiguration(
+            "bad_configuration",
+            f"{path} cannot be read: {error}",
+            "Correct the file, or move it away to use the defaults.",
+        ) from error
+
+
+def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in Settings.__struct_fields__:
+        value = env.get(f"HEADSPACE_{name.upper()}")
+        if value:
+            found[name] = value.split(",") if name == "allowed_hosts" else value
+    if url := env.get("HEADSPACE_DATABASE_URL"):
+        found["database"] = url
+    return found
+
+
+def _check(values: dict[str, Any], origin: str) -> None:
+    try:
+        msgspec.convert(values, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        known = ", ".join(Settings.__struct_fields__)
+        raise BadConfiguration(
+            "bad_configuration",
+            f"A setting from {origin} cannot be used: {error}",
+            f"Correct it. `headspace config` explains every setting: {known}.",
+        ) from error

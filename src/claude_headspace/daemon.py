@@ -1,0 +1,297 @@
+"""The composition root: the only module that knows all packages. It builds the parts, wires them and runs them.
+
+`serve` holds the home's lock while it runs, tells where it can be reached in `daemon.json`, and stops gracefully: batches in
+flight are committed, streams are ended, the database is left clean.
+"""
+
+import contextlib
+import os
+import socket
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
+from types import FrameType
+
+import msgspec
+import structlog
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from claude_headspace import __version__
+from claude_headspace.config import Places, Settings
+from claude_headspace.engine import Engine
+from claude_headspace.errors import BadConfiguration, HeadspaceError
+from claude_headspace.inputs.http import HOOKS, HookEndpoint
+from claude_headspace.inputs.processes import ProcessWatch
+from claude_headspace.inputs.receiver import HookReceiver
+from claude_headspace.inputs.reconcile import Cadence, Reconciler
+from claude_headspace.inputs.surroundings import SurroundingsFinder
+from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.views import iso
+from claude_headspace.logs import configure_logging
+from claude_headspace.outputs.reply import compose
+from claude_headspace.ports import Journal
+from claude_headspace.surfaces import openapi
+from claude_headspace.surfaces.api import Api, Health, HookStatus, PartHealth, SpoolStatus
+from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
+from claude_headspace.surfaces.metrics import Metrics
+from claude_headspace.surfaces.read_model import ReadModel
+from claude_headspace.surfaces.running import DaemonInfo, hold
+from claude_headspace.surfaces.stream import Broadcaster
+from claude_headspace.surfaces.tokens import Tokens, read_secret
+
+log = structlog.get_logger(__name__)
+
+GRACE_SECONDS = 3
+
+
+def wall_clock() -> Micros:
+    """The time, in microseconds."""
+    return time.time_ns() // 1_000
+
+
+def database_url(settings: Settings, places: Places) -> str:
+    """The database in use."""
+    return settings.database or f"sqlite:///{places.database}"
+
+
+def open_journal(settings: Settings, places: Places) -> SqlJournal:
+    """The journal of this home."""
+    places.make()
+    return SqlJournal(database_url(settings, places))
+
+
+class Daemon:
+    """All parts, wired."""
+
+    def __init__(self, settings: Settings, places: Places, journal: Journal) -> None:
+        self._settings = settings
+        self._places = places
+        self._journal = journal
+        self._started_at = wall_clock()
+        counts = journal.counts()
+        self._events_at_start = counts.events
+        self._events_stored = 0
+        self.metrics = Metrics()
+        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, counts.last_seq)
+        self.engine = Engine(journal, self.broadcaster.publish, lambda: str(uuid.uuid4()), self.metrics.committed)
+        self._surroundings = SurroundingsFinder()
+        watch = ProcessWatch(settings.host_name, wall_clock, journal, self.engine.submit)
+        cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
+        self.reconciler = Reconciler(cadence, wall_clock, [watch])
+        self.api = Api(
+            ReadModel(journal, wall_clock),
+            self.engine,
+            self.broadcaster,
+            self.metrics,
+            journal,
+            wall_clock,
+            settings.host_name,
+            self.health,
+            self.status,
+            self.spool_depth,
+        )
+
+    def app(self) -> ASGIApp:
+        """The whole as one ASGI application, behind the guard."""
+        receiver = HookReceiver(self._settings.host_name, wall_clock, self._surroundings)
+        hooks = HookEndpoint(receiver, self._answer, self._settings.max_body_bytes, self._count, self.metrics.refused)
+        description = msgspec.json.encode(openapi.describe(self.api.endpoints()))
+
+        async def describe(_request: Request) -> Response:
+            return Response(description, media_type="application/json")
+
+        starlette = Starlette(
+            routes=[*self.api.routes(), Route("/openapi.json", describe)],
+            exception_handlers={HeadspaceError: _tell, HTTPException: _tell_http, Exception: _tell_bug},
+            lifespan=self._lifespan,
+        )
+        known = Tokens(read_secret(self._places.secret_file))
+        hosts = frozenset(self._settings.allowed_hosts)
+        return Guard(_front(hooks, starlette), known, hosts, open_ingest=self._settings.ingest == "open")
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        self.engine.start()
+        self.reconciler.start()
+        try:
+            yield
+        finally:
+            await self.reconciler.stop()
+            await self.engine.stop()
+            self._surroundings.close()
+            self._journal.close()
+
+    async def _answer(self, envelope: Envelope) -> bytes:
+        outcome = await self.engine.submit(envelope)
+        self.reconciler.heard(envelope.received_at)
+        return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate))
+
+    def _count(self, name: str, seconds: float) -> None:
+        self._events_stored += 1
+        self.metrics.stored(name, seconds)
+
+    def spool_depth(self) -> int:
+        """How many events wait in the spool."""
+        try:
+            return sum(1 for entry in os.scandir(self._places.spool) if entry.name.endswith(".json"))
+        except FileNotFoundError:
+            return 0
+
+    def health(self) -> Health:
+        """Every background part's state."""
+        parts = {
+            "writer": _part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
+            "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
+            "stream": PartHealth("ok", f"{self.broadcaster.readers} readers"),
+        }
+        ok = all(part.status == "ok" for part in parts.values())
+        return Health("ok" if ok else "degraded", __version__, parts)
+
+    def status(self) -> HookStatus:
+        """How the receiver is doing."""
+        counts, polling, now = self._journal.counts(), self.reconciler.polling, wall_clock()
+        last = self.reconciler.last_event_at
+        return HookStatus(
+            enabled=True,
+            mode=polling.mode.value,
+            polling_interval_seconds=polling.interval_seconds,
+            last_event_at=iso(last) if last else None,
+            seconds_since_last_event=round((now - last) / 1e6, 1) if last else None,
+            last_look_at=iso(self.reconciler.looked_at) if self.reconciler.looked_at else None,
+            events_total=counts.events,
+            events_since_start=self._events_stored,
+            agents=counts.by_state,
+            anomalies=counts.anomalies,
+            last_seq=counts.last_seq,
+            spool=SpoolStatus(self.spool_depth()),
+            version=__version__,
+            pid=os.getpid(),
+            started_at=iso(self._started_at),
+        )
+
+
+def _front(hooks: ASGIApp, others: ASGIApp) -> ASGIApp:
+    """Hooks have a way in of their own, past the router: they are nearly all the traffic."""
+
+    async def front(scope: Scope, receive: Receive, send: Send) -> None:
+        is_hook = scope["type"] == "http" and scope["path"].startswith(HOOKS) and scope["path"] != "/hook/status"
+        await (hooks if is_hook else others)(scope, receive, send)
+
+    return front
+
+
+def _part(running: bool, failure: str | None, detail: str) -> PartHealth:
+    if not running:
+        return PartHealth("stopped", "not running: restart the daemon and see `headspace logs`")
+    return PartHealth("failing", failure) if failure else PartHealth("ok", detail)
+
+
+async def _tell(_request: Request, error: Exception) -> Response:
+    status, body = (error.status, error.body()) if isinstance(error, HeadspaceError) else (500, {})
+    return Response(msgspec.json.encode(body), status, media_type="application/json")
+
+
+async def _tell_http(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    code, message = {
+        404: ("not_found", f"There is nothing at {request.url.path[:200]}."),
+        405: ("method_not_allowed", f"{request.method} does not work here."),
+    }.get(status, ("bad_request", "The request cannot be understood."))
+    return await _tell(request, HeadspaceError(code, message, "See /openapi.json for what there is.", status=status))
+
+
+async def _tell_bug(request: Request, error: Exception) -> Response:
+    log.error("request_failed", path=request.url.path[:200], exc_info=error)
+    return await _tell(
+        request, HeadspaceError("bug", "Headspace made a mistake.", "See `headspace logs`, and report it.")
+    )
+
+
+# --- running -----------------------------------------------------------------------------------------------------------
+
+
+class Server(uvicorn.Server):
+    """Uvicorn, which ends the streams before it waits for connections to end."""
+
+    def __init__(self, config: uvicorn.Config, broadcaster: Broadcaster) -> None:
+        super().__init__(config)
+        self._broadcaster = broadcaster
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal asks us to stop."""
+        self._broadcaster.close()
+        super().handle_exit(sig, frame)
+
+
+def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], None] = lambda _info: None) -> None:
+    """Run the daemon until it is told to stop; `listening` is told where it can be reached."""
+    _refuse_open_bind(settings)
+    places.make()
+    with hold(places), _listen(settings) as listener:
+        configure_logging(places.log_file, settings.log_level)
+        daemon = Daemon(settings, places, open_journal(settings, places))
+        info = _announce(places, listener)
+        listening(info)
+        try:
+            _run(daemon, listener)
+        finally:
+            places.daemon_file.unlink(missing_ok=True)
+            log.info("stopped", url=info.url)
+
+
+def _run(daemon: Daemon, listener: socket.socket) -> None:
+    config = uvicorn.Config(
+        daemon.app(),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        backlog=2_048,
+        ws="none",
+    )
+    server = Server(config, daemon.broadcaster)
+    server.run(sockets=[listener])
+
+
+def _refuse_open_bind(settings: Settings) -> None:
+    if settings.host not in LOOPBACK_NAMES | {"::1"} and settings.ingest != "token":
+        raise BadConfiguration(
+            "open_bind",
+            f"Headspace does not listen on {settings.host} without tokens: everybody on the network could speak to it.",
+            'Set `ingest = "token"` and name the address in `allowed_hosts`, or use 127.0.0.1.',
+        )
+
+
+@contextlib.contextmanager
+def _listen(settings: Settings) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        listener = socket.create_server((settings.host.strip("[]"), settings.port), family=family, backlog=2_048)
+    except (OSError, OverflowError) as error:
+        raise BadConfiguration(
+            "cannot_listen",
+            f"Headspace cannot listen on {settings.host}:{settings.port}: {error}.",
+            "Another program uses that port or the address is wrong: try `headspace serve --port 0`.",
+        ) from error
+    with listener:
+        yield listener
+
+
+def _announce(places: Places, listener: socket.socket) -> DaemonInfo:
+    host, port = listener.getsockname()[:2]
+    name = f"[{host}]" if ":" in host else host
+    info = DaemonInfo(f"http://{name}:{port}", os.getpid(), __version__, iso(wall_clock()))
+    draft = places.daemon_file.with_suffix(".new")
+    draft.touch(mode=0o600)
+    draft.write_bytes(msgspec.json.encode(info))
+    draft.replace(places.daemon_file)
+    log.info("listening", url=info.url, database=places.database.name)
+    return info

@@ -1,0 +1,325 @@
+"""The loop: decode → correlate → decide → evolve → commit → reply → react.
+
+Everybody who has something to tell hands an envelope to `submit` and waits for its outcome. One writer takes what has
+gathered, works it through in one transaction, commits once, and then answers everybody in the batch: under load the
+batches grow and the cost of a durable commit is shared.
+
+Rules
+- Nobody is answered before the commit, and what is announced was committed.
+- One event that cannot be understood is kept as it is, with the reason; it never spoils its batch.
+- A failed commit leaves no trace, in the database or in memory.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+
+import msgspec
+import structlog
+
+from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.birth import born, claims
+from claude_headspace.kernel.correlate import (
+    CLAIMABLE_AFTER_END,
+    Correlation,
+    Found,
+    Identity,
+    Strategy,
+    ancestors,
+    correlate,
+    identities,
+    project_at,
+)
+from claude_headspace.kernel.decide import ABSTAIN, Policy, Verdict, decide
+from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.evolve import evolve
+from claude_headspace.kernel.facts import AgentRenamed, Event
+from claude_headspace.kernel.names import suggestions
+from claude_headspace.kernel.react import react
+from claude_headspace.ports import UNDERSTANDING_FAILED, Record, StreamMessage, Transaction, Writer
+
+log = structlog.get_logger(__name__)
+
+LARGEST_BATCH = 512
+NAMES_TRIED_AT_ONCE = 8
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What came of an envelope: the agent afterwards, how it was found, and what the client is answered."""
+
+    agent: Agent
+    strategy: Strategy
+    verdict: Verdict = ABSTAIN
+    duplicate: bool = False
+
+
+class Submission(msgspec.Struct):
+    """An envelope on its way, with the promise of its outcome."""
+
+    envelope: Envelope
+    agent_id: str | None
+    future: "asyncio.Future[Outcome]"
+
+
+Result = Outcome | HeadspaceError
+
+
+class Engine:
+    """The single writer of a daemon."""
+
+    def __init__(
+        self,
+        journal: Writer,
+        publish: Callable[[Sequence[StreamMessage]], None],
+        new_id: Callable[[], str],
+        observe_commit: Callable[[float, int], None] = lambda _seconds, _size: None,
+    ) -> None:
+        self._journal = journal
+        self._publish = publish
+        self._new_id = new_id
+        self._observe_commit = observe_commit
+        self._policy = Policy()
+        self._waiting: asyncio.Queue[Submission | None] = asyncio.Queue()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal-writer")
+        self._loop: asyncio.Task[None] | None = None
+        self._closed = False
+        self.last_failure: str | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether envelopes are being worked on."""
+        return self._loop is not None and not self._loop.done()
+
+    @property
+    def backlog(self) -> int:
+        """How many envelopes wait for the writer."""
+        return self._waiting.qsize()
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._loop = asyncio.create_task(self._run(), name="engine")
+
+    async def stop(self) -> None:
+        """Finish what was handed in, then rest."""
+        self._closed = True
+        await self._waiting.put(None)
+        if self._loop is not None:
+            await self._loop
+        self._thread.shutdown(wait=True)
+
+    async def submit(self, envelope: Envelope, agent_id: str | None = None) -> Outcome:
+        """Hand in an envelope and wait until it is stored. `agent_id` is for senders who know whose it is."""
+        if self._closed:
+            raise JournalUnavailable("stopping", "The daemon is stopping.", "Send it again in a moment.")
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._waiting.put_nowait(Submission(envelope, agent_id, future))
+        return await future
+
+    async def _run(self) -> None:
+        ending = False
+        while not ending:
+            batch = [await self._waiting.get()]
+            with contextlib.suppress(asyncio.QueueEmpty):
+                while len(batch) < LARGEST_BATCH:
+                    batch.append(self._waiting.get_nowait())
+            ending = None in batch
+            submissions = [submission for submission in batch if submission is not None]
+            if submissions:
+                await self._work_through(submissions)
+
+    async def _work_through(self, submissions: list[Submission]) -> None:
+        loop, started = asyncio.get_running_loop(), time.perf_counter()
+        try:
+            results, messages = await loop.run_in_executor(self._thread, self._process, submissions)
+        except Exception as error:  # whatever the journal raises, the loop goes on and everybody is told
+            log.exception("batch_failed", size=len(submissions))
+            self.last_failure = str(error)
+            results, messages = [_unavailable(error)] * len(submissions), []
+        else:
+            self.last_failure = None
+        self._observe_commit(time.perf_counter() - started, len(submissions))
+        for submission, result in zip(submissions, results, strict=True):
+            _settle(submission.future, result)
+        if messages:
+            self._publish(messages)
+
+    def _process(self, submissions: list[Submission]) -> tuple[list[Result], list[StreamMessage]]:
+        with self._journal.transaction() as transaction:
+            batch = Batch(transaction, self._policy, self._new_id)
+            results = [batch.take(submission) for submission in submissions]
+            messages = transaction.write(batch.records) if batch.records else []
+        return results, messages
+
+
+class Batch:
+    """Works envelopes through, one after the other; each sees what the ones before it changed."""
+
+    def __init__(self, transaction: Transaction, policy: Policy, new_id: Callable[[], str]) -> None:
+        self._transaction = transaction
+        self._policy = policy
+        self._new_id = new_id
+        self._agents: dict[str, Agent] = {}
+        self._owners: dict[Identity, str] = {}
+        self._deliveries: dict[str, Outcome] = {}
+        self.records: list[Record] = []
+
+    def take(self, submission: Submission) -> Result:
+        """Work one envelope through."""
+        envelope = submission.envelope
+        if (stored := self._known_delivery(envelope.delivery_id)) is not None:
+            return stored
+        event = decode(envelope)
+        known = identities(envelope, event)
+        found = self._find([*known.values(), *ancestors(envelope)])
+        try:
+            agent, strategy, envelope = self._whose(envelope, event, submission.agent_id, known, found)
+            self._refuse_taken_name(agent, event)
+        except HeadspaceError as refusal:
+            return refusal
+        return self._apply(envelope, event, agent, strategy, found)
+
+    def _known_delivery(self, delivery_id: str | None) -> Outcome | None:
+        if delivery_id is None:
+            return None
+        if delivery_id in self._deliveries:
+            return msgspec.structs.replace(self._deliveries[delivery_id], duplicate=True)
+        stored = self._transaction.delivered([delivery_id]).get(delivery_id)
+        if stored is None:
+            return None
+        agent = self._agent(stored.agent_id)
+        return Outcome(agent, stored.strategy, duplicate=True) if agent is not None else None
+
+    def _whose(
+        self,
+        envelope: Envelope,
+        event: Event,
+        agent_id: str | None,
+        known: dict[str, Identity],
+        found: dict[Identity, Found],
+    ) -> tuple[Agent | None, Strategy, Envelope]:
+        """The agent of the event; None with an envelope that says how a new one begins."""
+        if agent_id is not None:
+            agent = self._agent(agent_id)
+            if agent is None:
+                raise BadRequest("unknown_agent", f"There is no agent {agent_id}.", "See `headspace list`.", status=404)
+            return agent, Strategy.ADDRESSED, envelope
+        correlation = self._correlate(envelope, event, known, found)
+        if correlation.agent is not None:
+            return correlation.agent, correlation.strategy, envelope
+        context = msgspec.structs.replace(envelope.context, parent_id=correlation.parent_id)
+        return None, Strategy.NEW, msgspec.structs.replace(envelope, context=context)
+
+    def _correlate(
+        self, envelope: Envelope, event: Event, known: dict[str, Identity], found: dict[Identity, Found]
+    ) -> Correlation:
+        named = {kind: found[identity] for kind, identity in known.items() if identity in found}
+        parents = [found[identity].agent for identity in ancestors(envelope) if identity in found]
+        nearby = [] if "session" in named else self._nearby(envelope, event)
+        return correlate(envelope, event, named, parents, nearby)
+
+    def _nearby(self, envelope: Envelope, event: Event) -> list[Agent]:
+        project = project_at(envelope.host, envelope.context.project_root or event.meta.cwd)
+        if not project.root:
+            return []
+        stored = self._transaction.in_project(project.id, envelope.fired_at - CLAIMABLE_AFTER_END)
+        ours = {agent.id: agent for agent in stored}
+        ours |= {agent.id: agent for agent in self._agents.values() if agent.project.id == project.id}
+        return sorted(ours.values(), key=lambda agent: agent.last_active_at, reverse=True)
+
+    def _find(self, wanted: list[Identity]) -> dict[Identity, Found]:
+        found = self._transaction.find([identity for identity in wanted if identity not in self._owners])
+        for identity, stored in found.items():
+            if stored.agent.id in self._agents:
+                found[identity] = Found(self._agents[stored.agent.id], stored.in_memory)
+        for identity in wanted:
+            if identity in self._owners:
+                found[identity] = Found(self._agents[self._owners[identity]], True)
+        return found
+
+    def _agent(self, agent_id: str) -> Agent | None:
+        return self._agents.get(agent_id) or self._transaction.agents([agent_id]).get(agent_id)
+
+    def _refuse_taken_name(self, agent: Agent | None, event: Event) -> None:
+        if isinstance(event.fact, AgentRenamed) and agent is not None and event.fact.name != agent.name:
+            name = event.fact.name
+            if self._taken([name]):
+                raise BadRequest("name_taken", f"Another agent is called {name}.", "Choose another name.", status=409)
+
+    def _taken(self, names: list[str]) -> set[str]:
+        ours = {agent.name for agent in self._agents.values() if agent.ended_at is None}
+        return self._transaction.taken(names) | ours.intersection(names)
+
+    def _free_name(self, agent_id: str) -> str:
+        choices = suggestions(agent_id)
+        while True:
+            some = list(islice(choices, NAMES_TRIED_AT_ONCE))
+            taken = self._taken(some)
+            if free := next((name for name in some if name not in taken), None):
+                return free
+
+    def _apply(
+        self,
+        envelope: Envelope,
+        event: Event,
+        agent: Agent | None,
+        strategy: Strategy,
+        found: dict[Identity, Found],
+    ) -> Outcome:
+        """Decide, evolve, react. What cannot be understood is kept as it is and changes nothing."""
+        before = agent
+        if agent is None:
+            agent_id = self._new_id()
+            context = msgspec.structs.replace(envelope.context, assigned_name=self._free_name(agent_id))
+            envelope = msgspec.structs.replace(envelope, context=context)
+            agent = born(agent_id, envelope, event)
+        owned = {identity for identity, owner in found.items() if owner.agent.id == agent.id}
+        claimed = [identity for identity in claims(envelope, event) if identity not in owned]
+        record = Record(
+            envelope=envelope,
+            agent_id=agent.id,
+            strategy=strategy,
+            anomaly=None,
+            change=None,
+            claims=claimed,
+            publish=(),
+        )
+        verdict = ABSTAIN
+        try:
+            verdict = decide(self._policy, agent, event)
+            change = evolve(agent, event)
+            record.change, record.publish = change, react(before, change)
+            record.anomaly = "; ".join(change.anomalies) or None
+            agent = change.agent
+        except Exception as error:
+            log.exception("event_not_understood", event_name=envelope.name, agent=agent.id)
+            record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
+        return self._keep(record, agent, Outcome(agent, strategy, verdict))
+
+    def _keep(self, record: Record, agent: Agent, outcome: Outcome) -> Outcome:
+        self.records.append(record)
+        self._agents[agent.id] = agent
+        for identity in record.claims:
+            self._owners[identity] = agent.id
+        if record.envelope.delivery_id is not None:
+            self._deliveries[record.envelope.delivery_id] = outcome
+        return outcome
+
+
+def _settle(future: "asyncio.Future[Outcome]", result: Result) -> None:
+    if future.done():
+        return
+    if isinstance(result, HeadspaceError):
+        future.set_exception(result)
+    else:
+        future.set_result(result)
+
+
+def _unavailable(error: Exception) -> HeadspaceError:
+    if isinstance(error, HeadspaceError):
+        return error
+    return JournalUnavailable("journal_unavailable", f"The event could not be stored: {error}", "See `headspace logs`.")

@@ -1,0 +1,88 @@
+"""The endpoint of `POST /hook/{event}`: read the body, seal it, hand it in, answer.
+
+Plain ASGI without a router in between, because every hook passes here.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.inputs.receiver import HookReceiver
+from claude_headspace.kernel.envelope import Envelope
+
+Answer = Callable[[Envelope], Awaitable[bytes]]
+"""Stores an envelope and composes the reply."""
+
+HOOKS = "/hook/"
+JSON = (b"content-type", b"application/json")
+
+
+class HookEndpoint:
+    """Takes hooks in."""
+
+    def __init__(
+        self,
+        receiver: HookReceiver,
+        answer: Answer,
+        largest_body: int,
+        stored: Callable[[str, float], None],
+        refused: Callable[[str], None],
+    ) -> None:
+        self._receiver = receiver
+        self._answer = answer
+        self._largest_body = largest_body
+        self._stored = stored
+        self._refused = refused
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One hook, from its arrival to its answer."""
+        started = time.perf_counter()
+        try:
+            if scope["method"] != "POST":
+                raise BadRequest("method_not_allowed", "Hooks are sent with POST.", "Use POST.", status=405)
+            body = await read_body(scope, receive, self._largest_body)
+            envelope = await self._receiver.seal(scope["path"].removeprefix(HOOKS), body, scope["headers"])
+            reply = await self._answer(envelope)
+        except HeadspaceError as error:
+            self._refused(error.code)
+            await send_json(send, error.status, msgspec.json.encode(error.body()))
+            return
+        await send_json(send, 200, reply)
+        self._stored(envelope.name, time.perf_counter() - started)
+
+
+async def send_json(send: Send, status: int, body: bytes) -> None:
+    """Answer with JSON."""
+    headers = [JSON, (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def read_body(scope: Scope, receive: Receive, largest: int) -> bytes:
+    """The whole body, if it is not too large."""
+    told = next((value for key, value in scope["headers"] if key == b"content-length"), b"")
+    if told.isdigit() and int(told) > largest:
+        raise _too_large(largest)
+    message: dict[str, Any] = dict(await receive())
+    body = bytes(message.get("body", b""))
+    while message.get("more_body"):
+        message = dict(await receive())
+        if message["type"] == "http.disconnect":
+            raise BadRequest("body_incomplete", "The sender went away before the body was complete.", "Send it again.")
+        body += message.get("body", b"")
+        if len(body) > largest:
+            raise _too_large(largest)
+    return body
+
+
+def _too_large(largest: int) -> BadRequest:
+    return BadRequest(
+        "too_large",
+        f"The body is larger than {largest} bytes.",
+        "Send less, or raise `max_body_bytes` in the configuration.",
+        status=413,
+    )

@@ -1,0 +1,140 @@
+"""Hooks over HTTP: `POST /hook/{event}` for every event of Claude Code, and for those that nobody knows yet.
+
+The body is kept as it came. Only what says whose event it is must have the right type, because a wrong guess there would mix
+up agents; everything else is the decoder's business. The shim adds what a payload cannot know in `X-Headspace-…` headers.
+"""
+
+import os
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterable
+
+import msgspec
+
+from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.wire import HOOKS
+from claude_headspace.ports import Clock
+
+Surroundings = Callable[[str | None], Awaitable[Context]]
+"""Finds out what belongs to a directory: its project's root and branch."""
+
+_EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_NOT_JSON = "Send one JSON object in UTF-8, as Claude Code's hooks do."
+
+
+def kebab(name: str) -> str:
+    """`PreToolUse` → `pre-tool-use`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+
+
+_NAMES = {kebab(name): name for name in HOOKS} | {name: name for name in HOOKS}
+
+
+def event_name(path: str) -> str:
+    """The event that a path names; an unknown one keeps its own name."""
+    if not _EVENT.fullmatch(path):
+        raise BadRequest(
+            "bad_event_name",
+            "An event's name is made of letters, digits and dashes.",
+            "Use the kebab case of Claude Code's name, such as /hook/pre-tool-use.",
+        )
+    return _NAMES.get(path) or "".join(part[:1].upper() + part[1:] for part in re.split("[-_]", path))
+
+
+class WireIdentity(msgspec.Struct):
+    """What says whose event it is."""
+
+    session_id: str
+    cwd: str | None = None
+    working_directory: str | None = None
+    transcript_path: str | None = None
+    hook_event_name: str | None = None
+    tmux_session: str | None = None
+    tmux_pane: str | None = None
+    headspace_session_id: str | None = None
+    client_pid: int | None = None
+
+
+_identity = msgspec.json.Decoder(WireIdentity)
+
+
+def read_identity(body: bytes) -> WireIdentity:
+    """Check a body and read whose event it is; what is wrong is said clearly."""
+    try:
+        body.decode("utf-8")
+        identity = _identity.decode(body)
+    except msgspec.ValidationError as error:
+        raise BadRequest(
+            "bad_field", f"The body does not fit: {error}.", "Every event needs a `session_id` string."
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
+    except RecursionError as error:
+        raise BadRequest("bad_json", "The body is nested too deeply.", _NOT_JSON) from error
+    if not identity.session_id.strip() or "\0" in identity.session_id:
+        raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the session's own id.")
+    return identity
+
+
+def new_id() -> str:
+    """A unique id that sorts by time, so that rows made together lie together."""
+    return f"{time.time_ns() // 1_000_000:012x}{os.urandom(8).hex()}"
+
+
+class HookReceiver:
+    """Seals what arrives at `/hook/*`."""
+
+    def __init__(self, host: str, clock: Clock, surroundings: Surroundings) -> None:
+        self._host = host
+        self._clock = clock
+        self._surroundings = surroundings
+
+    async def seal(self, path: str, body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> Envelope:
+        """An envelope around what arrived."""
+        received_at = self._clock()
+        name = event_name(path)
+        identity = read_identity(body)
+        told = {key[12:]: value for key, value in headers if key.startswith(b"x-headspace-")}
+        around = await self._surroundings(identity.cwd or identity.working_directory)
+        return Envelope(
+            id=new_id(),
+            name=name,
+            origin=Origin.HOOK,
+            client="claude-code",
+            host=self._host,
+            fired_at=_fired_at(told.get(b"fired-at"), received_at),
+            received_at=received_at,
+            payload=body,
+            context=_context(identity, told, around),
+            delivery_id=_text(told.get(b"delivery-id")),
+        )
+
+
+def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Context) -> Context:
+    return Context(
+        tmux_session=_text(told.get(b"tmux-session")) or identity.tmux_session,
+        tmux_pane=_text(told.get(b"tmux-pane")) or identity.tmux_pane,
+        client_pid=_number(told.get(b"client-pid")) or identity.client_pid,
+        headspace_id=_text(told.get(b"session-id")) or identity.headspace_session_id,
+        wrapper_id=_text(told.get(b"wrapper-id")),
+        project_root=around.project_root,
+        branch=around.branch,
+    )
+
+
+def _fired_at(told: bytes | None, received_at: Micros) -> Micros:
+    """The sender's word, in seconds since 1970; nothing fires before it is sent."""
+    try:
+        fired_at = round(float(told) * SECOND) if told else received_at
+    except (ValueError, OverflowError):
+        return received_at
+    return fired_at if 0 < fired_at < received_at else received_at
+
+
+def _text(told: bytes | None) -> str | None:
+    return told.decode("utf-8", "replace").replace("\0", "")[:200] or None if told else None
+
+
+def _number(told: bytes | None) -> int | None:
+    return int(told) if told and told.isdigit() and len(told) < 10 else None

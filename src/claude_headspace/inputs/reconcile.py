@@ -1,0 +1,118 @@
+"""Looks for itself, for what no hook tells: once a minute while hooks arrive, every two seconds when they have gone silent.
+
+The interval that is reported is the one in use: both come from `polling`. What a look consists of is a list of sources; today
+that is the process table, which tells that a client is gone.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+
+import msgspec
+import structlog
+
+from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.ports import Clock
+
+log = structlog.get_logger(__name__)
+
+Look = Callable[[], Awaitable[None]]
+
+
+class Mode(StrEnum):
+    """Whether hooks carry the news, or Headspace must look for it."""
+
+    HOOKS_ACTIVE = "hooks_active"
+    POLLING_FALLBACK = "polling_fallback"
+
+
+class Polling(msgspec.Struct, frozen=True):
+    """The mode in use, and the pause between two looks."""
+
+    mode: Mode
+    interval_seconds: float
+
+
+class Cadence(msgspec.Struct, frozen=True):
+    """How often to look, and when hooks count as silent (all in seconds)."""
+
+    active: float = 60.0
+    silent: float = 2.0
+    silent_after: float = 300.0
+
+
+def polling(cadence: Cadence, now: Micros, last_heard: Micros) -> Polling:
+    """The mode that follows from when a hook was last heard (at first: when the daemon began to listen)."""
+    if now - last_heard >= cadence.silent_after * SECOND:
+        return Polling(Mode.POLLING_FALLBACK, cadence.silent)
+    return Polling(Mode.HOOKS_ACTIVE, cadence.active)
+
+
+class Reconciler:
+    """The loop that looks. `heard` must be called for every hook."""
+
+    def __init__(self, cadence: Cadence, clock: Clock, looks: list[Look]) -> None:
+        self._cadence = cadence
+        self._clock = clock
+        self._looks = looks
+        self._last_heard = clock()
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.last_event_at: Micros | None = None
+        self.looked_at: Micros | None = None
+        self.failure: str | None = None
+
+    @property
+    def polling(self) -> Polling:
+        """The mode and the interval in use."""
+        return polling(self._cadence, self._clock(), self._last_heard)
+
+    @property
+    def running(self) -> bool:
+        """Whether the loop runs."""
+        return self._task is not None and not self._task.done()
+
+    def heard(self, at: Micros) -> None:
+        """A hook arrived."""
+        was_silent = self.polling.mode is Mode.POLLING_FALLBACK
+        self._last_heard = self.last_event_at = at
+        if was_silent:
+            self._changed.set()
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._task = asyncio.create_task(self._run(), name="reconciler")
+
+    async def stop(self) -> None:
+        """Look no more."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            await self._pause()
+            await self.look()
+
+    async def _pause(self) -> None:
+        """Wait for the interval in use; when hooks fall silent or resume meanwhile, for the new one."""
+        self._changed.clear()
+        until_silent = self._last_heard / SECOND + self._cadence.silent_after - self._clock() / SECOND
+        interval = self.polling.interval_seconds
+        pause = min(interval, until_silent + self._cadence.silent) if until_silent > 0 else interval
+        try:
+            await asyncio.wait_for(self._changed.wait(), pause)
+        except TimeoutError:
+            return
+        await self._pause()
+
+    async def look(self) -> None:
+        """Ask every source once; one that fails does not keep the others from being asked."""
+        self.looked_at = self._clock()
+        self.failure = None
+        for look in self._looks:
+            try:
+                await look()
+            except Exception as error:
+                self.failure = str(error)
+                log.exception("look_failed")

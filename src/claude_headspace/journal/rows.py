@@ -1,0 +1,253 @@
+"""Nouns to rows and back. The only place that knows which column holds what."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from sqlalchemy import Table
+
+from claude_headspace.journal import schema
+from claude_headspace.kernel import KERNEL_VERSION
+from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
+from claude_headspace.kernel.correlate import Identity, Strategy
+from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.kernel.evolve.change import Change, TurnPatch
+from claude_headspace.kernel.react import Publish
+from claude_headspace.kernel.state_machine import Actor, Intent
+from claude_headspace.ports import Record, StateRow, StoredEvent, StreamMessage
+
+Row = dict[str, Any]
+
+_encode = msgspec.json.Encoder().encode
+_agent = msgspec.json.Decoder(Agent).decode
+_command = msgspec.json.Decoder(Command).decode
+_session = msgspec.json.Decoder(Session).decode
+_wait = msgspec.json.Decoder(Wait).decode
+_context = msgspec.json.Decoder(Context).decode
+
+
+def storable(text: str) -> str:
+    """A text that every database takes: PostgreSQL knows no NUL."""
+    return text.replace("\0", "\ufffd") if "\0" in text else text
+
+
+def event_row(seq: int, record: Record) -> Row:
+    """An event, as it arrived."""
+    envelope = record.envelope
+    return {
+        "seq": seq,
+        "id": envelope.id,
+        "delivery_id": envelope.delivery_id,
+        "agent_id": record.agent_id,
+        "name": envelope.name,
+        "origin": envelope.origin.value,
+        "client": envelope.client,
+        "host": envelope.host,
+        "fired_at": envelope.fired_at,
+        "received_at": envelope.received_at,
+        "strategy": record.strategy.value,
+        "context": _encode(envelope.context).decode(),
+        "payload": envelope.payload.decode("utf-8", "replace"),
+        "anomaly": record.anomaly,
+    }
+
+
+def stored_event(row: Mapping[str, Any]) -> StoredEvent:
+    """The event of a row."""
+    envelope = Envelope(
+        id=row["id"],
+        delivery_id=row["delivery_id"],
+        name=row["name"],
+        origin=Origin(row["origin"]),
+        client=row["client"],
+        host=row["host"],
+        fired_at=row["fired_at"],
+        received_at=row["received_at"],
+        payload=row["payload"].encode(),
+        context=_context(row["context"]),
+    )
+    return StoredEvent(
+        seq=row["seq"],
+        envelope=envelope,
+        agent_id=row["agent_id"],
+        strategy=Strategy(row["strategy"]),
+        anomaly=row["anomaly"],
+    )
+
+
+def stream_message(seq: int, publish: Publish) -> StreamMessage:
+    """An announcement with its number."""
+    return StreamMessage(seq, publish.type, publish.agent_id, publish.project_id, _encode(publish.data))
+
+
+def stream_row(message: StreamMessage) -> Row:
+    """An announcement, as it is made."""
+    return {
+        "seq": message.seq,
+        "type": message.type,
+        "agent_id": message.agent_id,
+        "project_id": message.project_id,
+        "data": message.data.decode(),
+    }
+
+
+def stored_message(row: Mapping[str, Any]) -> StreamMessage:
+    """The announcement of a row."""
+    return StreamMessage(row["seq"], row["type"], row["agent_id"], row["project_id"], row["data"].encode())
+
+
+def agent_row(agent: Agent) -> Row:
+    """An agent: columns to look by, and the whole of it as JSON."""
+    return {
+        "id": agent.id,
+        "name": storable(agent.name),
+        "project_id": agent.project.id,
+        "state": agent.state.value,
+        "last_active_at": agent.last_active_at,
+        "ended_at": agent.ended_at,
+        "kernel_version": KERNEL_VERSION,
+        "body": _encode(agent).decode(),
+    }
+
+
+def agent_of(body: str) -> Agent:
+    """The agent of a row's body."""
+    return _agent(body)
+
+
+def command_of(body: str) -> Command:
+    """The command of a row's body."""
+    return _command(body)
+
+
+def session_of(body: str) -> Session:
+    """The session of a row's body."""
+    return _session(body)
+
+
+def wait_of(body: str) -> Wait:
+    """The wait of a row's body."""
+    return _wait(body)
+
+
+def turn_of(row: Mapping[str, Any]) -> Turn:
+    """The turn of a row."""
+    return Turn(**{**row, "actor": Actor(row["actor"]), "intent": Intent(row["intent"])})
+
+
+def state_of_row(row: Mapping[str, Any]) -> StateRow:
+    """The state of a row."""
+    return StateRow(**row)
+
+
+def identity_row(identity: Identity, agent_id: str) -> Row:
+    """Whose identity it is now."""
+    return {"kind": identity.kind, "key": storable(identity.key), "agent_id": agent_id}
+
+
+def _session_row(session: Session) -> Row:
+    return {
+        "id": session.id,
+        "agent_id": session.agent_id,
+        "ordinal": session.ordinal,
+        "body": _encode(session).decode(),
+    }
+
+
+def _command_row(command: Command) -> Row:
+    return {
+        "id": command.id,
+        "agent_id": command.agent_id,
+        "started_at": command.started_at,
+        "body": _encode(command).decode(),
+    }
+
+
+def _wait_row(wait: Wait) -> Row:
+    return {
+        "id": wait.id,
+        "agent_id": wait.agent_id,
+        "opened_at": wait.opened_at,
+        "closed_at": wait.closed_at,
+        "body": _encode(wait).decode(),
+    }
+
+
+def _turn_row(turn: Turn) -> Row:
+    return {
+        "id": turn.id,
+        "agent_id": turn.agent_id,
+        "project_id": turn.project_id,
+        "command_id": turn.command_id,
+        "actor": turn.actor.value,
+        "intent": turn.intent.value,
+        "text": storable(turn.text),
+        "at": turn.at,
+        "timestamp_source": turn.timestamp_source,
+        "reason": turn.reason,
+    }
+
+
+def _state_row(seq: int, change: Change) -> Row:
+    agent, evidence = change.agent, change.agent.evidence
+    return {
+        "seq": seq,
+        "agent_id": agent.id,
+        "at": agent.state_since,
+        "state": agent.state.value,
+        "waiting_for": agent.waiting_for,
+        "source": evidence.source if evidence else "",
+        "confidence": evidence.confidence.value if evidence else "",
+        "why": storable(evidence.why) if evidence else "",
+        "event": change.meta.name,
+    }
+
+
+class Projection:
+    """The rows that a series of changes comes to: the last value of each, ready to be written."""
+
+    def __init__(self) -> None:
+        self.tables: dict[Table, dict[Any, Row]] = {table: {} for table in schema.PROJECTIONS}
+        self.agents: dict[str, Agent] = {}
+        self.patches: list[TurnPatch] = []
+
+    def take(self, seq: int, change: Change, claims: Iterable[Identity]) -> None:
+        """Add what one event changed."""
+        tables = self.tables
+        self.agents[change.agent.id] = change.agent
+        for identity in claims:
+            tables[schema.identities][identity.kind, identity.key] = identity_row(identity, change.agent.id)
+        for session in change.sessions:
+            tables[schema.sessions][session.id] = _session_row(session)
+        for command in change.commands.values():
+            tables[schema.commands][command.id] = _command_row(command)
+        for turn in change.turns:
+            tables[schema.turns][turn.id] = _turn_row(turn)
+        for wait in change.waits.values():
+            tables[schema.waits][wait.id] = _wait_row(wait)
+        for patch in change.patches:
+            self._patch(patch)
+        if change.state_changed:
+            tables[schema.states][seq] = _state_row(seq, change)
+
+    def _patch(self, patch: TurnPatch) -> None:
+        row = self.tables[schema.turns].get(patch.id)
+        if row is None:
+            self.patches.append(patch)
+        else:
+            row.update(patch_values(patch))
+
+    def rows(self) -> Iterable[tuple[Table, list[Row]]]:
+        """The rows of every table that has any."""
+        self.tables[schema.agents] = {agent.id: agent_row(agent) for agent in self.agents.values()}
+        return [(table, list(rows.values())) for table, rows in self.tables.items() if rows]
+
+
+def patch_values(patch: TurnPatch) -> Row:
+    """The columns that a better known turn changes."""
+    return {
+        "command_id": patch.command_id,
+        "intent": patch.intent.value,
+        "at": patch.at,
+        "timestamp_source": patch.timestamp_source,
+    }

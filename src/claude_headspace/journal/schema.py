@@ -1,0 +1,169 @@
+"""The tables. One metadata for SQLite and PostgreSQL; Alembic's history makes exactly these.
+
+`events` is the log and never changes. `stream` is what was announced, kept so that it can be replayed word for word.
+All other tables are projections: they follow from `events` and can be made anew at any time. Moments are microseconds
+since 1970; payloads and bodies are JSON texts, never parsed by the database.
+"""
+
+from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, SmallInteger, Table, Text
+
+metadata = MetaData(naming_convention={"ix": "ix_%(table_name)s_%(column_0_N_name)s", "pk": "pk_%(table_name)s"})
+
+Moment = BigInteger
+Sequence = BigInteger().with_variant(Integer, "sqlite")
+"""An INTEGER primary key is SQLite's own row number: no second tree."""
+
+counters = Table(
+    "counters",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", BigInteger, nullable=False),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("seq", Sequence, primary_key=True, autoincrement=False),
+    Column("id", Text, nullable=False),
+    Column("delivery_id", Text),
+    Column("agent_id", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("client", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("fired_at", Moment, nullable=False),
+    Column("received_at", Moment, nullable=False),
+    Column("strategy", Text, nullable=False),
+    Column("context", Text, nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("anomaly", Text),
+)
+Index(None, events.c.agent_id, events.c.seq)
+Index(
+    "ix_events_delivery_id",
+    events.c.delivery_id,
+    unique=True,
+    sqlite_where=events.c.delivery_id.is_not(None),
+    postgresql_where=events.c.delivery_id.is_not(None),
+)
+Index(
+    "ix_events_anomaly",
+    events.c.seq,
+    sqlite_where=events.c.anomaly.is_not(None),
+    postgresql_where=events.c.anomaly.is_not(None),
+)
+
+stream = Table(
+    "stream",
+    metadata,
+    Column("seq", Sequence, primary_key=True, autoincrement=False),
+    Column("type", Text, nullable=False),
+    Column("agent_id", Text, nullable=False),
+    Column("project_id", Text, nullable=False),
+    Column("data", Text, nullable=False),
+)
+
+agents = Table(
+    "agents",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("project_id", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("last_active_at", Moment, nullable=False),
+    Column("ended_at", Moment),
+    Column("kernel_version", SmallInteger, nullable=False),
+    Column("body", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+Index(None, agents.c.project_id, agents.c.ended_at)
+Index(None, agents.c.name)
+Index(None, agents.c.ended_at)
+
+identities = Table(
+    "identities",
+    metadata,
+    Column("kind", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("agent_id", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("agent_id", Text, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+Index(None, sessions.c.agent_id, sessions.c.ordinal)
+
+commands = Table(
+    "commands",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("agent_id", Text, nullable=False),
+    Column("started_at", Moment, nullable=False),
+    Column("body", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+Index(None, commands.c.agent_id, commands.c.started_at)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("agent_id", Text, nullable=False),
+    Column("project_id", Text, nullable=False),
+    Column("command_id", Text, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("intent", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("timestamp_source", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+Index(None, turns.c.agent_id, turns.c.at)
+Index(None, turns.c.command_id, turns.c.at)
+
+waits = Table(
+    "waits",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("agent_id", Text, nullable=False),
+    Column("opened_at", Moment, nullable=False),
+    Column("closed_at", Moment),
+    Column("body", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+Index(None, waits.c.agent_id, waits.c.opened_at)
+Index(
+    "ix_waits_open",
+    waits.c.opened_at,
+    sqlite_where=waits.c.closed_at.is_(None),
+    postgresql_where=waits.c.closed_at.is_(None),
+)
+
+states = Table(
+    "states",
+    metadata,
+    Column("seq", Sequence, primary_key=True, autoincrement=False),
+    Column("agent_id", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("waiting_for", Text),
+    Column("source", Text, nullable=False),
+    Column("confidence", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("event", Text, nullable=False),
+)
+Index(None, states.c.agent_id, states.c.seq)
+
+PROJECTIONS = (agents, identities, sessions, commands, turns, waits, states)
+"""The tables that follow from the log."""
+
+for _table in PROJECTIONS:
+    _table.info["projection"] = True

@@ -1,0 +1,9 @@
+"""What it means: pure functions from envelopes to agents. No I/O, no clock, no random.
+
+Read in this order: `envelope` (what arrives), `wire` and `decode` (foreign shapes become our facts), `correlate` (whose
+fact it is), `agent` (what we know of a worker), `evolve` (how a fact changes it), `react` (what others must be told),
+`decide` (what Claude Code is answered) and `views` (the one truth in every dialect).
+"""
+
+KERNEL_VERSION = 1
+"""Raised when `evolve` gives another result for the same history: projections made by an older one are rebuilt."""

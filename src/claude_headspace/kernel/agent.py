@@ -1,0 +1,332 @@
+"""The nouns: an agent and what belongs to it.
+
+An `Agent` is everything that is needed to understand the next event, no history: turns and finished commands leave it
+as rows. Its parts are immutable; `evolve` copies the agent once per event and replaces parts in the copy.
+
+The agent's state is never set, it follows from the parts (`state_of`): who is ended, who waits, what runs. Two moments
+decide whether the turn runs, the newest sign of work (`busy_at`) and the newest end (`settled_at`); because both are
+compared by the time the event was fired, a late or doubled event cannot bring back what is over.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.facts import Question
+from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
+
+
+class AgentState(StrEnum):
+    """The canonical states; every dialect is a view of them."""
+
+    STARTING = "starting"
+    IDLE = "idle"
+    WORKING = "working"
+    WAITING = "waiting"
+    ERROR = "error"
+    ENDED = "ended"
+
+
+class Trigger(StrEnum):
+    """What started a command."""
+
+    PROMPT = "prompt"
+    QUEUED = "queued_prompt"
+    NOTIFICATION = "task_notification"
+    UNANNOUNCED = "unannounced"
+    """No prompt was heard: a `!` command, or the hook was lost."""
+
+
+class Outcome(StrEnum):
+    """How a command ended."""
+
+    COMPLETED = "completed"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+    SUPERSEDED = "superseded"
+
+
+class Confidence(StrEnum):
+    """How sure we are: told by a hook, read from what the client leaves behind, or concluded."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """Why a state is believed."""
+
+    source: str
+    confidence: Confidence
+    at: Micros
+    why: str
+
+
+class Project(msgspec.Struct, frozen=True):
+    """A repository or directory."""
+
+    id: str
+    name: str
+    root: str
+
+
+class Session(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One context window. `client_id` is Claude's session id: resume and compaction keep it."""
+
+    id: str
+    agent_id: str
+    ordinal: int
+    client_id: str
+    source: str
+    started_at: Micros
+    prev_session_id: str | None = None
+    transcript_path: str | None = None
+    ended_at: Micros | None = None
+    end_reason: str | None = None
+
+
+class Command(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A unit of work, from what started it to its outcome."""
+
+    id: str
+    agent_id: str
+    session_id: str
+    state: CommandState
+    trigger: Trigger
+    started_at: Micros
+    text: str = ""
+    prompt_id: str | None = None
+    ended_at: Micros | None = None
+    outcome: Outcome | None = None
+
+
+class Turn(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One utterance."""
+
+    id: str
+    agent_id: str
+    project_id: str
+    command_id: str
+    actor: Actor
+    intent: Intent
+    text: str
+    at: Micros
+    timestamp_source: str = "server"
+    reason: str = ""
+    """Why the intent is believed."""
+
+
+class Heard(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A recent turn, remembered so that hook and transcript never make two of one utterance."""
+
+    turn_id: str
+    command_id: str
+    actor: Actor
+    intent: Intent
+    mark: str
+    at: Micros
+    prompt_id: str | None = None
+    from_transcript: bool = False
+    text: str = ""
+    """The words, kept only while the prompt is queued."""
+
+
+class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A call that has begun and not come to its end."""
+
+    id: str
+    tool: str
+    digest: str
+    summary: str
+    started_at: Micros
+    subagent_id: str | None = None
+
+
+class FinishedCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A call that is over, remembered so that a late start or dialog does not open it again."""
+
+    id: str
+    tool: str
+    digest: str
+    at: Micros
+    subagent_id: str | None = None
+
+
+class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """An open need for a human."""
+
+    id: str
+    agent_id: str
+    kind: str
+    text: str
+    opened_at: Micros
+    questions: tuple[Question, ...] = ()
+    tool: str | None = None
+    summary: str = ""
+    call_id: str | None = None
+    digest: str | None = None
+    subagent_id: str | None = None
+    suggestions: str = ""
+    asked_in_text: bool = False
+    """The last words of the turn were a question: no dialog is open, only a prompt answers it."""
+    closed_at: Micros | None = None
+    resolution: str | None = None
+
+
+class Subagent(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A child session inside the agent. Kept for a while after its end, so that a late start does not revive it."""
+
+    id: str
+    type: str = ""
+    started_at: Micros = 0
+    stopped_at: Micros = 0
+    last_active_at: Micros = 0
+    step_at: Micros = 0
+    background: bool = False
+    description: str = ""
+
+    @property
+    def heard_at(self) -> Micros:
+        """The newest sign that it runs."""
+        return max(self.started_at, self.last_active_at)
+
+    @property
+    def running(self) -> bool:
+        """Whether the newest thing heard of it is not its end."""
+        return self.heard_at > self.stopped_at
+
+
+class BackgroundTask(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Work that outlives the turn: a shell (sub-agents have their own type)."""
+
+    id: str
+    kind: str
+    description: str
+    started_at: Micros
+    seen_at: Micros = 0
+    """The newest list that it stood on."""
+    ended_at: Micros = 0
+
+    @property
+    def heard_at(self) -> Micros:
+        """The newest sign that it runs."""
+        return max(self.started_at, self.seen_at)
+
+    @property
+    def running(self) -> bool:
+        """Whether it was last seen running."""
+        return self.heard_at > self.ended_at
+
+
+class EarlyEnd(msgspec.Struct, frozen=True):
+    """The end of a session that was not in use as far as we knew: its start may still be on its way."""
+
+    client_id: str
+    at: Micros
+    reason: str
+
+
+class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """One worker that a person would point at; survives `/clear`, compaction, resume and restarts."""
+
+    id: str
+    name: str
+    host: str
+    client: str
+    project: Project
+    created_at: Micros
+    cwd: str | None = None
+    branch: str | None = None
+    pid: int | None = None
+    pid_started_at: Micros | None = None
+    tmux_session: str | None = None
+    tmux_pane: str | None = None
+    headspace_id: str | None = None
+    parent_id: str | None = None
+    role: str | None = None
+    mode: str = "interactive"
+    # what it is
+    state: AgentState = AgentState.STARTING
+    waiting_for: str | None = None
+    state_since: Micros = 0
+    evidence: Evidence | None = None
+    last_active_at: Micros = 0
+    # the moments that decide
+    alive_at: Micros = 0
+    """The newest hook that was not an end."""
+    busy_at: Micros = 0
+    settled_at: Micros = 0
+    stopped_at: Micros = 0
+    """The newest end that was told; `settled_at` may be a later one that was only seen."""
+    stop_mark: str = ""
+    """Recognises the newest end when it is told twice."""
+    step_at: Micros = 0
+    """All calls and dialogs of the main thread that began before are over."""
+    undisturbed_at: Micros = 0
+    """All dialogs that opened before are over: the client was seen at work after."""
+    listed_at: Micros = 0
+    """Sub-agents and background work of which nothing was heard since are over: the client listed all that runs."""
+    ended_at: Micros | None = None
+    end_reason: str | None = None
+    compacting_at: Micros = 0
+    compacted_at: Micros = 0
+    tool_finished_at: Micros = 0
+    # what is going on
+    session: Session | None = None
+    past_sessions: tuple[str, ...] = ()
+    early_end: EarlyEnd | None = None
+    command: Command | None = None
+    turn_ids: tuple[str, ...] = ()
+    """The client's ids of further turns of the command: an answer begins one, and a task that comes back."""
+    past_commands: tuple[Command, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
+    finished_calls: tuple[FinishedCall, ...] = ()
+    waits: tuple[Wait, ...] = ()
+    queued: tuple[Heard, ...] = ()
+    heard: tuple[Heard, ...] = ()
+    subagents: tuple[Subagent, ...] = ()
+    background: tuple[BackgroundTask, ...] = ()
+    error: str | None = None
+    todos: tuple[str, ...] = ()
+    todos_done: tuple[str, ...] = ()
+    # what it costs
+    permission_mode: str | None = None
+    model: str | None = None
+    context_percent: float | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+
+    @property
+    def turn_runs(self) -> bool:
+        """Whether the newest sign of work is newer than the newest end."""
+        return self.busy_at > self.settled_at
+
+    @property
+    def compacts(self) -> bool:
+        """Whether nothing was heard since compaction began."""
+        return self.compacting_at > max(self.compacted_at, self.busy_at, self.settled_at)
+
+    @property
+    def working_subagents(self) -> tuple[Subagent, ...]:
+        """The sub-agents that still run."""
+        return tuple(sub for sub in self.subagents if sub.running)
+
+    @property
+    def running_background(self) -> tuple[BackgroundTask, ...]:
+        """The background work that still runs."""
+        return tuple(task for task in self.background if task.running)
+
+
+def state_of(agent: Agent) -> tuple[AgentState, str | None]:
+    """The state that follows from the parts, and what is waited for."""
+    if agent.ended_at is not None:
+        return AgentState.ENDED, None
+    if agent.waits:
+        return AgentState.WAITING, agent.waits[-1].kind
+    if agent.turn_runs or agent.compacts or any(sub.running for sub in agent.subagents):
+        return AgentState.WORKING, None
+    if agent.error:
+        return AgentState.ERROR, None
+    return (AgentState.IDLE if agent.session else AgentState.STARTING), None

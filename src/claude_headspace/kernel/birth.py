@@ -1,0 +1,26 @@
+"""How an agent comes into being: from the envelope that first spoke of it, the same way at every replay."""
+
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.correlate import Identity, identities, project_at
+from claude_headspace.kernel.envelope import Envelope, Origin
+from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.names import suggestions
+
+
+def born(agent_id: str, envelope: Envelope, event: Event) -> Agent:
+    """A new agent, of which nothing is known but where it was first seen."""
+    context = envelope.context
+    return Agent(
+        id=agent_id,
+        name=context.assigned_name or next(suggestions(agent_id)),
+        host=envelope.host,
+        client=envelope.client,
+        project=project_at(envelope.host, context.project_root or event.meta.cwd),
+        created_at=envelope.fired_at,
+        parent_id=context.parent_id,
+    )
+
+
+def claims(envelope: Envelope, event: Event) -> list[Identity]:
+    """What the agent of this event will be recognised by from now on. Only hooks speak for the client itself."""
+    return list(identities(envelope, event).values()) if envelope.origin is Origin.HOOK else []

@@ -1,0 +1,135 @@
+"""Whose event is it? Decided once, when it arrives, and stored with it.
+
+The strategies are tried in the order of `Strategy`, and the answer says which one it was. A known client process counts as a
+known session: the same process with a new session id (`/clear`, `/resume`) is the same agent.
+
+Rules
+- A client that descends from an agent's client is its child, whatever ids and panes it inherited.
+- A pane belongs to its agent as long as the work stays in the same project.
+- The directory decides only while nothing better speaks: an agent there is free to be claimed when no client of it is known to
+  be alive, it is not in a turn, and it did not end more than ten minutes ago.
+"""
+
+import hashlib
+from enum import StrEnum
+
+import msgspec
+
+from claude_headspace.kernel.agent import Agent, AgentState, Project
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
+from claude_headspace.kernel.facts import Event, SessionStarted
+
+CLAIMABLE_AFTER_END: Micros = 600 * SECOND
+
+
+class Strategy(StrEnum):
+    """How an event found its agent."""
+
+    MEMORY = "memory"
+    DATABASE = "database"
+    HEADSPACE_ID = "headspace_id"
+    TMUX_PANE = "tmux_pane"
+    WORKING_DIRECTORY = "working_directory"
+    NEW = "new"
+    ADDRESSED = "addressed"
+    """No search: whoever sent it named the agent."""
+
+
+class Identity(msgspec.Struct, frozen=True, order=True):
+    """Something that an agent is known by. Panes and processes are those of one host."""
+
+    kind: str
+    key: str
+
+
+class Found(msgspec.Struct, frozen=True):
+    """An agent that answers to an identity, and whether we knew it without asking the database."""
+
+    agent: Agent
+    in_memory: bool
+
+
+class Correlation(msgspec.Struct, frozen=True):
+    """The verdict: an agent, or none yet; a child knows its parent."""
+
+    strategy: Strategy
+    agent: Agent | None = None
+    parent_id: str | None = None
+
+
+def project_at(host: str, root: str | None) -> Project:
+    """The project of a directory; a session without one is tracked too."""
+    path = root or ""
+    name = path.rstrip("/").rsplit("/", 1)[-1] or path or "unknown"
+    return Project(hashlib.blake2b(f"{host}\0{path}".encode("utf-8", "replace"), digest_size=8).hexdigest(), name, path)
+
+
+def identities(envelope: Envelope, event: Event) -> dict[str, Identity]:
+    """What this event can be recognised by, strongest first."""
+    context, host = envelope.context, envelope.host
+    known: dict[str, Identity] = {}
+    if event.meta.session_id:
+        known["session"] = Identity("session", event.meta.session_id)
+    if context.headspace_id:
+        known["headspace"] = Identity("headspace", context.headspace_id)
+    if context.client_pid:
+        known["process"] = Identity("process", f"{host}:{context.client_pid}")
+    if context.tmux_pane:
+        known["pane"] = Identity("pane", f"{host}:{context.tmux_pane}")
+    return known
+
+
+def ancestors(envelope: Envelope) -> list[Identity]:
+    """The processes that the client descends from."""
+    return [Identity("process", f"{envelope.host}:{pid}") for pid in envelope.context.ancestor_pids]
+
+
+def correlate(
+    envelope: Envelope,
+    event: Event,
+    found: dict[str, Found],
+    parents: list[Agent],
+    nearby: list[Agent],
+) -> Correlation:
+    """Choose among those who answer. `nearby` are the agents of the same project, newest first."""
+    if "session" in found:
+        return Correlation(_known(found["session"]), found["session"].agent)
+    parent = next((agent for agent in parents if agent.ended_at is None), None)
+    if parent is not None:
+        return Correlation(Strategy.NEW, parent_id=parent.id)
+    if "headspace" in found:
+        return Correlation(Strategy.HEADSPACE_ID, found["headspace"].agent)
+    process = found.get("process")
+    if process is not None and _same_process(process.agent, envelope):
+        return Correlation(_known(process), process.agent)
+    pane = found.get("pane")
+    if pane is not None and _stays_in(pane.agent, envelope, event):
+        return Correlation(Strategy.TMUX_PANE, pane.agent)
+    free = next((agent for agent in nearby if is_unclaimed(agent, envelope.fired_at)), None)
+    if free is not None:
+        return Correlation(Strategy.WORKING_DIRECTORY, free)
+    return Correlation(Strategy.NEW)
+
+
+def _known(found: Found) -> Strategy:
+    return Strategy.MEMORY if found.in_memory else Strategy.DATABASE
+
+
+def _same_process(agent: Agent, envelope: Envelope) -> bool:
+    """A pid is reused: both must be the same process, and it must not have ended."""
+    started, known = envelope.context.client_started_at, agent.pid_started_at
+    return agent.pid == envelope.context.client_pid and (started is None or known is None or started == known)
+
+
+def _stays_in(agent: Agent, envelope: Envelope, event: Event) -> bool:
+    if not isinstance(event.fact, SessionStarted) or event.fact.source in ("clear", "compact"):
+        return True
+    return agent.project.root == (envelope.context.project_root or "")
+
+
+def is_unclaimed(agent: Agent, now: Micros) -> bool:
+    """Whether a new session in the same directory may be taken for this agent."""
+    if agent.ended_at is not None:
+        return now - agent.ended_at <= CLAIMABLE_AFTER_END
+    has_client = agent.pid is not None or agent.tmux_pane is not None
+    return not has_client and agent.state not in (AgentState.WORKING, AgentState.WAITING)

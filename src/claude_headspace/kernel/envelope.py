@@ -1,0 +1,69 @@
+"""What arrives, as it arrived: the payload untouched, and beside it only what the payload cannot know.
+
+Rules
+- `fired_at` is the word of whoever sent it, `received_at` ours; a `timestamp` inside a payload is only data.
+- `delivery_id` is made by the sender and unique in the journal: the same delivery twice is one event.
+- `context` holds what was found out around the event (process, terminal, repository). It is stored with the event, so that
+  a replay never asks the machine again.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+Micros = int
+"""A moment: microseconds since 1970, UTC."""
+
+SECOND: Micros = 1_000_000
+
+
+class Origin(StrEnum):
+    """Who tells: also how much it is believed when two tell different things of one moment."""
+
+    HOOK = "hook"
+    TRANSCRIPT = "transcript"
+    REGISTRY = "registry"
+    PROCESS = "process"
+    STATUS_LINE = "status_line"
+    OPERATOR = "operator"
+    TIMER = "timer"
+
+
+class Context(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The surroundings of an event: who the client is, where it runs, what we decided when it arrived."""
+
+    tmux_session: str | None = None
+    tmux_pane: str | None = None
+    client_pid: int | None = None
+    client_started_at: Micros | None = None
+    """When the client's process began: a pid alone may be another process by now."""
+    ancestor_pids: tuple[int, ...] = ()
+    headspace_id: str | None = None
+    """The id that a Headspace wrapper put into the client's environment."""
+    wrapper_id: str | None = None
+    """`CLAUDE_SESSION_ID` of a foreign wrapper."""
+    project_root: str | None = None
+    branch: str | None = None
+    assigned_name: str | None = None
+    """The name given to the agent that this event created."""
+    parent_id: str | None = None
+    """The agent whose client started this one."""
+    actor: str | None = None
+    """Who asked, for what an operator did."""
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that happened, sealed."""
+
+    id: str
+    name: str
+    """The event's own name: `PreToolUse`, or one that nobody knows yet."""
+    origin: Origin
+    client: str
+    host: str
+    fired_at: Micros
+    received_at: Micros
+    payload: bytes
+    """One JSON object."""
+    context: Context
+    delivery_id: str | None = None

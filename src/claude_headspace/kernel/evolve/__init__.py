@@ -1,0 +1,111 @@
+"""How a fact changes an agent. Total: hooks are lost, doubled, late and out of order, and this never raises.
+
+Rules
+- Newer facts win by the time they were fired, not by when they arrived. What began before its thread's last end is over.
+- A source overturns only what it can see: the registry's `idle` ends work and dialogs, never an error or a question in text.
+- Sub-agents have their own thread of calls and waits; they never end or disturb their parent.
+- What is only concluded says so (`inferred`), and never with high confidence.
+"""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.agent import Agent, Confidence, Evidence, state_of
+from claude_headspace.kernel.envelope import Origin
+from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.evolve.dialogs import attention, elicitation_answered, elicitation_asked
+from claude_headspace.kernel.evolve.sessions import session_ended, session_started, take_sign_of_life
+from claude_headspace.kernel.evolve.sightings import agent_spoke, client_reported, client_vanished, user_spoke
+from claude_headspace.kernel.evolve.tools import (
+    permission_asked,
+    step_finished,
+    subagent_started,
+    subagent_stopped,
+    tool_failed,
+    tool_finished,
+    tool_refused,
+    tool_started,
+)
+from claude_headspace.kernel.evolve.traits import (
+    compaction_finished,
+    compaction_started,
+    directory_changed,
+    model_switched,
+    observed,
+    renamed,
+    todo_added,
+    todo_done,
+)
+from claude_headspace.kernel.evolve.turns import failed, interrupted, prompt, stopped
+from claude_headspace.kernel.facts import Event, Meta
+
+CONFIDENCE = {
+    Origin.HOOK: Confidence.HIGH,
+    Origin.OPERATOR: Confidence.HIGH,
+    Origin.TRANSCRIPT: Confidence.MEDIUM,
+    Origin.REGISTRY: Confidence.MEDIUM,
+    Origin.STATUS_LINE: Confidence.MEDIUM,
+    Origin.PROCESS: Confidence.MEDIUM,
+    Origin.TIMER: Confidence.LOW,
+}
+
+
+def evolve(agent: Agent, event: Event) -> Change:
+    """The agent after the event, and the rows that came of it."""
+    change = Change(copy.copy(agent), event.meta, before=(agent.state, agent.waiting_for))
+    if event.anomaly:
+        change.anomalies.append(event.anomaly)
+    if event.meta.origin is Origin.HOOK:
+        take_sign_of_life(change, event)
+    _HANDLERS[type(event.fact)](change, event.meta, event.fact)
+    _conclude(change)
+    return change
+
+
+def _conclude(change: Change) -> None:
+    """Let the state follow from the parts, with the evidence for it."""
+    agent, meta = change.agent, change.meta
+    state, waiting_for = state_of(agent)
+    if (state, waiting_for) == (agent.state, agent.waiting_for) and agent.evidence is not None:
+        return
+    change.state_changed = True
+    agent.state, agent.waiting_for, agent.state_since = state, waiting_for, meta.at
+    confidence = CONFIDENCE[meta.origin]
+    if change.inferred:
+        confidence = Confidence.MEDIUM if confidence is Confidence.HIGH else Confidence.LOW
+    agent.evidence = Evidence(meta.origin.value, confidence, meta.at, change.why or meta.name)
+
+
+_HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
+    facts.SessionStarted: session_started,
+    facts.SessionEnded: session_ended,
+    facts.PromptSubmitted: prompt,
+    facts.ToolStarted: tool_started,
+    facts.PermissionAsked: permission_asked,
+    facts.ToolFinished: tool_finished,
+    facts.ToolFailed: tool_failed,
+    facts.ToolRefused: tool_refused,
+    facts.StepFinished: step_finished,
+    facts.ElicitationAsked: elicitation_asked,
+    facts.ElicitationAnswered: elicitation_answered,
+    facts.AttentionCalled: attention,
+    facts.SubagentStarted: subagent_started,
+    facts.SubagentStopped: subagent_stopped,
+    facts.TurnStopped: stopped,
+    facts.TurnFailed: failed,
+    facts.TurnInterrupted: interrupted,
+    facts.CompactionStarted: compaction_started,
+    facts.CompactionFinished: compaction_finished,
+    facts.ModelSwitched: model_switched,
+    facts.DirectoryChanged: directory_changed,
+    facts.TodoAdded: todo_added,
+    facts.TodoDone: todo_done,
+    facts.AgentSpoke: agent_spoke,
+    facts.UserSpoke: user_spoke,
+    facts.ClientReported: client_reported,
+    facts.ClientVanished: client_vanished,
+    facts.AgentRenamed: renamed,
+    facts.Observed: observed,
+}

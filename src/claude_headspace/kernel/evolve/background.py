@@ -1,0 +1,78 @@
+"""Work that outlives the turn: what the client lists, what came back, what nobody has heard of since."""
+
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.agent import BackgroundTask
+from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.evolve.change import (
+    REMEMBERED_CALLS,
+    Change,
+    keep_subagent,
+    met_subagent,
+    replace,
+    stop_subagent,
+)
+
+
+def background_started(change: Change, task: facts.Task, at: Micros) -> None:
+    """A call left something running."""
+    _keep(change, _met(change, task, at))
+
+
+def _met(change: Change, task: facts.Task, at: Micros) -> BackgroundTask:
+    """The work of that id; what is new and older than the client's list of what runs is over."""
+    agent = change.agent
+    over = agent.listed_at if at < agent.listed_at else 0
+    new = BackgroundTask(id=task.id, kind=task.kind, description=task.description, started_at=at, ended_at=over)
+    return next((known for known in agent.background if known.id == task.id), new)
+
+
+def background_ended(change: Change, task_id: str, at: Micros) -> None:
+    """The client tells that it has come back."""
+    unknown = BackgroundTask(id=task_id, kind="shell", description="", started_at=0)
+    task = next((task for task in change.agent.background if task.id == task_id), unknown)
+    _keep(change, replace(task, ended_at=max(task.ended_at, at)))
+
+
+def take_list(change: Change, at: Micros, listed: tuple[facts.Task, ...] | None) -> None:
+    """The client's list of what still runs is complete; without one only foreground sub-agents are known to be over."""
+    agent = change.agent
+    running = {task.id for task in listed or ()}
+    for sub in agent.working_subagents:
+        over = sub.id not in running if listed is not None else not sub.background
+        if over and sub.heard_at <= at:
+            stop_subagent(change, sub, at)
+    if listed is None:
+        return
+    for task in agent.running_background:
+        if task.id not in running and task.heard_at <= at:
+            _keep(change, replace(task, ended_at=at))
+    for entry in listed:
+        _take(change, entry, at)
+    agent.listed_at = max(agent.listed_at, at)
+
+
+def _take(change: Change, entry: facts.Task, at: Micros) -> None:
+    if entry.kind != "subagent":
+        task = _met(change, entry, at)
+        _keep(change, replace(task, seen_at=max(task.seen_at, at)))
+        return
+    sub = met_subagent(change.agent, entry.id, at)
+    keep_subagent(
+        change,
+        replace(
+            sub,
+            type=sub.type or entry.subagent_type,
+            background=True,
+            last_active_at=max(sub.last_active_at, at),
+            description=sub.description or entry.description,
+        ),
+    )
+
+
+def _keep(change: Change, task: BackgroundTask) -> None:
+    """Store background work; the oldest that is over is forgotten first."""
+    agent = change.agent
+    others = [other for other in agent.background if other.id != task.id]
+    if len(others) >= REMEMBERED_CALLS:
+        others.remove(next((other for other in others if not other.running), others[0]))
+    agent.background = (*others, task)

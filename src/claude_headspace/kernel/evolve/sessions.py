@@ -1,0 +1,189 @@
+"""Signs of life, context windows, and the end of an agent."""
+
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.agent import EarlyEnd, Outcome, Session
+from claude_headspace.kernel.envelope import Context, Micros
+from claude_headspace.kernel.evolve.change import (
+    DOUBLED,
+    REMEMBERED,
+    Change,
+    close_command,
+    close_waits,
+    end_thread,
+    replace,
+    stop_subagent,
+)
+from claude_headspace.kernel.facts import Event, Meta
+
+KEEPS_THE_AGENT = ("clear", "resume")
+"""Reasons of SessionEnd that end the context window and not the agent."""
+
+UNKNOWN = "unknown"
+"""The source of a session whose start was not told."""
+
+
+# --- signs of life ----------------------------------------------------------------------------------------------------
+
+
+def take_sign_of_life(change: Change, event: Event) -> None:
+    """A hook tells that the agent is there, where it is, and in which session; one fired after its end revives it."""
+    agent, meta = change.agent, event.meta
+    if not isinstance(event.fact, facts.SessionEnded):
+        agent.alive_at = max(agent.alive_at, meta.at)
+        if agent.ended_at is not None and meta.at > agent.ended_at:
+            agent.ended_at = agent.end_reason = None
+            change.why = "came back: a hook fired after its end"
+    if meta.at >= agent.last_active_at:
+        agent.last_active_at = meta.at
+        if meta.subagent_id is None:
+            agent.cwd = meta.cwd or agent.cwd
+            agent.permission_mode = meta.permission_mode or agent.permission_mode
+            agent.branch = event.context.branch or agent.branch
+        if agent.ended_at is None:
+            _take_client(change, event.context)
+    if not isinstance(event.fact, facts.SessionStarted):
+        _notice_session(change, meta)
+
+
+def _take_client(change: Change, context: Context) -> None:
+    """The client's process and terminal. A child inherited the terminal and the id of its parent: not its own."""
+    agent = change.agent
+    if context.client_pid:
+        agent.pid, agent.pid_started_at = context.client_pid, context.client_started_at
+    if agent.parent_id is None:
+        agent.tmux_session = agent.tmux_session or context.tmux_session
+        agent.tmux_pane = context.tmux_pane or agent.tmux_pane
+        agent.headspace_id = context.headspace_id or agent.headspace_id
+
+
+# --- sessions ---------------------------------------------------------------------------------------------------------
+
+
+def _notice_session(change: Change, meta: Meta) -> None:
+    """Any event may be the first of a session, or bring its transcript's path."""
+    session = change.agent.session
+    if not meta.session_id:
+        return
+    if session is None or (session.client_id != meta.session_id and _is_new(change, session, meta)):
+        _open_session(change, meta, UNKNOWN)
+    elif session.client_id == meta.session_id and meta.transcript_path and not session.transcript_path:
+        _keep_session(change, replace(session, transcript_path=meta.transcript_path))
+
+
+def _is_new(change: Change, session: Session, meta: Meta) -> bool:
+    """Whether another session than the one in use has begun: one never seen, or an earlier one after this one's end."""
+    if meta.session_id in change.agent.past_sessions:
+        return session.ended_at is not None and meta.at > session.ended_at
+    return meta.at > session.started_at
+
+
+def _open_session(change: Change, meta: Meta, source: str) -> None:
+    agent, previous = change.agent, change.agent.session
+    if previous is not None:
+        agent.past_sessions = (*agent.past_sessions[1 - REMEMBERED :], previous.client_id)
+        if previous.ended_at is None:
+            change.sessions.append(replace(previous, ended_at=meta.at, end_reason=source))
+    _keep_session(
+        change,
+        Session(
+            id=f"{meta.event_id}-s",
+            agent_id=agent.id,
+            ordinal=previous.ordinal + 1 if previous else 1,
+            client_id=meta.session_id,
+            source=source,
+            started_at=meta.at,
+            prev_session_id=previous.id if previous else None,
+            transcript_path=meta.transcript_path,
+        ),
+    )
+
+
+def _keep_session(change: Change, session: Session) -> None:
+    change.agent.session = session
+    change.sessions.append(session)
+
+
+def session_started(change: Change, meta: Meta, fact: facts.SessionStarted) -> None:
+    """A context window opens. All that was open before is over, unless the old one was only compacted."""
+    agent, session = change.agent, change.agent.session
+    change.why = change.why or f"the session started ({fact.source})"
+    if session is not None and _is_start_of(session, meta, fact.source):
+        if session.source == UNKNOWN:
+            _keep_session(change, replace(session, source=fact.source, started_at=min(session.started_at, meta.at)))
+    elif session is None or meta.at > session.started_at:
+        _open_session(change, meta, fact.source)
+    else:
+        change.anomalies.append("late start of an earlier session")
+    if meta.at >= agent.last_active_at:
+        agent.model = fact.model or agent.model
+    if fact.source == "compact":
+        agent.compacted_at = max(agent.compacted_at, meta.at)
+    else:
+        all_before_is_over(change, meta.at, "the session started anew", client_is_new=fact.source != "clear")
+    _apply_early_end(change, meta)
+
+
+def _is_start_of(session: Session, meta: Meta, source: str) -> bool:
+    """Whether this is the start of the session in use, told late or twice."""
+    if session.client_id != meta.session_id:
+        return False
+    if session.source == UNKNOWN and meta.at <= session.started_at:
+        return True
+    return source == "startup" or (session.source == source and abs(session.started_at - meta.at) < DOUBLED)
+
+
+def _apply_early_end(change: Change, meta: Meta) -> None:
+    early = change.agent.early_end
+    if early is not None and early.client_id == meta.session_id and early.at > meta.at:
+        session_ended(change, replace(meta, at=early.at), facts.SessionEnded(early.reason))
+
+
+# --- ends -------------------------------------------------------------------------------------------------------------
+
+
+def session_ended(change: Change, meta: Meta, fact: facts.SessionEnded) -> None:
+    """A context window closes; the agent ends with it, unless the next one is about to open."""
+    agent, session = change.agent, change.agent.session
+    if session is not None and session.client_id != meta.session_id:
+        change.anomalies.append("end of another session than the one in use")
+        if meta.at > session.started_at:
+            agent.early_end = EarlyEnd(meta.session_id, meta.at, fact.reason)
+        return
+    if session is not None and meta.at > session.started_at:
+        _keep_session(change, replace(session, ended_at=meta.at, end_reason=fact.reason))
+    all_before_is_over(change, meta.at, "the session ended", client_is_new=False)
+    if fact.reason not in KEEPS_THE_AGENT:
+        end(change, meta.at, fact.reason)
+
+
+def end(change: Change, at: Micros, reason: str) -> None:
+    """The agent is gone, unless it was heard of later than that."""
+    agent = change.agent
+    if at < agent.alive_at:
+        return
+    change.why = f"the client ended ({reason})"
+    for sub in agent.working_subagents:
+        stop_subagent(change, sub, at)
+    close_waits(change, lambda _wait: True, "the client ended")
+    close_command(change, at, Outcome.INTERRUPTED)
+    agent.calls = agent.background = agent.queued = ()
+    agent.ended_at, agent.end_reason, agent.error = at, reason, None
+    agent.pid = agent.pid_started_at = None
+
+
+def all_before_is_over(change: Change, at: Micros, why: str, *, client_is_new: bool) -> None:
+    """A session's start or end is a line: nothing that was open before it goes on."""
+    agent = change.agent
+    for sub in agent.working_subagents:
+        if sub.heard_at < at:
+            stop_subagent(change, sub, at)
+    if client_is_new:
+        agent.background = tuple(task for task in agent.background if task.started_at > at)
+    agent.listed_at = max(agent.listed_at, at)
+    agent.compacted_at = max(agent.compacted_at, at)
+    agent.stopped_at = max(agent.stopped_at, at)
+    end_thread(change, None, at, why)
+    if at > agent.busy_at:
+        close_waits(change, lambda wait: wait.opened_at <= at, why)
+        agent.settled_at, agent.error, agent.queued = max(agent.settled_at, at), None, ()
+        close_command(change, at, Outcome.INTERRUPTED)

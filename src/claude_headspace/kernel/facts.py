@@ -1,0 +1,299 @@
+"""Our own vocabulary: what can happen to an agent, in the past tense.
+
+`decode` makes these of whatever arrived, `evolve` knows nothing else. Each fact is what is known, never what follows
+from it.
+"""
+
+import msgspec
+
+from claude_headspace.kernel.envelope import Context, Micros, Origin
+
+
+class Meta(msgspec.Struct, frozen=True, kw_only=True):
+    """What every fact comes with: when, from whom, of which session and thread."""
+
+    event_id: str
+    name: str
+    origin: Origin
+    at: Micros
+    received_at: Micros
+    session_id: str = ""
+    """The client's session id; empty when the source does not know."""
+    cwd: str | None = None
+    transcript_path: str | None = None
+    prompt_id: str | None = None
+    permission_mode: str | None = None
+    subagent_id: str | None = None
+    subagent_type: str | None = None
+
+
+class Option(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One way to answer."""
+
+    label: str
+    description: str = ""
+
+
+class Question(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A question with its options."""
+
+    text: str
+    header: str = ""
+    options: tuple[Option, ...] = ()
+    several: bool = False
+
+
+class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a human is wanted for: the kind, the words, and the ways to answer."""
+
+    kind: str
+    text: str = ""
+    questions: tuple[Question, ...] = ()
+
+
+class Task(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Background work as the client lists it."""
+
+    id: str
+    kind: str
+    description: str = ""
+    subagent_type: str = ""
+
+
+class SessionStarted(msgspec.Struct, frozen=True):
+    """A context window opened: startup, resume, clear or compact."""
+
+    source: str
+    model: str | None = None
+
+
+class SessionEnded(msgspec.Struct, frozen=True):
+    """A context window closed."""
+
+    reason: str
+
+
+class PromptSubmitted(msgspec.Struct, frozen=True):
+    """The agent was given something to do; `finished_task` is set when nobody typed it: background work came back."""
+
+    text: str
+    finished_task: str | None = None
+
+
+class ToolStarted(msgspec.Struct, frozen=True):
+    """A tool is about to run; some tools ask the human (`ask`)."""
+
+    call_id: str
+    tool: str
+    digest: str
+    summary: str
+    ask: Ask | None = None
+
+
+class PermissionAsked(msgspec.Struct, frozen=True):
+    """The client shows a dialog for a call that it does not name: tool and input tell which."""
+
+    tool: str
+    digest: str
+    summary: str
+    ask: Ask
+    suggestions: str = ""
+    """The client's own suggestions of rules, as JSON."""
+
+
+class ToolFinished(msgspec.Struct, frozen=True):
+    """A call came to its end. The input may have changed meanwhile: answers are added to a question."""
+
+    call_id: str | None
+    tool: str
+    digest: str = ""
+    answer: str = ""
+    """What the human answered, for the tools that ask."""
+    background_task: Task | None = None
+    background_subagent: str | None = None
+
+
+class ToolFailed(msgspec.Struct, frozen=True):
+    """A call failed."""
+
+    call_id: str | None
+    tool: str
+    digest: str = ""
+    error: str = ""
+
+
+class ToolRefused(msgspec.Struct, frozen=True):
+    """A call was refused without asking anybody."""
+
+    call_id: str | None
+    tool: str
+    digest: str = ""
+    reason: str = ""
+
+
+class StepFinished(msgspec.Struct, frozen=True):
+    """All calls of one step are over."""
+
+    call_ids: tuple[str, ...]
+
+
+class ElicitationAsked(msgspec.Struct, frozen=True):
+    """An MCP server asks the human."""
+
+    id: str
+    ask: Ask
+
+
+class ElicitationAnswered(msgspec.Struct, frozen=True):
+    """An MCP server has its answer."""
+
+    id: str
+    action: str = ""
+
+
+class AttentionCalled(msgspec.Struct, frozen=True):
+    """The client calls for attention; `ask` is the dialog that it implies, none for the reminder that it is idle."""
+
+    kind: str
+    message: str
+    ask: Ask | None = None
+
+
+class SubagentStarted(msgspec.Struct, frozen=True):
+    """A sub-agent began (`meta.subagent_id`)."""
+
+
+class SubagentStopped(msgspec.Struct, frozen=True):
+    """A sub-agent ended."""
+
+    message: str = ""
+
+
+class TurnStopped(msgspec.Struct, frozen=True):
+    """The agent's turn ended; `background` is None when the client did not list it."""
+
+    message: str | None = None
+    background: tuple[Task, ...] | None = None
+
+
+class TurnFailed(msgspec.Struct, frozen=True):
+    """The turn ended in an API error."""
+
+    error: str
+    message: str = ""
+
+
+class TurnInterrupted(msgspec.Struct, frozen=True):
+    """The human stopped the turn. No hook tells it."""
+
+
+class CompactionStarted(msgspec.Struct, frozen=True):
+    """The context is being compacted."""
+
+    trigger: str
+
+
+class CompactionFinished(msgspec.Struct, frozen=True):
+    """The context was compacted."""
+
+
+class ModelSwitched(msgspec.Struct, frozen=True):
+    """Another model answers from now on."""
+
+    model: str | None
+
+
+class DirectoryChanged(msgspec.Struct, frozen=True):
+    """The agent works elsewhere now."""
+
+    cwd: str | None
+
+
+class TodoAdded(msgspec.Struct, frozen=True):
+    """The agent put something on its list."""
+
+    task_id: str
+
+
+class TodoDone(msgspec.Struct, frozen=True):
+    """The agent ticked something off its list."""
+
+    task_id: str
+
+
+class AgentSpoke(msgspec.Struct, frozen=True):
+    """The agent said something between its tool calls, or at the end of the turn (`final`)."""
+
+    text: str
+    final: bool = False
+
+
+class UserSpoke(msgspec.Struct, frozen=True):
+    """The transcript shows a prompt, whether or not a hook told it."""
+
+    text: str
+
+
+class ClientReported(msgspec.Struct, frozen=True):
+    """The client's own registry entry: busy, idle, shell or waiting."""
+
+    status: str
+    ask: Ask | None = None
+
+
+class ClientVanished(msgspec.Struct, frozen=True):
+    """The client's process is gone."""
+
+    pid: int | None = None
+
+
+class AgentRenamed(msgspec.Struct, frozen=True):
+    """A person gave the agent another name."""
+
+    name: str
+
+
+class Observed(msgspec.Struct, frozen=True):
+    """Something that only tells that the agent is there."""
+
+
+Fact = (
+    SessionStarted
+    | SessionEnded
+    | PromptSubmitted
+    | ToolStarted
+    | PermissionAsked
+    | ToolFinished
+    | ToolFailed
+    | ToolRefused
+    | StepFinished
+    | ElicitationAsked
+    | ElicitationAnswered
+    | AttentionCalled
+    | SubagentStarted
+    | SubagentStopped
+    | TurnStopped
+    | TurnFailed
+    | TurnInterrupted
+    | CompactionStarted
+    | CompactionFinished
+    | ModelSwitched
+    | DirectoryChanged
+    | TodoAdded
+    | TodoDone
+    | AgentSpoke
+    | UserSpoke
+    | ClientReported
+    | ClientVanished
+    | AgentRenamed
+    | Observed
+)
+
+
+class Event(msgspec.Struct, frozen=True):
+    """A fact with its circumstances, and what was odd about how it arrived."""
+
+    meta: Meta
+    fact: Fact
+    context: Context
+    anomaly: str | None = None

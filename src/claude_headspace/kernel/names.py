@@ -1,0 +1,42 @@
+"""Short names that people remember and can say: two words, unique among the living.
+
+The first choice follows from the agent's id, so it is the same at every replay; the following ones are for the case that it is
+taken. 64 × 96 names are enough for thousands of agents; after that a number is added.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+
+MANNERS = (
+    "able amber apt azure bold brave brief bright brisk calm candid clear clever coral cosy crisp dapper deft eager "
+    "early easy fair fleet fond frank fresh gentle glad golden grand happy hardy honest jolly keen kind lively loyal "
+    "lucid mellow merry mild modest neat nimble noble olive patient plucky polite prime quick quiet rapid ready rosy "
+    "sage sharp silver smart snug spry steady sunny swift tidy topaz true vivid warm wise witty young zesty"
+).split()
+
+CREATURES = (
+    "adder alpaca ant badger bat bear beaver bee bison boar bobcat buck camel cat civet cobra cod condor coot crab "
+    "crane cricket crow deer dingo dove duck eagle eel egret elk emu falcon ferret finch fox frog gannet gecko gibbon "
+    "goose grouse gull hare hawk heron hoopoe horse hound ibex ibis jackal jay kestrel kite kiwi koala lark lemur "
+    "linnet lion llama lobster lynx magpie marten mink mole moose moth mouse newt ocelot octopus okapi orca oriole "
+    "osprey otter owl panda parrot pelican perch pigeon pike plover pony puffin puma quail rabbit raven robin rook "
+    "salmon seal shrew shrike sloth snipe sparrow squid stoat stork swan swift tapir tern thrush tiger toad trout "
+    "turtle viper vole walrus wasp weasel whale wolf wombat wren yak zebra"
+).split()
+
+NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?")
+"""What a person may call an agent: lower case, so that names are easy to type and never look like an id's beginning by case."""
+
+
+def suggestions(agent_id: str) -> Iterator[str]:
+    """Names for an agent, best first, without end."""
+    seed = int.from_bytes(hashlib.blake2b(agent_id.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+    total = len(MANNERS) * len(CREATURES)
+    for step in range(total):
+        place = (seed + step * 7919) % total
+        yield f"{MANNERS[place // len(CREATURES)]}-{CREATURES[place % len(CREATURES)]}"
+    number = 2
+    while True:
+        yield f"agent-{number}"
+        number += 1

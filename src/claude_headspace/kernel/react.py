@@ -1,0 +1,100 @@
+"""What others must be told about a change. Pure, and never called by a replay: a rebuild cannot announce anything again.
+
+Effects are data. There is one kind so far, `Publish`; the journal stores it in the same transaction as the event, so what the
+stream replays is what it said.
+"""
+
+import msgspec
+
+from claude_headspace.kernel.agent import Agent, AgentState
+from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.views import agent_view, dialects, evidence_view, iso, turn_view, view_changes, wait_view
+
+STREAM_TYPES = (
+    "agent_created",
+    "agent_updated",
+    "agent_ended",
+    "state_changed",
+    "turn_created",
+    "turn_updated",
+    "wait_opened",
+    "wait_closed",
+    "gap",
+)
+"""Every named event of the stream."""
+
+
+class Publish(msgspec.Struct, frozen=True):
+    """Tell the stream."""
+
+    type: str
+    agent_id: str
+    project_id: str
+    data: dict[str, object]
+
+
+def react(before: Agent | None, change: Change) -> list[Publish]:
+    """The announcements that follow from a change, in the order they make sense."""
+    agent = change.agent
+    told = [_about_agent(before, change)] if before is not None else [_publish(agent, "agent_created", _created(agent))]
+    told += [_publish(agent, "turn_created", msgspec.structs.asdict(turn_view(turn))) for turn in change.turns]
+    told += [
+        _publish(
+            agent,
+            "turn_updated",
+            {
+                "turn_id": patch.id,
+                "command_id": patch.command_id,
+                "intent": patch.intent,
+                "timestamp": iso(patch.at),
+                "timestamp_source": patch.timestamp_source,
+            },
+        )
+        for patch in change.patches
+    ]
+    known = {wait.id for wait in before.waits} if before is not None else set()
+    for wait in change.waits.values():
+        if wait.closed_at is not None:
+            told.append(_publish(agent, "wait_closed", msgspec.structs.asdict(wait_view(wait))))
+        elif wait.id not in known:
+            told.append(_publish(agent, "wait_opened", msgspec.structs.asdict(wait_view(wait))))
+    if agent.state is AgentState.ENDED and change.state_changed:
+        told.append(_publish(agent, "agent_ended", {"ended_at": iso(agent.ended_at or 0), "reason": agent.end_reason}))
+    return [message for message in told if message is not None]
+
+
+def _publish(agent: Agent, kind: str, data: dict[str, object]) -> Publish:
+    return Publish(kind, agent.id, agent.project.id, {"agent_id": agent.id, "project_id": agent.project.id, **data})
+
+
+def _created(agent: Agent) -> dict[str, object]:
+    return {"timestamp": iso(agent.created_at), "agent": agent_view(agent)}
+
+
+def _about_agent(before: Agent, change: Change) -> Publish | None:
+    """What changed of the agent's JSON, and whether its state did."""
+    agent = change.agent
+    changes = view_changes(before, agent)
+    if not change.state_changed:
+        return (
+            _publish(agent, "agent_updated", {"timestamp": iso(change.meta.at), "changes": changes})
+            if changes
+            else None
+        )
+    state, waiting_for = change.before
+    return _publish(
+        agent,
+        "state_changed",
+        {
+            "name": agent.name,
+            "state": agent.state,
+            "waiting_for": agent.waiting_for,
+            "from_state": state,
+            "from_waiting_for": waiting_for,
+            "dialects": dialects(agent),
+            "evidence": evidence_view(agent),
+            "turn_id": change.turns[-1].id if change.turns else None,
+            "timestamp": iso(change.turns[-1].at if change.turns else change.meta.at),
+            "changes": changes,
+        },
+    )

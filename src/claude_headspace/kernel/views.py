@@ -1,0 +1,339 @@
+"""One truth in every dialect: the shapes that surfaces show. Pure functions of the agent.
+
+The JSON of the API is these types, its schema is generated from them, and the stream sends changes of them.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from claude_headspace.kernel.agent import Agent, AgentState, Command, Project, Session, ToolCall, Turn, Wait
+from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.facts import Question
+from claude_headspace.kernel.state_machine import CommandState
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+APPROVALS = ("plan", "permission")
+"""What plate-spinner calls an approval; every other wait is an input."""
+
+Time = str
+"""ISO 8601, UTC."""
+
+
+def iso(moment: Micros) -> Time:
+    """A moment as people and browsers read it; what lies outside the calendar is clamped to its edges."""
+    try:
+        return (_EPOCH + timedelta(microseconds=moment)).isoformat()
+    except OverflowError:
+        return (
+            datetime.max.replace(tzinfo=UTC).isoformat() if moment > 0 else datetime.min.replace(tzinfo=UTC).isoformat()
+        )
+
+
+class Dialects(msgspec.Struct, frozen=True):
+    """The same state in the words of the systems that Headspace unifies."""
+
+    headspace: str
+    plate: str
+    fleet: str
+    claude_os: str
+
+
+_DIALECTS = {
+    AgentState.STARTING: Dialects("IDLE", "starting", "working", "active"),
+    AgentState.IDLE: Dialects("IDLE", "idle", "done", "idle"),
+    AgentState.WORKING: Dialects("PROCESSING", "running", "working", "active"),
+    AgentState.WAITING: Dialects("AWAITING_INPUT", "awaiting_input", "attention", "active"),
+    AgentState.ERROR: Dialects("COMPLETE", "error", "error", "idle"),
+    AgentState.ENDED: Dialects("COMPLETE", "closed", "done", "ended"),
+}
+_COMMANDED = Dialects("COMMANDED", "running", "working", "active")
+_TOOL_ACTIVE = Dialects("PROCESSING", "running", "working", "tool_active")
+_APPROVAL = Dialects("AWAITING_INPUT", "awaiting_approval", "attention", "active")
+
+
+def dialects(agent: Agent) -> Dialects:
+    """The state in every dialect."""
+    if agent.state is AgentState.WAITING and agent.waiting_for in APPROVALS:
+        return _APPROVAL
+    if agent.state is AgentState.WORKING:
+        if agent.calls:
+            return _TOOL_ACTIVE
+        if agent.command is not None and agent.command.state is CommandState.COMMANDED:
+            return _COMMANDED
+    return _DIALECTS[agent.state]
+
+
+class TmuxView(msgspec.Struct, frozen=True):
+    """Where the agent's terminal is."""
+
+    session: str | None
+    pane: str | None
+
+
+class SessionView(msgspec.Struct, frozen=True):
+    """The context window in use."""
+
+    id: str
+    ordinal: int
+    source: str
+    started_at: Time
+    prev_session_id: str | None
+
+
+class EvidenceView(msgspec.Struct, frozen=True):
+    """Why the state is believed."""
+
+    source: str
+    confidence: str
+    at: Time
+    why: str
+
+
+class ToolView(msgspec.Struct, frozen=True):
+    """The tool in flight."""
+
+    name: str
+    summary: str
+    since: Time
+
+
+class CommandView(msgspec.Struct, frozen=True):
+    """What the agent was told to do, and how far it is."""
+
+    id: str
+    state: CommandState
+    text: str
+    trigger: str
+    started_at: Time
+    ended_at: Time | None
+    outcome: str | None
+
+
+class SubagentView(msgspec.Struct, frozen=True):
+    """A sub-agent at work."""
+
+    id: str
+    type: str
+    description: str
+    started_at: Time
+    tool: ToolView | None
+
+
+class BackgroundTaskView(msgspec.Struct, frozen=True):
+    """Work that goes on after the turn."""
+
+    id: str
+    kind: str
+    description: str
+    started_at: Time
+
+
+class TodoView(msgspec.Struct, frozen=True):
+    """The agent's own list: done of all."""
+
+    done: int
+    total: int
+
+
+class WaitView(msgspec.Struct, frozen=True):
+    """An open need for a human."""
+
+    id: str
+    agent_id: str
+    kind: str
+    text: str
+    questions: tuple[Question, ...]
+    tool: str | None
+    summary: str
+    subagent_id: str | None
+    suggestions: list[dict[str, Any]]
+    """The client's own suggestions of rules."""
+    opened_at: Time
+    closed_at: Time | None
+    resolution: str | None
+
+
+class TurnView(msgspec.Struct, frozen=True):
+    """One utterance."""
+
+    turn_id: str
+    agent_id: str
+    project_id: str
+    command_id: str
+    actor: str
+    intent: str
+    text: str
+    timestamp: Time
+    timestamp_source: str
+    reason: str
+
+
+class AgentView(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent as every surface shows it."""
+
+    id: str
+    name: str
+    project: Project
+    cwd: str | None
+    branch: str | None
+    host: str
+    client: str
+    pid: int | None
+    tmux: TmuxView
+    tmux_session: str | None
+    session_id: str | None
+    session: SessionView | None
+    parent_id: str | None
+    state: AgentState
+    waiting_for: str | None
+    state_since: Time
+    last_active_at: Time
+    evidence: EvidenceView | None
+    tool: ToolView | None
+    command: CommandView | None
+    waits: tuple[WaitView, ...]
+    subagents: tuple[SubagentView, ...]
+    background_tasks: tuple[BackgroundTaskView, ...]
+    todo: TodoView | None
+    error: str | None
+    model: str | None
+    context_percent: float | None
+    tokens: int | None
+    cost_usd: float | None
+    permission_mode: str | None
+    role: str | None
+    mode: str
+    dialects: Dialects
+    created_at: Time
+    ended_at: Time | None
+    end_reason: str | None
+
+
+def evidence_view(agent: Agent) -> EvidenceView | None:
+    """Why the agent's state is believed."""
+    evidence = agent.evidence
+    return EvidenceView(evidence.source, evidence.confidence, iso(evidence.at), evidence.why) if evidence else None
+
+
+def _subagent_views(agent: Agent) -> tuple[SubagentView, ...]:
+    return tuple(
+        SubagentView(sub.id, sub.type, sub.description, iso(sub.started_at), _tool_of(agent.calls, sub.id))
+        for sub in agent.working_subagents
+    )
+
+
+def _background_views(agent: Agent) -> tuple[BackgroundTaskView, ...]:
+    return tuple(
+        BackgroundTaskView(task.id, task.kind, task.description, iso(task.started_at))
+        for task in agent.running_background
+    )
+
+
+_DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
+    "tmux": (("tmux_session", "tmux_pane"), lambda agent: TmuxView(agent.tmux_session, agent.tmux_pane)),
+    "session_id": (("session",), lambda agent: agent.session.client_id if agent.session else None),
+    "session": (("session",), lambda agent: session_view(agent.session) if agent.session else None),
+    "state_since": (("state_since",), lambda agent: iso(agent.state_since)),
+    "last_active_at": (("last_active_at",), lambda agent: iso(agent.last_active_at or agent.created_at)),
+    "evidence": (("evidence",), evidence_view),
+    "tool": (("calls",), lambda agent: _tool_of(agent.calls, None)),
+    "command": (("command",), lambda agent: command_view(agent.command) if agent.command else None),
+    "waits": (("waits",), lambda agent: tuple(wait_view(wait) for wait in agent.waits)),
+    "subagents": (("subagents", "calls"), _subagent_views),
+    "background_tasks": (("background",), _background_views),
+    "todo": (("todos", "todos_done"), lambda a: TodoView(len(a.todos_done), len(a.todos)) if a.todos else None),
+    "dialects": (("state", "waiting_for", "calls", "command"), dialects),
+    "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
+    "ended_at": (("ended_at",), lambda agent: _maybe(agent.ended_at)),
+}
+"""Fields of the view that are made of the agent's parts: which parts, and how. All others are the part of the same name."""
+
+_FIELDS = {name: _DERIVED.get(name, ((name,), attrgetter(name))) for name in AgentView.__struct_fields__}
+_DEPENDENT = {part: [name for name, (parts, _) in _FIELDS.items() if part in parts] for part in Agent.__struct_fields__}
+
+
+def agent_view(agent: Agent) -> AgentView:
+    """The agent as every surface shows it."""
+    return AgentView(**{name: make(agent) for name, (_, make) in _FIELDS.items()})
+
+
+def view_changes(before: Agent, after: Agent) -> dict[str, object]:
+    """The fields of the view that differ, with their new value. Looks only at what `evolve` replaced."""
+    old, new = msgspec.structs.astuple(before), msgspec.structs.astuple(after)
+    replaced = [part for part, was, now in zip(Agent.__struct_fields__, old, new, strict=True) if was is not now]
+    changes: dict[str, object] = {}
+    for name in dict.fromkeys(name for part in replaced for name in _DEPENDENT[part]):
+        make = _FIELDS[name][1]
+        value = make(after)
+        if value != make(before):
+            changes[name] = value
+    return changes
+
+
+def _maybe(moment: Micros | None) -> Time | None:
+    return iso(moment) if moment is not None else None
+
+
+def _tool_of(calls: tuple[ToolCall, ...], subagent_id: str | None) -> ToolView | None:
+    """The newest call that a thread has open."""
+    for call in reversed(calls):
+        if call.subagent_id == subagent_id:
+            return ToolView(call.tool, call.summary, iso(call.started_at))
+    return None
+
+
+def session_view(session: Session) -> SessionView:
+    """A context window."""
+    return SessionView(session.id, session.ordinal, session.source, iso(session.started_at), session.prev_session_id)
+
+
+def command_view(command: Command) -> CommandView:
+    """A command."""
+    return CommandView(
+        command.id,
+        command.state,
+        command.text,
+        command.trigger.value,
+        iso(command.started_at),
+        _maybe(command.ended_at),
+        command.outcome.value if command.outcome else None,
+    )
+
+
+def wait_view(wait: Wait) -> WaitView:
+    """A wait with its options."""
+    return WaitView(
+        wait.id,
+        wait.agent_id,
+        wait.kind,
+        wait.text,
+        wait.questions,
+        wait.tool,
+        wait.summary,
+        wait.subagent_id,
+        msgspec.json.decode(wait.suggestions) if wait.suggestions else [],
+        iso(wait.opened_at),
+        _maybe(wait.closed_at),
+        wait.resolution,
+    )
+
+
+def turn_view(turn: Turn) -> TurnView:
+    """A turn, as the stream announces it too."""
+    return TurnView(
+        turn.id,
+        turn.agent_id,
+        turn.project_id,
+        turn.command_id,
+        turn.actor.value,
+        turn.intent.value,
+        turn.text,
+        iso(turn.at),
+        turn.timestamp_source,
+        turn.reason,
+    )

@@ -1,0 +1,1 @@
+"""What is done about it. Today: the reply to Claude Code."""

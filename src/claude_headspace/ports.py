@@ -1,0 +1,186 @@
+"""What the engine needs of the world, as small interfaces. Implementations live at the edges; `testing.py` ships fakes.
+
+The journal is the only memory. Its writing side is one transaction per batch: look up, append, commit, and only then
+answer. Its reading side serves the surfaces and never waits for the writer.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+import msgspec
+
+from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
+from claude_headspace.kernel.correlate import Found, Identity, Strategy
+from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.react import Publish
+
+Clock = Callable[[], Micros]
+
+UNDERSTANDING_FAILED = "not understood: "
+"""How the anomaly of an event begins that was kept without changing its agent."""
+
+
+class Record(msgspec.Struct, kw_only=True):
+    """One event with all that came of it, to be written together."""
+
+    envelope: Envelope
+    agent_id: str
+    strategy: Strategy
+    anomaly: str | None
+    change: Change | None
+    """None when understanding the event failed: then only the event itself is kept."""
+    claims: Sequence[Identity]
+    publish: Sequence[Publish]
+
+
+class StoredEvent(msgspec.Struct, kw_only=True, frozen=True):
+    """One event as the journal has it."""
+
+    seq: int
+    envelope: Envelope
+    agent_id: str
+    strategy: Strategy
+    anomaly: str | None
+
+
+class StreamMessage(msgspec.Struct, frozen=True):
+    """One announcement, as it was made. `data` is JSON."""
+
+    seq: int
+    type: str
+    agent_id: str
+    project_id: str
+    data: bytes
+
+
+class StateRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A state that an agent came into, and why we believed it."""
+
+    seq: int
+    agent_id: str
+    at: Micros
+    state: str
+    waiting_for: str | None
+    source: str
+    confidence: str
+    why: str
+    event: str
+
+
+class Delivered(msgspec.Struct, frozen=True):
+    """A delivery that the journal has already."""
+
+    agent_id: str
+    strategy: Strategy
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """What the journal holds."""
+
+    events: int
+    agents: int
+    anomalies: int
+    last_seq: int
+    by_state: dict[str, int]
+
+
+class Transaction(Protocol):
+    """One batch of the single writer: everything in it happens, or nothing."""
+
+    def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
+        """Which of these deliveries are here already."""
+
+    def find(self, identities: Collection[Identity]) -> dict[Identity, Found]:
+        """The agents that answer to these identities."""
+
+    def agents(self, ids: Collection[str]) -> dict[str, Agent]:
+        """The agents with these ids."""
+
+    def in_project(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
+        """The agents of a project that live, or ended after that moment; the most recently active first."""
+
+    def taken(self, names: Collection[str]) -> set[str]:
+        """Which of these names living agents have."""
+
+    def write(self, records: Sequence[Record]) -> list[StreamMessage]:
+        """Append the events with all that came of them; give the announcements their sequence numbers."""
+
+
+class Writer(Protocol):
+    """The writing side."""
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        """Begin a batch; it is committed when the block ends, and undone when the block fails."""
+
+
+class Reader(Protocol):
+    """The reading side: what surfaces ask."""
+
+    def agents(self, *, ended_after: Micros | None = None) -> list[Agent]:
+        """Living agents, and those that ended after a moment (None: none of them)."""
+
+    def agent(self, agent_id: str) -> Agent | None:
+        """One agent by its id."""
+
+    def agents_named(self, name: str) -> list[Agent]:
+        """Agents of that name, the living first, then the most recently active."""
+
+    def agents_beginning(self, prefix: str) -> list[Agent]:
+        """Agents whose id begins so (a few are enough)."""
+
+    def turns(self, *, agent_id: str | None = None, command_id: str | None = None, limit: int = 100) -> list[Turn]:
+        """The newest turns of an agent or a command, oldest of them first."""
+
+    def commands(self, agent_id: str, limit: int = 100) -> list[Command]:
+        """The newest commands of an agent, oldest of them first."""
+
+    def command(self, command_id: str) -> Command | None:
+        """One command by its id."""
+
+    def sessions(self, agent_id: str) -> list[Session]:
+        """The context windows of an agent, in order."""
+
+    def waits(self, *, agent_id: str | None = None, only_open: bool = True) -> list[Wait]:
+        """Needs for a human, oldest first."""
+
+    def events(self, *, agent_id: str | None = None, after: int | None = None, limit: int = 100) -> list[StoredEvent]:
+        """Events in sequence: those after a number, or else the newest."""
+
+    def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
+        """The newest states of an agent with their evidence, oldest of them first."""
+
+    def stream(self, after: int, limit: int) -> list[StreamMessage]:
+        """Announcements after a sequence number, in order."""
+
+    def stream_bounds(self) -> tuple[int, int]:
+        """The oldest and the newest sequence number that can be replayed."""
+
+    def counts(self) -> Counts:
+        """What the journal holds."""
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """A projection row that does not follow from the log."""
+
+    table: str
+    id: str
+    problem: str
+
+
+class Upkeep(Protocol):
+    """What keeps a journal healthy."""
+
+    def verify(self) -> Iterator[Difference]:
+        """Replay the log and compare it with the projections."""
+
+    def rebuild(self) -> int:
+        """Make the projections anew from the log; tells how many events that took."""
+
+    def close(self) -> None:
+        """Let go of the database, cleanly."""
+
+
+class Journal(Writer, Reader, Upkeep, Protocol):
+    """All of it: what is remembered."""

@@ -1,0 +1,399 @@
+"""The JSON API: a table of endpoints, each with its types. The routes and `/openapi.json` are made from it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from claude_headspace.engine import Engine
+from claude_headspace.errors import BadRequest
+from claude_headspace.inputs.receiver import new_id
+from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
+from claude_headspace.kernel.names import NAME
+from claude_headspace.kernel.react import STREAM_TYPES
+from claude_headspace.kernel.views import AgentView, CommandView, SessionView, Time, TurnView, WaitView, agent_view
+from claude_headspace.ports import Clock, Difference, Upkeep
+from claude_headspace.surfaces.metrics import Metrics
+from claude_headspace.surfaces.openapi import Endpoint, Parameter
+from claude_headspace.surfaces.read_model import EventView, ReadModel, StateView
+from claude_headspace.surfaces.stream import Broadcaster, Wanted
+
+LARGEST_PAGE = 1_000
+LARGEST_REQUEST = 64 * 1024
+
+
+class Health(msgspec.Struct, frozen=True):
+    """Whether all parts work."""
+
+    status: str
+    version: str
+    parts: dict[str, "PartHealth"]
+
+
+class PartHealth(msgspec.Struct, frozen=True):
+    """One background part."""
+
+    status: str
+    detail: str
+
+
+class SpoolStatus(msgspec.Struct, frozen=True):
+    """Events that nobody could take yet."""
+
+    depth: int
+
+
+class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """How the receiver is doing."""
+
+    enabled: bool
+    mode: str
+    polling_interval_seconds: float
+    last_event_at: Time | None
+    seconds_since_last_event: float | None
+    last_look_at: Time | None
+    events_total: int
+    events_since_start: int
+    agents: dict[str, int]
+    anomalies: int
+    last_seq: int
+    spool: SpoolStatus
+    version: str
+    pid: int
+    started_at: Time
+
+
+class Verification(msgspec.Struct, frozen=True):
+    """Whether the projections follow from the log."""
+
+    ok: bool
+    differences: list[Difference]
+
+
+class Rebuilt(msgspec.Struct, frozen=True):
+    """How much was replayed."""
+
+    events: int
+
+
+class Renaming(msgspec.Struct, frozen=True):
+    """Another name for an agent."""
+
+    name: str
+
+
+LIMIT = Parameter(
+    "limit", "How many at most, the newest.", {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": 100}
+)
+AFTER = Parameter("after", "Only those after this sequence number, in order.", {"type": "integer", "minimum": 0})
+
+
+class Api:
+    """The endpoints, over what the daemon hands in."""
+
+    def __init__(
+        self,
+        model: ReadModel,
+        engine: Engine,
+        broadcaster: Broadcaster,
+        metrics: Metrics,
+        upkeep: Upkeep,
+        clock: Clock,
+        host: str,
+        health: Callable[[], Health],
+        status: Callable[[], HookStatus],
+        spool_depth: Callable[[], int],
+    ) -> None:
+        self._model = model
+        self._engine = engine
+        self._broadcaster = broadcaster
+        self._metrics = metrics
+        self._upkeep = upkeep
+        self._clock = clock
+        self._host = host
+        self._health = health
+        self._status = status
+        self._spool_depth = spool_depth
+
+    def endpoints(self) -> list[Endpoint]:
+        """Every path, with its types."""
+        return [
+            Endpoint("GET", "/health", "Whether all parts work.", self.health, Health, scope="none"),
+            Endpoint("GET", "/hook/status", "How the receiver is doing.", self.hook_status, HookStatus, scope="none"),
+            Endpoint(
+                "GET",
+                "/api/agents",
+                "The board: those who need somebody first.",
+                self.agents,
+                list[AgentView],
+                parameters=(
+                    Parameter("state", "Only agents in this state.", {"type": "string"}),
+                    Parameter("project", "Only agents of this project (id, name or root).", {"type": "string"}),
+                    Parameter("all", "Also those that ended more than a day ago.", {"type": "boolean"}),
+                ),
+            ),
+            Endpoint(
+                "GET", "/api/agents/{agent}", "One agent, by id, name or beginning of the id.", self.agent, AgentView
+            ),
+            Endpoint(
+                "GET", "/api/agents/{agent}/turns", "What was said.", self.turns, list[TurnView], parameters=(LIMIT,)
+            ),
+            Endpoint(
+                "GET",
+                "/api/agents/{agent}/commands",
+                "What the agent was told to do.",
+                self.commands,
+                list[CommandView],
+                parameters=(LIMIT,),
+            ),
+            Endpoint(
+                "GET", "/api/agents/{agent}/sessions", "The agent's context windows.", self.sessions, list[SessionView]
+            ),
+            Endpoint(
+                "GET",
+                "/api/agents/{agent}/events",
+                "The agent's events, as they arrived.",
+                self.events,
+                list[EventView],
+                parameters=(LIMIT, AFTER),
+            ),
+            Endpoint(
+                "GET",
+                "/api/agents/{agent}/evidence",
+                "Why the agent is believed to be in its state, and in those before.",
+                self.evidence,
+                list[StateView],
+                parameters=(LIMIT,),
+            ),
+            Endpoint(
+                "POST",
+                "/api/agents/{agent}/rename",
+                "Give an agent another name.",
+                self.rename,
+                AgentView,
+                scope="act",
+                takes=Renaming,
+            ),
+            Endpoint(
+                "GET",
+                "/api/commands/{command}/turns",
+                "What was said in one command.",
+                self.command_turns,
+                list[TurnView],
+                parameters=(LIMIT,),
+            ),
+            Endpoint(
+                "GET",
+                "/api/waits",
+                "Who needs a human, and what for.",
+                self.waits,
+                list[WaitView],
+                parameters=(
+                    Parameter("agent", "Only of this agent.", {"type": "string"}),
+                    Parameter("all", "Also those that are over.", {"type": "boolean"}),
+                ),
+            ),
+            Endpoint(
+                "GET", "/api/events", "The log, as it arrived.", self.events, list[EventView], parameters=(LIMIT, AFTER)
+            ),
+            Endpoint(
+                "GET",
+                "/api/events/stream",
+                "Everything as it happens, as server-sent events; `Last-Event-ID` resumes.",
+                self.stream,
+                str,
+                parameters=(
+                    Parameter(
+                        "types", f"Only these events, with commas: {', '.join(STREAM_TYPES)}.", {"type": "string"}
+                    ),
+                    Parameter("agent_id", "Only of this agent.", {"type": "string"}),
+                    Parameter("project_id", "Only of this project.", {"type": "string"}),
+                    Parameter("last_event_id", "Resume after this number.", {"type": "integer", "minimum": 0}),
+                ),
+                produces="text/event-stream",
+            ),
+            Endpoint("GET", "/metrics", "Numbers for Prometheus.", self.metrics, str, produces="text/plain"),
+            Endpoint(
+                "POST",
+                "/api/admin/db/verify",
+                "Replay the log and compare it with what is shown.",
+                self.verify,
+                Verification,
+                scope="admin",
+            ),
+            Endpoint(
+                "POST",
+                "/api/admin/db/rebuild",
+                "Make everything that follows from the log anew.",
+                self.rebuild,
+                Rebuilt,
+                scope="admin",
+            ),
+        ]
+
+    def routes(self) -> list[Route]:
+        """The endpoints as Starlette takes them."""
+        return [Route(e.path, _respond(e.handler), methods=[e.method]) for e in self.endpoints() if e.handler]
+
+    # --- reading ---
+
+    async def health(self, _request: Request) -> Health:
+        """Whether all parts work."""
+        return self._health()
+
+    async def hook_status(self, _request: Request) -> HookStatus:
+        """How the receiver is doing."""
+        return await asyncio.to_thread(self._status)
+
+    async def agents(self, request: Request) -> list[AgentView]:
+        """The board."""
+        query = request.query_params
+        return await asyncio.to_thread(
+            self._model.agents,
+            state=query.get("state") or None,
+            project=query.get("project") or None,
+            every=_flag(request, "all"),
+        )
+
+    async def agent(self, request: Request) -> AgentView:
+        """One agent."""
+        return await asyncio.to_thread(self._model.agent, request.path_params["agent"])
+
+    async def turns(self, request: Request) -> list[TurnView]:
+        """What was said."""
+        return await asyncio.to_thread(self._model.turns, request.path_params["agent"], _limit(request))
+
+    async def commands(self, request: Request) -> list[CommandView]:
+        """What the agent was told to do."""
+        return await asyncio.to_thread(self._model.commands, request.path_params["agent"], _limit(request))
+
+    async def sessions(self, request: Request) -> list[SessionView]:
+        """The agent's context windows."""
+        return await asyncio.to_thread(self._model.sessions, request.path_params["agent"])
+
+    async def evidence(self, request: Request) -> list[StateView]:
+        """Why the agent is believed to be in its state."""
+        return await asyncio.to_thread(self._model.evidence, request.path_params["agent"], _limit(request))
+
+    async def command_turns(self, request: Request) -> list[TurnView]:
+        """What was said in one command."""
+        return await asyncio.to_thread(self._model.command_turns, request.path_params["command"], _limit(request))
+
+    async def waits(self, request: Request) -> list[WaitView]:
+        """Who needs a human."""
+        agent = request.query_params.get("agent") or None
+        return await asyncio.to_thread(self._model.waits, reference=agent, only_open=not _flag(request, "all"))
+
+    async def events(self, request: Request) -> list[EventView]:
+        """The log, of one agent or of all."""
+        agent = request.path_params.get("agent")
+        after = _integer(request, "after", None, 0)
+        return await asyncio.to_thread(self._model.events, reference=agent, after=after, limit=_limit(request))
+
+    async def stream(self, request: Request) -> Response:
+        """Everything as it happens."""
+        query = request.query_params
+        types = frozenset(kind for kind in query.get("types", "").split(",") if kind)
+        unknown = types - set(STREAM_TYPES)
+        if unknown:
+            raise BadRequest(
+                "unknown_type", f"There is no stream event {min(unknown)}.", f"There are: {', '.join(STREAM_TYPES)}."
+            )
+        wanted = Wanted(types, query.get("agent_id") or None, query.get("project_id") or None)
+        after = _integer(request, "last_event_id", request.headers.get("last-event-id"), 0)
+        return StreamingResponse(self._broadcaster.read(wanted, after), media_type="text/event-stream")
+
+    async def metrics(self, _request: Request) -> Response:
+        """Numbers for Prometheus."""
+        counts = await asyncio.to_thread(self._status)
+        page = self._metrics.text(counts.agents, self._broadcaster.readers, self._spool_depth)
+        return Response(page, media_type="text/plain; version=0.0.4")
+
+    # --- acting ---
+
+    async def rename(self, request: Request) -> AgentView:
+        """Give an agent another name."""
+        name = (await _body(request, Renaming)).name.strip().lower()
+        if not NAME.fullmatch(name):
+            raise BadRequest(
+                "bad_name",
+                f"An agent cannot be called {name[:60]!r}.",
+                "Use up to 40 small letters, digits, dots and dashes, beginning and ending with a letter or digit.",
+            )
+        agent = await asyncio.to_thread(self._model.resolve, request.path_params["agent"])
+        envelope = operator_envelope("AgentRenamed", {"name": name}, self._host, self._clock())
+        return agent_view((await self._engine.submit(envelope, agent.id)).agent)
+
+    async def verify(self, _request: Request) -> Verification:
+        """Replay the log and compare."""
+        differences = await asyncio.to_thread(lambda: list(self._upkeep.verify()))
+        return Verification(not differences, differences[:LARGEST_PAGE])
+
+    async def rebuild(self, _request: Request) -> Rebuilt:
+        """Make the projections anew."""
+        return Rebuilt(await asyncio.to_thread(self._upkeep.rebuild))
+
+
+def operator_envelope(name: str, payload: dict[str, object], host: str, now: Micros) -> Envelope:
+    """What a person did, as an event."""
+    return Envelope(
+        id=new_id(),
+        name=name,
+        origin=Origin.OPERATOR,
+        client="headspace",
+        host=host,
+        fired_at=now,
+        received_at=now,
+        payload=msgspec.json.encode(payload),
+        context=Context(),
+    )
+
+
+def _respond(handler: Callable[[Request], Awaitable[object]]) -> Callable[[Request], Awaitable[Response]]:
+    async def respond(request: Request) -> Response:
+        result = await handler(request)
+        if isinstance(result, Response):
+            return result
+        return Response(msgspec.json.encode(result), media_type="application/json")
+
+    return respond
+
+
+async def _body(request: Request, shape: type[Renaming]) -> Renaming:
+    raw = b""
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > LARGEST_REQUEST:
+            raise BadRequest(
+                "too_large", "The body is too large.", f"Send at most {LARGEST_REQUEST} bytes.", status=413
+            )
+    try:
+        return msgspec.json.decode(raw, type=shape)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadRequest("bad_json", f"The body does not fit: {error}.", "See /openapi.json for its shape.") from error
+
+
+def _limit(request: Request) -> int:
+    limit = _integer(request, "limit", "100", 1) or 100
+    if limit > LARGEST_PAGE:
+        raise BadRequest("bad_parameter", f"`limit` is at most {LARGEST_PAGE}.", "Ask in several steps, with `after`.")
+    return limit
+
+
+def _integer(request: Request, name: str, default: str | None, least: int) -> int | None:
+    value = request.query_params.get(name) or default
+    if value is None:
+        return None
+    if not (value.isascii() and value.isdigit() and len(value) < 19 and int(value) >= least):
+        raise BadRequest("bad_parameter", f"`{name}` must be a whole number from {least} on.", "Correct the address.")
+    return int(value)
+
+
+def _flag(request: Request, name: str) -> bool:
+    value = request.query_params.get(name, "false").lower()
+    if value not in ("", "true", "false", "1", "0"):
+        raise BadRequest("bad_parameter", f"`{name}` is true or false.", "Correct the address.")
+    return value in ("", "true", "1")

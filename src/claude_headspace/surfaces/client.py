@@ -1,0 +1,288 @@
+"""The one Python client of the API: command line, terminal and scripts use it. Standard library only, so that it starts fast.
+
+    from claude_headspace.surfaces.client import Client
+
+    client = Client.local()
+    for agent in client.agents(state="waiting"):
+        print(agent["name"], agent["waits"][-1]["text"])
+
+Answers are decoded JSON, as `/openapi.json` describes it. An error of the API comes as the `HeadspaceError` that it is, with
+code, message and hint; when nobody is there it is `DaemonMissing`. Every call has a time limit. A request carries the least
+token that it needs.
+"""
+
+import http.client
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode, urlsplit
+
+from claude_headspace.config import Places, find_places
+from claude_headspace.errors import BadRequest, DaemonMissing, Forbidden, HeadspaceError, JournalUnavailable
+from claude_headspace.surfaces.running import DaemonInfo, find_daemon, is_held
+from claude_headspace.surfaces.tokens import Scope, make_token, read_secret
+
+Json = dict[str, Any]
+
+ANSWER_SECONDS = 10.0
+REPLAY_SECONDS = 3600.0
+"""How long the daemon may take to replay its whole log."""
+SILENCE_SECONDS = 120.0
+"""A stream that does not even send a heartbeat for so long is dead."""
+RETRY_SECONDS = 0.5
+
+START_IT = "Start it with `headspace serve`."
+_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
+
+
+class Message(NamedTuple):
+    """One event of the stream."""
+
+    id: int | None
+    type: str
+    data: Json
+
+
+class Client:
+    """Speaks to one daemon."""
+
+    def __init__(self, url: str, tokens: Mapping[Scope, str], timeout: float = ANSWER_SECONDS) -> None:
+        self.url = url
+        self._tokens = tokens
+        self._timeout = timeout
+        parts = urlsplit(url)
+        self._host, self._port = _ANYWHERE.get(parts.hostname or "", parts.hostname or ""), parts.port or 80
+
+    @classmethod
+    def local(cls, places: Places | None = None, timeout: float = ANSWER_SECONDS) -> "Client":
+        """The client of this home's daemon, with tokens made from this home's secret."""
+        places = places or find_places()
+        return cls(_running(places).url, local_tokens(places), timeout)
+
+    # --- reading ---
+
+    def agents(self, *, state: str | None = None, project: str | None = None, every: bool = False) -> list[Json]:
+        """The board: those who need somebody first; `every` includes those that ended long ago."""
+        return self._list("/api/agents", state=state, project=project, all="true" if every else None)
+
+    def agent(self, reference: str) -> Json:
+        """One agent, by id, name or beginning of the id."""
+        return self._object(_agent(reference))
+
+    def turns(self, reference: str, limit: int = 100) -> list[Json]:
+        """What was said, the newest last."""
+        return self._list(_agent(reference, "turns"), limit=limit)
+
+    def commands(self, reference: str, limit: int = 100) -> list[Json]:
+        """What the agent was told to do, the newest last."""
+        return self._list(_agent(reference, "commands"), limit=limit)
+
+    def sessions(self, reference: str) -> list[Json]:
+        """The agent's context windows."""
+        return self._list(_agent(reference, "sessions"))
+
+    def evidence(self, reference: str, limit: int = 100) -> list[Json]:
+        """The agent's states with their reasons, the newest last."""
+        return self._list(_agent(reference, "evidence"), limit=limit)
+
+    def waits(self, *, agent: str | None = None, every: bool = False) -> list[Json]:
+        """Who needs a human, and what for."""
+        return self._list("/api/waits", agent=agent, all="true" if every else None)
+
+    def events(self, reference: str | None = None, *, after: int | None = None, limit: int = 100) -> list[Json]:
+        """The log as it arrived, of one agent or of all."""
+        path = _agent(reference, "events") if reference else "/api/events"
+        return self._list(path, after=after, limit=limit)
+
+    def status(self) -> Json:
+        """How the receiver is doing."""
+        return self._object("/hook/status")
+
+    def health(self) -> Json:
+        """Whether all parts work."""
+        return self._object("/health")
+
+    # --- acting ---
+
+    def rename(self, reference: str, name: str) -> Json:
+        """Give an agent another name."""
+        return self._post(_agent(reference, "rename"), Scope.ACT, {"name": name})
+
+    def db_verify(self) -> Json:
+        """Replay the log and compare it with what is shown."""
+        return self._post("/api/admin/db/verify", Scope.ADMIN, {}, REPLAY_SECONDS)
+
+    def db_rebuild(self) -> Json:
+        """Make everything that follows from the log anew."""
+        return self._post("/api/admin/db/rebuild", Scope.ADMIN, {}, REPLAY_SECONDS)
+
+    # --- following ---
+
+    def stream(
+        self, after: int | None = None, types: Sequence[str] = (), *, agent_id: str | None = None
+    ) -> Iterator[Message]:
+        """What happens after a number (None: from now on), until the daemon ends it."""
+        path = _with_query("/api/events/stream", types=",".join(types) or None, agent_id=agent_id, last_event_id=after)
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=SILENCE_SECONDS)
+        try:
+            response = self._send(connection, "GET", path, Scope.READ)
+            yield from read_messages(iter(response.readline, b""))
+        except (OSError, http.client.HTTPException) as error:
+            raise self._missing(error) from error
+        finally:
+            connection.close()
+
+    # --- the wire ---
+
+    def _list(self, path: str, **query: str | int | None) -> list[Json]:
+        answer: list[Json] = self._request("GET", _with_query(path, **query), Scope.READ)
+        return answer
+
+    def _object(self, path: str) -> Json:
+        answer: Json = self._request("GET", path, Scope.READ)
+        return answer
+
+    def _post(self, path: str, scope: Scope, body: Json, timeout: float | None = None) -> Json:
+        answer: Json = self._request("POST", path, scope, json.dumps(body).encode(), timeout)
+        return answer
+
+    def _request(
+        self, method: str, path: str, scope: Scope, body: bytes | None = None, timeout: float | None = None
+    ) -> Any:
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=timeout or self._timeout)
+        try:
+            return _decode(self._send(connection, method, path, scope, body).read())
+        except (OSError, http.client.HTTPException) as error:
+            raise self._missing(error) from error
+        finally:
+            connection.close()
+
+    def _send(
+        self, connection: http.client.HTTPConnection, method: str, path: str, scope: Scope, body: bytes | None = None
+    ) -> http.client.HTTPResponse:
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        if token := self._tokens.get(scope):
+            headers["Authorization"] = f"Bearer {token}"
+        connection.request(method, path, body, headers)
+        response = connection.getresponse()
+        if response.status >= 400:
+            raise _error(response.status, response.read())
+        return response
+
+    def _missing(self, error: Exception) -> DaemonMissing:
+        if isinstance(error, TimeoutError):
+            return DaemonMissing(
+                "daemon_silent",
+                f"Headspace at {self.url} does not answer in time.",
+                "See `headspace logs`; `headspace down` and `headspace serve` start it anew.",
+            )
+        return DaemonMissing("daemon_missing", f"Headspace does not answer at {self.url} ({error}).", START_IT)
+
+
+def local_tokens(places: Places) -> dict[Scope, str]:
+    """Every token of this home."""
+    secret = read_secret(places.secret_file)
+    return {scope: make_token(secret, scope) for scope in Scope}
+
+
+def follow(
+    find: Callable[[], Client],
+    after: int | None,
+    types: Sequence[str] = (),
+    *,
+    agent_id: str | None = None,
+    lost: Callable[[], None] = lambda: None,
+    back: Callable[[], None] = lambda: None,
+) -> Iterator[Message]:
+    """The stream without an end: when the daemon goes away, wait for it and go on where it stopped.
+
+    `lost` and `back` are called once each time that happens. A daemon that is missing at the beginning is an error.
+    """
+    client: Client | None = find()
+    while True:
+        try:
+            client = client or _wait_for(find, back)
+            for message in client.stream(after, types, agent_id=agent_id):
+                after = message.id if message.id is not None else after
+                yield message
+        except DaemonMissing:
+            pass
+        if client is not None:
+            lost()
+        client = None
+
+
+def _wait_for(find: Callable[[], Client], back: Callable[[], None]) -> Client:
+    """A client that is answered."""
+    while True:
+        time.sleep(RETRY_SECONDS)
+        try:
+            client = find()
+            client.health()
+        except DaemonMissing:
+            continue
+        back()
+        return client
+
+
+def read_messages(lines: Iterable[bytes]) -> Iterator[Message]:
+    """Server-sent events out of the lines of a stream; comments and what was cut off at the end are skipped."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        if text:
+            name, _, value = text.partition(":")
+            fields[name] = fields[name] + "\n" + value[1:] if name == "data" and name in fields else value[1:]
+        elif "data" in fields:
+            number = fields.get("id", "")
+            yield Message(
+                int(number) if number.isdigit() else None, fields.get("event", "message"), _decode(fields["data"])
+            )
+            fields = {}
+        else:
+            fields = {}
+
+
+def _running(places: Places) -> DaemonInfo:
+    found = find_daemon(places)
+    if found is not None:
+        return found
+    if is_held(places.lock_file):
+        raise DaemonMissing("daemon_starting", "Headspace is just starting.", "Try again in a moment.")
+    raise DaemonMissing("daemon_missing", "Headspace is not running.", START_IT)
+
+
+def _agent(reference: str, part: str = "") -> str:
+    path = f"/api/agents/{quote(reference, safe='')}"
+    return f"{path}/{part}" if part else path
+
+
+def _with_query(path: str, **query: str | int | None) -> str:
+    given = {name: value for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def _decode(body: str | bytes) -> Any:
+    """JSON as Python's own reader takes it: it lets half an emoji pass, which events may hold."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise HeadspaceError(
+            "bad_answer", "What answered is not Headspace, or not this version.", "Compare `headspace status`."
+        ) from error
+
+
+_ERRORS: dict[int, type[HeadspaceError]] = {401: Forbidden, 403: Forbidden, 503: JournalUnavailable}
+
+
+def _error(status: int, body: bytes) -> HeadspaceError:
+    """The API's error as the exception that it was."""
+    told = _decode(body)
+    try:
+        error = told["error"]
+        code, message, hint = str(error["code"]), str(error["message"]), str(error["hint"])
+    except (TypeError, KeyError):
+        code, message, hint = "bad_answer", f"Headspace answered with status {status}.", "See `headspace logs`."
+    kind = _ERRORS.get(status) or (BadRequest if status < 500 else HeadspaceError)
+    return kind(code, message, hint, status=status)

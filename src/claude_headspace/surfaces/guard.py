@@ -1,0 +1,145 @@
+"""The door: a pure ASGI middleware that every request and WebSocket passes. Loopback is no boundary.
+
+Rules, in this order
+1. `Host` must be one of ours, exactly: a page cannot rebind its name to us.
+2. `Origin`, where a browser sends one, must be the very address that was asked; so no other site can write, nor open a socket.
+3. A POST carries JSON and says so: a form of a web page cannot.
+4. Reading, acting and administration need a token of their scope. Hooks are recorded without one, unless `ingest = "token"`.
+Answers carry a content policy of `self`, are never cached, and never allow another origin.
+"""
+
+import msgspec
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from claude_headspace.errors import BadRequest, Forbidden, HeadspaceError
+from claude_headspace.inputs.http import send_json
+from claude_headspace.surfaces import tokens
+from claude_headspace.surfaces.tokens import Tokens
+
+LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
+LOOPBACK_PEERS = frozenset({"127.0.0.1", "::1"})
+SAFE_METHODS = frozenset({"GET", "HEAD"})
+OPEN_PATHS = frozenset({"/health", "/hook/status", "/openapi.json"})
+"""They tell nothing private."""
+
+HEADERS = [
+    (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+]
+
+_READ_HEADERS = frozenset({b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site"})
+
+
+class Guard:
+    """Lets in who may come in, and says clearly why not."""
+
+    def __init__(self, app: ASGIApp, known: Tokens, allowed_hosts: frozenset[str], *, open_ingest: bool) -> None:
+        self._app = app
+        self._tokens = known
+        self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts}
+        self._open_ingest = open_ingest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check, then pass on."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *HEADERS]
+            await send(message)
+
+        try:
+            self._check(scope)
+        except HeadspaceError as refusal:
+            await _refuse(scope, send_with_headers, refusal)
+        else:
+            await self._app(scope, receive, send_with_headers)
+
+    def _check(self, scope: Scope) -> None:
+        headers: dict[bytes, bytes] = {}
+        for key, value in scope["headers"]:
+            if key in _READ_HEADERS:
+                if key in headers:
+                    raise BadRequest("doubled_header", f"The header {key.decode()} came twice.", "Send it once.")
+                headers[key] = value
+        self._check_host(headers.get(b"host"))
+        _check_origin(scope, headers)
+        method = scope.get("method", "GET")
+        if method == "POST":
+            _check_content_type(headers.get(b"content-type", b""))
+        needed = self._needed(scope["path"], method, scope.get("client"))
+        if needed is not None and needed not in self._tokens.scopes(_bearer(headers.get(b"authorization"))):
+            _refuse_scope(needed, has_token=b"authorization" in headers)
+
+    def _check_host(self, host: bytes | None) -> None:
+        name = (host or b"").decode("latin-1").lower()
+        if name.endswith("]") or ":" not in name:
+            bare = name
+        else:
+            bare, _, port = name.rpartition(":")
+            if not port.isdigit():
+                bare = ""
+        if bare not in self._hosts:
+            raise Forbidden(
+                "foreign_host",
+                "This address is not one that Headspace answers to.",
+                "Use http://127.0.0.1, or add the name to `allowed_hosts`.",
+            )
+
+    def _needed(self, path: str, method: str, client: tuple[str, int] | None) -> tokens.Scope | None:
+        """The scope that a request needs; None if it needs none."""
+        if path in OPEN_PATHS:
+            return None
+        if path.startswith("/hook/"):
+            is_local = client is None or client[0] in LOOPBACK_PEERS
+            return None if self._open_ingest and is_local else tokens.Scope.INGEST
+        if path.startswith("/api/admin/"):
+            return tokens.Scope.ADMIN
+        if path.startswith("/api/") or path == "/metrics":
+            return tokens.Scope.READ if method in SAFE_METHODS else tokens.Scope.ACT
+        return None
+
+
+def _check_origin(scope: Scope, headers: dict[bytes, bytes]) -> None:
+    origin = headers.get(b"origin")
+    host = headers[b"host"].lower()
+    ours = origin is None or origin.lower() in (b"http://" + host, b"https://" + host)
+    is_write = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
+    crosses = is_write and headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
+    if not ours or crosses:
+        raise Forbidden("foreign_origin", "Another site may not speak to Headspace.", "Open Headspace's own page.")
+
+
+def _check_content_type(content_type: bytes) -> None:
+    if content_type.split(b";", 1)[0].strip().lower() != b"application/json":
+        raise BadRequest(
+            "not_json",
+            "A POST must say that its body is JSON.",
+            "Send the header `Content-Type: application/json`.",
+            status=415,
+        )
+
+
+def _bearer(authorization: bytes | None) -> bytes | None:
+    kind, _, token = (authorization or b"").partition(b" ")
+    return token.strip() if kind.lower() == b"bearer" else None
+
+
+def _refuse_scope(needed: tokens.Scope, *, has_token: bool) -> None:
+    raise Forbidden(
+        "token_refused" if has_token else "token_needed",
+        f"This needs a token with the scope {needed.value}.",
+        f"Get one with `headspace token --scope {needed.value}` and send it as `Authorization: Bearer …`.",
+        status=403 if has_token else 401,
+    )
+
+
+async def _refuse(scope: Scope, send: Send, refusal: HeadspaceError) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008, "reason": refusal.message})
+    else:
+        await send_json(send, refusal.status, msgspec.json.encode(refusal.body()))

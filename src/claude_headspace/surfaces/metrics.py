@@ -1,0 +1,65 @@
+"""Numbers for Prometheus, at `/metrics`."""
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from claude_headspace.kernel.agent import AgentState
+from claude_headspace.kernel.wire import HOOKS
+
+LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0)
+BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+
+
+class Metrics:
+    """What the daemon counts."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._events = Counter(
+            "headspace_events", "Hook events that were stored, by their name.", ["event"], registry=self.registry
+        )
+        self._refused = Counter(
+            "headspace_refused", "Requests that were refused, by the reason.", ["code"], registry=self.registry
+        )
+        self._hook = Histogram(
+            "headspace_hook_seconds",
+            "From a hook's arrival to its answer.",
+            buckets=LATENCIES,
+            registry=self.registry,
+        )
+        self._commit = Histogram(
+            "headspace_commit_seconds",
+            "One batch, from its first lookup to its commit.",
+            buckets=LATENCIES,
+            registry=self.registry,
+        )
+        self._batch = Histogram(
+            "headspace_batch_events", "Events in one batch.", buckets=BATCHES, registry=self.registry
+        )
+        self._agents = Gauge("headspace_agents", "Agents, by their state.", ["state"], registry=self.registry)
+        self._readers = Gauge("headspace_stream_readers", "Open streams.", registry=self.registry)
+        self._spool = Gauge("headspace_spool_events", "Events that wait in the spool.", registry=self.registry)
+        self._by_name = {name: self._events.labels(name) for name in HOOKS}
+
+    def stored(self, name: str, seconds: float) -> None:
+        """A hook was stored and answered. Names that nobody knows share one label: a sender cannot grow us."""
+        (self._by_name.get(name) or self._events.labels("unknown")).inc()
+        self._hook.observe(seconds)
+
+    def refused(self, code: str) -> None:
+        """A request was refused."""
+        self._refused.labels(code).inc()
+
+    def committed(self, seconds: float, size: int) -> None:
+        """A batch was committed."""
+        self._commit.observe(seconds)
+        self._batch.observe(size)
+
+    def text(self, by_state: dict[str, int], readers: int, spool: Callable[[], int]) -> bytes:
+        """The page that Prometheus reads."""
+        for state in AgentState:
+            self._agents.labels(state.value).set(by_state.get(state.value, 0))
+        self._readers.set(readers)
+        self._spool.set(spool())
+        return generate_latest(self.registry)

@@ -1,0 +1,164 @@
+"""What surfaces ask, answered as views. The one way from the journal to what people see, for web, terminal and API alike."""
+
+import msgspec
+
+from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.agent import Agent, AgentState
+from claude_headspace.kernel.envelope import SECOND, Origin
+from claude_headspace.kernel.views import (
+    AgentView,
+    CommandView,
+    SessionView,
+    Time,
+    TurnView,
+    WaitView,
+    agent_view,
+    command_view,
+    iso,
+    session_view,
+    turn_view,
+    wait_view,
+)
+from claude_headspace.ports import Clock, Reader, StateRow, StoredEvent
+
+RECENTLY = 24 * 3600 * SECOND
+"""How long an ended agent stays on the board."""
+
+SHORTEST_PREFIX = 4
+
+_URGENCY = {
+    AgentState.WAITING: 0,
+    AgentState.ERROR: 1,
+    AgentState.WORKING: 2,
+    AgentState.STARTING: 3,
+    AgentState.IDLE: 4,
+    AgentState.ENDED: 5,
+}
+
+
+class StateView(msgspec.Struct, frozen=True):
+    """A state that an agent came into, and why we believe it."""
+
+    seq: int
+    at: Time
+    state: str
+    waiting_for: str | None
+    source: str
+    confidence: str
+    why: str
+    event: str
+
+
+class EventView(msgspec.Struct, frozen=True):
+    """One event as it arrived."""
+
+    seq: int
+    id: str
+    name: str
+    origin: Origin
+    agent_id: str
+    host: str
+    fired_at: Time
+    received_at: Time
+    correlation: str
+    anomaly: str | None
+    payload: msgspec.Raw
+
+
+class ReadModel:
+    """Answers in views."""
+
+    def __init__(self, reader: Reader, clock: Clock) -> None:
+        self._reader = reader
+        self._clock = clock
+
+    def agents(self, *, state: str | None = None, project: str | None = None, every: bool = False) -> list[AgentView]:
+        """The board: those who need somebody first. Ended agents stay for a day, or for ever with `every`."""
+        ended_after = 0 if every else self._clock() - RECENTLY
+        found = [
+            agent
+            for agent in self._reader.agents(ended_after=ended_after)
+            if state in (None, agent.state.value)
+            and project in (None, agent.project.id, agent.project.name, agent.project.root)
+        ]
+        found.sort(key=lambda agent: (_URGENCY[agent.state], -agent.last_active_at))
+        return [agent_view(agent) for agent in found]
+
+    def resolve(self, reference: str) -> Agent:
+        """The agent that a person means: by id, by name, or by the beginning of the id."""
+        found = self._reader.agent(reference)
+        if found is not None:
+            return found
+        named = self._reader.agents_named(reference)
+        if named:
+            return named[0]
+        beginning = self._reader.agents_beginning(reference) if len(reference) >= SHORTEST_PREFIX else []
+        if len(beginning) == 1:
+            return beginning[0]
+        if beginning:
+            names = ", ".join(f"{agent.id[:12]} ({agent.name})" for agent in beginning)
+            raise BadRequest(
+                "ambiguous_agent", f"Several ids begin with {reference}: {names}.", "Give more of it.", status=409
+            )
+        raise BadRequest(
+            "unknown_agent", f"There is no agent {reference}.", "`headspace list` shows their names.", status=404
+        )
+
+    def agent(self, reference: str) -> AgentView:
+        """One agent."""
+        return agent_view(self.resolve(reference))
+
+    def turns(self, reference: str, limit: int) -> list[TurnView]:
+        """What was said."""
+        return [turn_view(turn) for turn in self._reader.turns(agent_id=self.resolve(reference).id, limit=limit)]
+
+    def command_turns(self, command_id: str, limit: int) -> list[TurnView]:
+        """What was said in one command."""
+        if self._reader.command(command_id) is None:
+            raise BadRequest(
+                "unknown_command", f"There is no command {command_id}.", "See the agent's commands.", status=404
+            )
+        return [turn_view(turn) for turn in self._reader.turns(command_id=command_id, limit=limit)]
+
+    def commands(self, reference: str, limit: int) -> list[CommandView]:
+        """What the agent was told to do."""
+        return [command_view(command) for command in self._reader.commands(self.resolve(reference).id, limit)]
+
+    def sessions(self, reference: str) -> list[SessionView]:
+        """The agent's context windows."""
+        return [session_view(session) for session in self._reader.sessions(self.resolve(reference).id)]
+
+    def evidence(self, reference: str, limit: int) -> list[StateView]:
+        """Why the agent is believed to be in its state, and in those before."""
+        return [_state_view(row) for row in self._reader.states(self.resolve(reference).id, limit)]
+
+    def waits(self, *, reference: str | None, only_open: bool) -> list[WaitView]:
+        """Who needs a human, and what for."""
+        agent_id = self.resolve(reference).id if reference else None
+        return [wait_view(wait) for wait in self._reader.waits(agent_id=agent_id, only_open=only_open)]
+
+    def events(self, *, reference: str | None, after: int | None, limit: int) -> list[EventView]:
+        """The log."""
+        agent_id = self.resolve(reference).id if reference else None
+        return [_event_view(stored) for stored in self._reader.events(agent_id=agent_id, after=after, limit=limit)]
+
+
+def _state_view(row: StateRow) -> StateView:
+    return StateView(row.seq, iso(row.at), row.state, row.waiting_for, row.source, row.confidence, row.why, row.event)
+
+
+def _event_view(stored: StoredEvent) -> EventView:
+    envelope = stored.envelope
+    return EventView(
+        stored.seq,
+        envelope.id,
+        envelope.name,
+        envelope.origin,
+        stored.agent_id,
+        envelope.host,
+        iso(envelope.fired_at),
+        iso(envelope.received_at),
+        stored.strategy.value,
+        stored.anomaly,
+        msgspec.Raw(envelope.payload),
+    )

@@ -1,0 +1,73 @@
+"""The daemon of a home, as others find it: who holds its lock, and where it said that it can be reached.
+
+The lock is the truth, since the system lets go of it whatever happens to its holder; `daemon.json` is only believed while
+somebody holds the lock. So a file that a killed daemon left behind never sends anybody, nor a token, to a stranger.
+"""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from claude_headspace.config import Places
+from claude_headspace.errors import AlreadyRunning
+
+
+class DaemonInfo(msgspec.Struct, frozen=True):
+    """Where the running daemon can be reached."""
+
+    url: str
+    pid: int
+    version: str
+    started_at: str
+
+
+def find_daemon(places: Places) -> DaemonInfo | None:
+    """The daemon that runs and can be reached, if any."""
+    return read_daemon_file(places.daemon_file) if is_held(places.lock_file) else None
+
+
+def read_daemon_file(path: Path) -> DaemonInfo | None:
+    """Where the daemon said it can be reached."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=DaemonInfo)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def is_held(lock_file: Path) -> bool:
+    """Whether somebody holds the lock."""
+    try:
+        handle = os.open(lock_file, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def hold(places: Places) -> Iterator[None]:
+    """Hold the home's lock; whoever comes second is pointed to the first."""
+    handle = os.open(places.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        running = read_daemon_file(places.daemon_file)
+        where = f"at {running.url} (pid {running.pid})" if running else "and is just starting"
+        raise AlreadyRunning(
+            "already_running", f"Headspace runs already, {where}.", "Use it as it is, or stop it with `headspace down`."
+        ) from error
+    else:
+        places.daemon_file.unlink(missing_ok=True)  # left behind by one that was killed
+        yield
+    finally:
+        os.close(handle)

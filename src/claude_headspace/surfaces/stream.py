@@ -1,0 +1,136 @@
+"""The stream: server-sent events of everything that was committed, in its order.
+
+Nobody is pushed at: every reader has a position and reads on from there, out of a ring of recent announcements, or out of the
+journal when it is further behind. So a slow reader costs nobody else anything and misses nothing. When even the journal does
+not reach back far enough the reader is told with a `gap` event.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import msgspec
+
+from claude_headspace.ports import Reader, StreamMessage
+
+RING = 4_096
+PAGE = 500
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What a reader wants to hear of; empty means everything."""
+
+    types: frozenset[str] = frozenset()
+    agent_id: str | None = None
+    project_id: str | None = None
+
+    def matches(self, message: StreamMessage) -> bool:
+        """Whether an announcement is wanted."""
+        return (
+            (not self.types or message.type in self.types)
+            and self.agent_id in (None, message.agent_id)
+            and self.project_id in (None, message.project_id)
+        )
+
+
+def frame(message: StreamMessage) -> bytes:
+    """An announcement as SSE writes it."""
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (message.seq, message.type.encode(), message.data)
+
+
+def _gap(after: int, oldest: int, reason: str) -> bytes:
+    data = msgspec.json.encode({"after": after, "resumes_at": oldest, "reason": reason})
+    return b"id: %d\nevent: gap\ndata: %s\n\n" % (max(oldest - 1, 0), data)
+
+
+class Broadcaster:
+    """Holds the ring and wakes the readers."""
+
+    def __init__(self, reader: Reader, heartbeat: Callable[[], float], last_seq: int) -> None:
+        self._reader = reader
+        self._heartbeat = heartbeat
+        self._ring: deque[StreamMessage] = deque(maxlen=RING)
+        self._ring_starts_after = last_seq
+        self._newest = last_seq
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._closed = False
+        self.readers = 0
+
+    def publish(self, messages: Sequence[StreamMessage]) -> None:
+        """Take in what was committed, and wake everybody who waits for it."""
+        overflow = len(self._ring) + len(messages) - RING
+        if overflow > 0:
+            last_out = (
+                self._ring[overflow - 1] if overflow <= len(self._ring) else messages[overflow - len(self._ring) - 1]
+            )
+            self._ring_starts_after = last_out.seq
+        self._ring.extend(messages)
+        self._newest = messages[-1].seq
+        self._wake()
+
+    def close(self) -> None:
+        """End every stream: the daemon stops."""
+        self._closed = True
+        self._wake()
+
+    def _wake(self) -> None:
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(None)
+        self._waiting.clear()
+
+    async def read(self, wanted: Wanted, after: int | None) -> AsyncIterator[bytes]:
+        """What is announced after a position (None: from now on), heartbeats in between."""
+        self.readers += 1
+        try:
+            yield b"retry: 1000\n: connected\n\n"
+            position = self._newest if after is None else after
+            if after is not None:
+                position, notice = await self._check_position(after)
+                if notice:
+                    yield notice
+            while not self._closed:
+                messages = await self._after(position)
+                if messages:
+                    position = messages[-1].seq
+                    frames = b"".join(frame(message) for message in messages if wanted.matches(message))
+                    if frames:
+                        yield frames
+                elif not await self._news():
+                    yield b": heartbeat\n\n"
+        finally:
+            self.readers -= 1
+
+    async def _check_position(self, after: int) -> tuple[int, bytes | None]:
+        oldest, newest = await asyncio.to_thread(self._reader.stream_bounds)
+        newest = max(newest, self._newest)
+        if after > newest:
+            return newest, _gap(after, newest + 1, "that number was never given here")
+        if oldest and after + 1 < oldest and after != 0:
+            return oldest - 1, _gap(after, oldest, "what came between is no longer kept")
+        return after, None
+
+    async def _after(self, position: int) -> list[StreamMessage]:
+        if position >= self._newest:
+            return []
+        if position >= self._ring_starts_after:
+            behind = []
+            for message in reversed(self._ring):
+                if message.seq <= position:
+                    break
+                behind.append(message)
+            behind.reverse()
+            return behind
+        return await asyncio.to_thread(self._reader.stream, position, PAGE)
+
+    async def _news(self) -> bool:
+        """Wait for something new; False if it is time for a heartbeat."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.add(future)
+        try:
+            await asyncio.wait_for(future, self._heartbeat())
+        except TimeoutError:
+            return False
+        finally:
+            self._waiting.discard(future)
+        return True

@@ -1,0 +1,310 @@
+"""Fakes that ship: a journal in memory, a clock that is set by hand, and builders of what Claude Code sends.
+
+Use them to test what you build on Headspace. The journal here passes the same contract as the real one.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+
+import msgspec
+
+from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
+from claude_headspace.kernel.birth import born, claims
+from claude_headspace.kernel.correlate import Found, Identity
+from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.evolve import evolve
+from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.ports import (
+    UNDERSTANDING_FAILED,
+    Counts,
+    Delivered,
+    Difference,
+    Record,
+    StateRow,
+    StoredEvent,
+    StreamMessage,
+)
+
+_ids = count(1)
+
+START: Micros = 1_790_000_000 * SECOND
+"""Where time begins in tests."""
+
+
+class ManualClock:
+    """A clock that stands still until it is told otherwise."""
+
+    def __init__(self, now: Micros = START) -> None:
+        self.now = now
+
+    def __call__(self) -> Micros:
+        """What time it is."""
+        return self.now
+
+    def advance(self, seconds: float) -> Micros:
+        """Let time pass."""
+        self.now += round(seconds * SECOND)
+        return self.now
+
+
+def hook(
+    name: str,
+    at: Micros = START,
+    *,
+    context: Context | None = None,
+    delivery_id: str | None = None,
+    host: str = "laptop",
+    origin: Origin = Origin.HOOK,
+    **payload: object,
+) -> Envelope:
+    """An envelope as a hook of Claude Code makes it."""
+    body = {"session_id": "session-1", "cwd": "/home/dev/app", "hook_event_name": name, **payload}
+    return Envelope(
+        id=f"{next(_ids):012x}",
+        name=name,
+        origin=origin,
+        client="claude-code",
+        host=host,
+        fired_at=at,
+        received_at=at,
+        payload=json.dumps(body).encode(),
+        context=context or Context(),
+        delivery_id=delivery_id,
+    )
+
+
+class MemoryJournal:
+    """The journal, in memory: nothing survives, everything else holds."""
+
+    def __init__(self) -> None:
+        self._events: list[StoredEvent] = []
+        self._stream: list[StreamMessage] = []
+        self._rows = _Rows()
+        self._seq = 0
+
+    # --- writing ---
+
+    @contextmanager
+    def transaction(self) -> Iterator["MemoryTransaction"]:
+        """One batch: kept when the block ends, forgotten when it fails."""
+        batch = MemoryTransaction(self)
+        yield batch
+        batch.commit()
+
+    # --- reading ---
+
+    def agents(self, *, ended_after: Micros | None = None) -> list[Agent]:
+        """Living agents, and those that ended after a moment."""
+        return [
+            agent
+            for agent in self._rows.agents.values()
+            if agent.ended_at is None or (ended_after is not None and agent.ended_at > ended_after)
+        ]
+
+    def agent(self, agent_id: str) -> Agent | None:
+        """One agent by its id."""
+        return self._rows.agents.get(agent_id)
+
+    def agents_named(self, name: str) -> list[Agent]:
+        """Agents of that name, the living first, then the most recently active."""
+        named = [agent for agent in self._rows.agents.values() if agent.name == name]
+        return sorted(named, key=lambda agent: (agent.ended_at is not None, -agent.last_active_at))
+
+    def agents_beginning(self, prefix: str) -> list[Agent]:
+        """Agents whose id begins so."""
+        return [agent for agent in self._rows.agents.values() if agent.id.startswith(prefix)][:10]
+
+    def turns(self, *, agent_id: str | None = None, command_id: str | None = None, limit: int = 100) -> list[Turn]:
+        """The newest turns of an agent or a command, oldest of them first."""
+        wanted = [
+            turn
+            for turn in self._rows.turns.values()
+            if agent_id in (None, turn.agent_id) and command_id in (None, turn.command_id)
+        ]
+        return sorted(wanted, key=lambda turn: (turn.at, turn.id))[-limit:]
+
+    def commands(self, agent_id: str, limit: int = 100) -> list[Command]:
+        """The newest commands of an agent, oldest of them first."""
+        wanted = [command for command in self._rows.commands.values() if command.agent_id == agent_id]
+        return sorted(wanted, key=lambda command: command.started_at)[-limit:]
+
+    def command(self, command_id: str) -> Command | None:
+        """One command by its id."""
+        return self._rows.commands.get(command_id)
+
+    def sessions(self, agent_id: str) -> list[Session]:
+        """The context windows of an agent, in order."""
+        wanted = [session for session in self._rows.sessions.values() if session.agent_id == agent_id]
+        return sorted(wanted, key=lambda session: session.ordinal)
+
+    def waits(self, *, agent_id: str | None = None, only_open: bool = True) -> list[Wait]:
+        """Needs for a human, oldest first."""
+        wanted = [
+            wait
+            for wait in self._rows.waits.values()
+            if agent_id in (None, wait.agent_id) and not (only_open and wait.closed_at is not None)
+        ]
+        return sorted(wanted, key=lambda wait: wait.opened_at)
+
+    def events(self, *, agent_id: str | None = None, after: int | None = None, limit: int = 100) -> list[StoredEvent]:
+        """Events in sequence: those after a number, or else the newest."""
+        wanted = [event for event in self._events if agent_id in (None, event.agent_id)]
+        if after is None:
+            return wanted[-limit:]
+        return [event for event in wanted if event.seq > after][:limit]
+
+    def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
+        """The newest states of an agent with their evidence, oldest of them first."""
+        return [row for row in self._rows.states.values() if row.agent_id == agent_id][-limit:]
+
+    def stream(self, after: int, limit: int) -> list[StreamMessage]:
+        """Announcements after a sequence number, in order."""
+        return [message for message in self._stream if message.seq > after][:limit]
+
+    def stream_bounds(self) -> tuple[int, int]:
+        """The oldest and the newest sequence number that can be replayed."""
+        return (self._stream[0].seq, self._stream[-1].seq) if self._stream else (0, 0)
+
+    def counts(self) -> Counts:
+        """What the journal holds."""
+        odd = sum(event.anomaly is not None for event in self._events)
+        states = Counter(agent.state.value for agent in self._rows.agents.values())
+        return Counts(len(self._events), len(self._rows.agents), odd, self._seq, dict(states))
+
+    # --- upkeep ---
+
+    def verify(self) -> Iterator[Difference]:
+        """Replay the log and compare it with the projections."""
+        expected = self._replayed()
+        for table in expected.__struct_fields__:
+            wanted, found = getattr(expected, table), getattr(self._rows, table)
+            for key in wanted.keys() | found.keys():
+                if wanted.get(key) != found.get(key):
+                    yield Difference(table, str(key), "does not follow from the log")
+
+    def rebuild(self) -> int:
+        """Make the projections anew from the log."""
+        self._rows = self._replayed()
+        return len(self._events)
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def _replayed(self) -> "_Rows":
+        anew = _Rows()
+        for stored in self._events:
+            if stored.anomaly is not None and stored.anomaly.startswith(UNDERSTANDING_FAILED):
+                continue
+            event = decode(stored.envelope)
+            agent = anew.agents.get(stored.agent_id) or born(stored.agent_id, stored.envelope, event)
+            anew.take(stored.seq, evolve(agent, event), claims(stored.envelope, event))
+        return anew
+
+
+class MemoryTransaction:
+    """One batch of the journal in memory."""
+
+    def __init__(self, journal: MemoryJournal) -> None:
+        self._journal = journal
+        self._records: list[tuple[int, Record]] = []
+        self._messages: list[StreamMessage] = []
+        self._seq = journal._seq
+
+    def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
+        """Which of these deliveries are here already."""
+        return {
+            stored.envelope.delivery_id: Delivered(stored.agent_id, stored.strategy)
+            for stored in self._journal._events
+            if stored.envelope.delivery_id is not None and stored.envelope.delivery_id in delivery_ids
+        }
+
+    def find(self, identities: Collection[Identity]) -> dict[Identity, Found]:
+        """The agents that answer to these identities."""
+        rows = self._journal._rows
+        owned = {identity: rows.identities[identity] for identity in identities if identity in rows.identities}
+        return {identity: Found(rows.agents[owner], True) for identity, owner in owned.items()}
+
+    def agents(self, ids: Collection[str]) -> dict[str, Agent]:
+        """The agents with these ids."""
+        rows = self._journal._rows.agents
+        return {agent_id: rows[agent_id] for agent_id in ids if agent_id in rows}
+
+    def in_project(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
+        """The agents of a project that live, or ended after that moment; the most recently active first."""
+        near = self._journal.agents(ended_after=not_ended_before - 1)
+        ours = [agent for agent in near if agent.project.id == project_id]
+        return sorted(ours, key=lambda agent: agent.last_active_at, reverse=True)
+
+    def taken(self, names: Collection[str]) -> set[str]:
+        """Which of these names living agents have."""
+        return {agent.name for agent in self._journal.agents() if agent.name in names}
+
+    def write(self, records: Sequence[Record]) -> list[StreamMessage]:
+        """Append the events with all that came of them."""
+        for record in records:
+            self._seq += 1
+            self._records.append((self._seq, record))
+            for publish in record.publish:
+                self._seq += 1
+                data = msgspec.json.encode(publish.data)
+                message = StreamMessage(self._seq, publish.type, publish.agent_id, publish.project_id, data)
+                self._messages.append(message)
+        return self._messages
+
+    def commit(self) -> None:
+        """Make it part of the journal."""
+        journal = self._journal
+        journal._seq = self._seq
+        journal._stream += self._messages
+        for seq, record in self._records:
+            stored = StoredEvent(
+                seq=seq,
+                envelope=record.envelope,
+                agent_id=record.agent_id,
+                strategy=record.strategy,
+                anomaly=record.anomaly,
+            )
+            journal._events.append(stored)
+            if record.change is not None:
+                journal._rows.take(seq, record.change, record.claims)
+
+
+class _Rows(msgspec.Struct):
+    """The projections, by key."""
+
+    agents: dict[str, Agent] = {}
+    identities: dict[Identity, str] = {}
+    sessions: dict[str, Session] = {}
+    commands: dict[str, Command] = {}
+    turns: dict[str, Turn] = {}
+    waits: dict[str, Wait] = {}
+    states: dict[int, StateRow] = {}
+
+    def take(self, seq: int, change: Change, claimed: Sequence[Identity]) -> None:
+        """Add what one event changed."""
+        agent = change.agent
+        self.agents[agent.id] = agent
+        self.identities.update(dict.fromkeys(claimed, agent.id))
+        self.sessions.update({session.id: session for session in change.sessions})
+        self.commands.update(change.commands)
+        self.turns.update({turn.id: turn for turn in change.turns})
+        self.waits.update(change.waits)
+        for patch in change.patches:
+            better = {name: getattr(patch, name) for name in ("command_id", "intent", "at", "timestamp_source")}
+            self.turns[patch.id] = msgspec.structs.replace(self.turns[patch.id], **better)
+        if change.state_changed and agent.evidence is not None:
+            self.states[seq] = StateRow(
+                seq=seq,
+                agent_id=agent.id,
+                at=agent.state_since,
+                state=agent.state.value,
+                waiting_for=agent.waiting_for,
+                source=agent.evidence.source,
+                confidence=agent.evidence.confidence.value,
+                why=agent.evidence.why,
+                event=change.meta.name,
+            )

@@ -1,0 +1,208 @@
+"""One story that every journal must tell: what is written in a batch is there afterwards, in order, or not at all."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from claude_headspace.engine import Batch, Submission
+from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.kernel.agent import AgentState
+from claude_headspace.kernel.correlate import Identity, Strategy
+from claude_headspace.kernel.decide import Policy
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope
+from claude_headspace.ports import Journal, StreamMessage
+from claude_headspace.testing import START, MemoryJournal, hook
+
+Open = Callable[[], Journal]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
+    """An empty journal of every kind."""
+    made: Journal = MemoryJournal() if request.param == "memory" else SqlJournal(f"sqlite:///{tmp_path}/journal.db")
+    yield made
+    made.close()
+
+
+def store(journal: Journal, *envelopes: Envelope) -> list[StreamMessage]:
+    """Work envelopes through as one batch, as the engine does."""
+    ids = iter(f"agent-{journal.counts().agents + n}" for n in range(1, 100))
+    with journal.transaction() as transaction:
+        batch = Batch(transaction, Policy(), lambda: next(ids))
+        for envelope in envelopes:
+            batch.take(Submission(envelope, None, None))  # type: ignore[arg-type]  # nobody waits for it
+        return transaction.write(batch.records) if batch.records else []
+
+
+def a_turn(start: int = START, **common: object) -> list[Envelope]:
+    """A session that starts, is asked for something, runs a tool and asks back."""
+    return [
+        hook("SessionStart", start, source="startup", **common),
+        hook("UserPromptSubmit", start + 1, prompt="Fix the parser", prompt_id="p1", **common),
+        hook("PreToolUse", start + 2, tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1", **common),
+        hook("PostToolUse", start + 3, tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1", **common),
+        hook("Stop", start + 4, last_assistant_message="Which parser do you mean?", prompt_id="p1", **common),
+    ]
+
+
+def test_a_story_is_there_afterwards(journal: Journal) -> None:
+    """The agent, its command, turns, wait, states and events can all be read after the batch."""
+    store(journal, *a_turn())
+    [agent] = journal.agents()
+    assert (agent.state, agent.waiting_for) == (AgentState.WAITING, "question")
+    assert [turn.text for turn in journal.turns(agent_id=agent.id)] == ["Fix the parser", "Which parser do you mean?"]
+    [command] = journal.commands(agent.id)
+    assert journal.command(command.id) == command
+    assert [turn.actor for turn in journal.turns(command_id=command.id)] == ["USER", "AGENT"]
+    [wait] = journal.waits()
+    assert wait.kind == "question"
+    [session] = journal.sessions(agent.id)
+    assert session.client_id == "session-1"
+    assert [row.state for row in journal.states(agent.id)] == ["idle", "working", "waiting"]
+    assert [stored.envelope.name for stored in journal.events(agent_id=agent.id)] == [
+        "SessionStart",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "Stop",
+    ]
+
+
+def test_an_event_is_kept_as_it_came(journal: Journal) -> None:
+    """Every field of the envelope survives, the payload byte for byte."""
+    sent = hook("Mystery", prompt="naïve 🙂 \\ud800", context=Context(tmux_pane="%1", branch="main"), delivery_id="d1")
+    store(journal, sent)
+    [stored] = journal.events()
+    assigned = stored.envelope.context.assigned_name
+    assert assigned
+    assert stored.envelope.payload == sent.payload
+    assert (stored.envelope.id, stored.envelope.delivery_id, stored.envelope.fired_at) == (sent.id, "d1", sent.fired_at)
+    assert (stored.envelope.context.tmux_pane, stored.envelope.context.branch) == ("%1", "main")
+    assert stored.strategy is Strategy.NEW
+
+
+def test_sequence_numbers_have_no_holes_and_follow_the_commits(journal: Journal) -> None:
+    """Events and announcements share one sequence, from the first batch to the last."""
+    messages = store(journal, *a_turn()) + store(journal, *a_turn(START + 100, session_id="s2", cwd="/other"))
+    numbers = sorted([stored.seq for stored in journal.events()] + [message.seq for message in messages])
+    assert numbers == list(range(1, journal.counts().last_seq + 1))
+    assert [message.seq for message in messages] == sorted(message.seq for message in messages)
+
+
+def test_the_stream_is_replayed_word_for_word(journal: Journal) -> None:
+    """What was announced can be read again from any position."""
+    messages = store(journal, *a_turn())
+    assert journal.stream(0, 100) == messages
+    assert journal.stream(messages[1].seq, 2) == messages[2:4]
+    assert journal.stream_bounds() == (messages[0].seq, messages[-1].seq)
+
+
+def test_a_failed_batch_leaves_no_trace(journal: Journal) -> None:
+    """When the block fails nothing was written, in the database or in memory, and the next batch works."""
+
+    class Unlucky(Exception):
+        pass
+
+    before = journal.counts()
+    with pytest.raises(Unlucky), journal.transaction() as transaction:
+        batch = Batch(transaction, Policy(), lambda: "agent-1")
+        batch.take(Submission(hook("SessionStart"), None, None))  # type: ignore[arg-type]  # nobody waits for it
+        transaction.write(batch.records)
+        raise Unlucky
+    assert journal.counts() == before
+    with journal.transaction() as transaction:
+        assert transaction.find([Identity("session", "session-1")]) == {}
+    store(journal, hook("SessionStart"))
+    assert journal.counts().agents == 1
+
+
+def test_a_delivery_is_known_again(journal: Journal) -> None:
+    """The journal says which deliveries it has, and whose they were."""
+    store(journal, hook("SessionStart", delivery_id="d1"))
+    with journal.transaction() as transaction:
+        known = transaction.delivered(["d1", "d2"])
+    assert list(known) == ["d1"]
+    assert known["d1"].agent_id == "agent-1"
+
+
+def test_agents_are_found_by_what_they_are_known_by(journal: Journal) -> None:
+    """Session, pane, process and wrapper lead to the agent; another host's pane does not."""
+    store(journal, hook("SessionStart", context=Context(tmux_pane="%1", client_pid=42, headspace_id="h1")))
+    known = [
+        Identity("session", "session-1"),
+        Identity("pane", "laptop:%1"),
+        Identity("process", "laptop:42"),
+        Identity("headspace", "h1"),
+    ]
+    with journal.transaction() as transaction:
+        found = transaction.find([*known, Identity("pane", "desktop:%1")])
+    assert sorted(found) == sorted(known)
+
+
+def test_agents_are_read_by_name_and_beginning(journal: Journal) -> None:
+    """A name leads to the living agent first; the beginning of an id to all that begin so."""
+    store(journal, *a_turn())
+    [agent] = journal.agents()
+    assert journal.agents_named(agent.name) == [agent]
+    assert journal.agents_beginning("agent") == [agent]
+    assert journal.agents_beginning("%") == []
+    assert journal.agent("nobody") is None
+
+
+def test_ended_agents_are_listed_on_demand(journal: Journal) -> None:
+    """An agent that ended is not among the living, but among those that ended after a moment."""
+    store(journal, hook("SessionStart"), hook("SessionEnd", START + SECOND, reason="other"))
+    assert journal.agents() == []
+    assert len(journal.agents(ended_after=START)) == 1
+    assert journal.agents(ended_after=START + 2 * SECOND) == []
+
+
+def test_names_of_the_living_are_taken(journal: Journal) -> None:
+    """A name is taken while its agent lives and free afterwards."""
+    store(journal, hook("SessionStart"))
+    [agent] = journal.agents()
+    with journal.transaction() as transaction:
+        assert transaction.taken([agent.name, "nobody"]) == {agent.name}
+    store(journal, hook("SessionEnd", START + SECOND, reason="other"))
+    with journal.transaction() as transaction:
+        assert transaction.taken([agent.name]) == set()
+
+
+def test_neighbours_in_a_project_are_found(journal: Journal) -> None:
+    """The agents of a project, the most recently active first, without those that ended long ago."""
+    store(journal, hook("SessionStart", context=Context(client_pid=1)))
+    store(journal, hook("SessionStart", START + 5, session_id="s2", context=Context(client_pid=2)))
+    with journal.transaction() as transaction:
+        [agent] = transaction.agents(["agent-1"]).values()
+        near = transaction.in_project(agent.project.id, START)
+    assert [agent.id for agent in near] == ["agent-2", "agent-1"]
+
+
+def test_projections_follow_from_the_log(journal: Journal) -> None:
+    """Verify finds nothing wrong, and a rebuild gives the same rows again."""
+    store(journal, *a_turn())
+    store(journal, hook("UserPromptSubmit", START + SECOND, prompt="The second one", prompt_id="p2"))
+    before = (journal.agents(), journal.turns(), journal.waits(only_open=False), journal.states("agent-1"))
+    assert list(journal.verify()) == []
+    assert journal.rebuild() == 6
+    assert (journal.agents(), journal.turns(), journal.waits(only_open=False), journal.states("agent-1")) == before
+    assert list(journal.verify()) == []
+
+
+def test_events_are_read_in_pages(journal: Journal) -> None:
+    """The newest by default, and onward from a position."""
+    store(journal, *a_turn())
+    newest = journal.events(limit=2)
+    assert [stored.envelope.name for stored in newest] == ["PostToolUse", "Stop"]
+    first = journal.events(after=0, limit=1)
+    assert [stored.envelope.name for stored in first] == ["SessionStart"]
+    assert [s.envelope.name for s in journal.events(after=first[0].seq, limit=1)] == ["UserPromptSubmit"]
+
+
+def test_counts_tell_what_is_held(journal: Journal) -> None:
+    """Events, agents by state and anomalies are counted."""
+    store(journal, *a_turn(), hook("Mystery", START + 9))
+    counts = journal.counts()
+    assert (counts.events, counts.agents, counts.anomalies) == (6, 1, 1)
+    assert counts.by_state == {"waiting": 1}

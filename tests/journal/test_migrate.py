@@ -1,0 +1,50 @@
+"""The schema's history makes exactly the schema."""
+
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import create_engine, inspect, text
+
+from claude_headspace.errors import JournalUnavailable
+from claude_headspace.journal.migrate import alembic_config, upgrade
+from claude_headspace.journal.schema import metadata
+
+
+def test_history_and_schema_agree(tmp_path: Path) -> None:
+    """After all migrations there is no difference between the database and the metadata."""
+    engine = create_engine(f"sqlite:///{tmp_path}/new.db")
+    assert upgrade(engine)
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+    engine.dispose()
+
+
+def test_upgrading_twice_does_nothing(tmp_path: Path) -> None:
+    """A database that is up to date is left alone."""
+    engine = create_engine(f"sqlite:///{tmp_path}/new.db")
+    assert upgrade(engine)
+    assert not upgrade(engine)
+    engine.dispose()
+
+
+def test_the_way_back_works(tmp_path: Path) -> None:
+    """Going back to the beginning leaves no table of ours."""
+    engine = create_engine(f"sqlite:///{tmp_path}/new.db")
+    upgrade(engine)
+    command.downgrade(alembic_config(engine), "base")
+    assert inspect(engine).get_table_names() == ["alembic_version"]
+    engine.dispose()
+
+
+def test_a_newer_database_is_not_touched(tmp_path: Path) -> None:
+    """A database that a newer version wrote is refused with what to do."""
+    engine = create_engine(f"sqlite:///{tmp_path}/new.db")
+    upgrade(engine)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(JournalUnavailable, match="newer"):
+        upgrade(engine)
+    engine.dispose()

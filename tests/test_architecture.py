@@ -1,0 +1,112 @@
+"""The kernel is pure: what its files import and call is read from their syntax trees.
+
+Import contracts (pyproject.toml) say what the kernel must not reach; this is the short list of what it may.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+KERNEL = ROOT / "src" / "claude_headspace" / "kernel"
+KERNEL_FILES = sorted(KERNEL.rglob("*.py"))
+
+PURE_MODULES = {
+    "collections",
+    "collections.abc",
+    "copy",
+    "operator",
+    "dataclasses",
+    "datetime",
+    "enum",
+    "functools",
+    "hashlib",
+    "html",
+    "itertools",
+    "math",
+    "msgspec",
+    "re",
+    "string",
+    "typing",
+    "unicodedata",
+}
+OWN_PACKAGE = "claude_headspace.kernel"
+
+# Impure, and in reach without another import. The last two parts count: datetime.now is datetime.datetime.now.
+IMPURE_CALLS = {
+    "__import__",
+    "breakpoint",
+    "date.today",
+    "datetime.now",
+    "datetime.today",
+    "datetime.utcnow",
+    "eval",
+    "exec",
+    "hash",  # of a string it differs from process to process
+    "input",
+    "open",
+}
+
+
+def test_the_kernel_is_found() -> None:
+    """The other tests here look at real files."""
+    assert KERNEL_FILES
+
+
+@pytest.mark.parametrize("path", KERNEL_FILES, ids=lambda path: str(path.relative_to(KERNEL)))
+def test_kernel_imports_only_pure_modules(path: Path) -> None:
+    """A kernel file imports pure standard library modules, msgspec and the kernel itself."""
+    assert [name for name in imports(parse(path)) if not is_pure(name)] == []
+
+
+@pytest.mark.parametrize("path", KERNEL_FILES, ids=lambda path: str(path.relative_to(KERNEL)))
+def test_kernel_calls_nothing_impure(path: Path) -> None:
+    """A kernel file does no I/O, and asks neither clock nor chance."""
+    assert [name for name in calls(parse(path)) if is_impure_call(name)] == []
+
+
+@pytest.mark.parametrize(
+    "source", ["import time", "from os import path", "from claude_headspace import config", "from . import wire"]
+)
+def test_impure_imports_are_noticed(source: str) -> None:
+    """The check sees every spelling of an import."""
+    assert not all(is_pure(name) for name in imports(ast.parse(source)))
+
+
+@pytest.mark.parametrize("source", ["open('x')", "datetime.now()", "datetime.datetime.now(tz=UTC)", "dt.date.today()"])
+def test_impure_calls_are_noticed(source: str) -> None:
+    """The check sees a call under its full and its short name."""
+    assert any(is_impure_call(name) for name in calls(ast.parse(source)))
+
+
+def parse(path: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    """The modules that a file imports, as it spells them; relative ones keep their dots."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or "")
+
+
+def calls(tree: ast.Module) -> Iterator[str]:
+    """The dotted names of what a file calls."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+            yield ast.unparse(node.func)
+
+
+def is_pure(module: str) -> bool:
+    """Whether the kernel may import the module."""
+    return module in PURE_MODULES or module == OWN_PACKAGE or module.startswith(OWN_PACKAGE + ".")
+
+
+def is_impure_call(name: str) -> bool:
+    """Whether a call by this dotted name breaks purity."""
+    return name in IMPURE_CALLS or ".".join(name.split(".")[-2:]) in IMPURE_CALLS
