@@ -12,7 +12,7 @@ from rich.console import Console
 from bench import machine
 from bench.catalog import BENCHMARKS
 from bench.options import Options
-from bench.processes import interrupt_on_signals
+from bench.processes import alone, interrupt_on_signals
 from bench.report import BenchError, Row, as_json, failed, print_table
 
 
@@ -21,11 +21,13 @@ def main() -> int:
     arguments = _parser().parse_args()
     interrupt_on_signals()
     try:
-        about = machine.describe()
-        groups = _run_all(arguments.names or list(BENCHMARKS), arguments)
+        about, groups = _run_all(arguments)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+    except BenchError as error:
+        print(error, file=sys.stderr)
+        return 1
     if arguments.json:
         print(json.dumps(as_json(groups, about), indent=2, ensure_ascii=False))
     else:
@@ -62,10 +64,12 @@ def _positive(text: str) -> float:
     return value
 
 
-def _run_all(names: list[str], arguments: argparse.Namespace) -> dict[str, list[Row]]:
-    with Console(stderr=True).status("") as status:
+def _run_all(arguments: argparse.Namespace) -> tuple[str, dict[str, list[Row]]]:
+    """What the machine is, and the rows of every benchmark."""
+    with Console(stderr=True).status("") as status, alone(status.update):
         options = Options(arguments.seconds, arguments.profile, status.update)
-        return {name: _run(name, options) for name in names}
+        about = machine.describe()
+        return about, {name: _run(name, options) for name in arguments.names or BENCHMARKS}
 
 
 def _run(name: str, options: Options) -> list[Row]:

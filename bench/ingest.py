@@ -6,6 +6,7 @@ Afterwards the daemon must have counted exactly what it acknowledged.
 """
 
 import asyncio
+import os
 import pstats
 import statistics
 import sys
@@ -19,6 +20,7 @@ import uvloop
 
 from bench import daemon, processes, sessions
 from bench.load import Load, Round
+from bench.machine import Interference
 from bench.options import Options
 from bench.report import BenchError, Row, at_least, at_most, failed
 
@@ -39,6 +41,7 @@ class Outcome:
     noop: list[Round] = field(default_factory=list)
     warm_up: list[Round] = field(default_factory=list)
     counted: int | None = None
+    others: float | None = None
 
     @property
     def to_daemon(self) -> list[Round]:
@@ -50,9 +53,11 @@ def run(options: Options) -> list[Row]:
     """Measure, and answer the rows."""
     with processes.scratch() as home:
         profile = home.root / "daemon.prof" if options.profile else None
-        with daemon.daemon(home, profile) as server, noop(home) as noop_port:
+        with daemon.daemon(home, profile) as server, noop(home) as (noop_port, noop_pid):
+            interference = Interference([os.getpid(), server.pid, noop_pid])
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 outcome = runner.run(_measure(home, server.port, noop_port, options))
+            outcome.others = interference.share()
             outcome.counted = _count(server.port, sum(r.acknowledged for r in outcome.to_daemon))
         if profile:
             print_profile(profile)
@@ -61,12 +66,12 @@ def run(options: Options) -> list[Row]:
 
 
 @contextmanager
-def noop(home: processes.Scratch) -> Iterator[int]:
-    """The endpoint that does nothing, in a process of its own."""
+def noop(home: processes.Scratch) -> Iterator[tuple[int, int]]:
+    """The endpoint that does nothing, in a process of its own: its port and its pid."""
     port, log = processes.free_port(), home.root / "noop.log"
     with processes.process([sys.executable, "-m", "bench.noop", str(port)], home.env, log) as child:
         daemon.wait_until_answering(port, "/health", child.poll, log)
-        yield port
+        yield port, child.pid
 
 
 async def _measure(home: processes.Scratch, port: int, noop_port: int, options: Options) -> Outcome:
@@ -108,7 +113,7 @@ def rows_of(outcome: Outcome) -> list[Row]:
     errors = sum(r.errors for r in outcome.to_daemon)
     return [
         Row("ingest, events a second", rate, "/s", at_least(6000), _spread([r.rate for r in outcome.daemon], ",.0f")),
-        Row("ingest, ratio to no-op", rate / noop_rate, "×", at_least(0.4), "same generator and payloads, in turns"),
+        Row("ingest, ratio to no-op", rate / noop_rate, "×", at_least(0.4), _company(outcome.others)),
         Row("ingest, p99", statistics.median(p99s), "ms", at_most(15), _spread(p99s, ".1f")),
         Row("ingest, p50", statistics.median(r.percentile(50) for r in outcome.daemon), "ms"),
         Row("ingest, errors", errors, "", at_most(0), "replies other than 200, lost connections"),
@@ -123,6 +128,11 @@ def _median_rate(rounds: list[Round]) -> float:
 
 def _spread(values: list[float], form: str) -> str:
     return "rounds " + ", ".join(format(value, form) for value in values)
+
+
+def _company(others: float | None) -> str:
+    """Whether the two had the machine to themselves."""
+    return "" if others is None else f"other programs took {others:.0%} of the CPU meanwhile"
 
 
 def _generator(rounds: list[Round]) -> str:

@@ -51,7 +51,8 @@ def percentile(seconds: "array[float] | list[float]", percent: int) -> float:
 class Load:
     """Keep-alive connections to one server, with sessions that each connection walks through in turn."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int) -> None:
+        self._port = port
         self._work: dict[Connection, Iterator[Iterator[bytes]]] = {}
         self._round = Round(0.0)
         self._deadline = 0.0
@@ -61,14 +62,17 @@ class Load:
     @classmethod
     async def connected(cls, port: int, walks: list[Iterator[bytes]], connections: int) -> "Load":
         """Open the connections and deal the sessions out to them."""
-        load = cls()
+        load = cls(port)
         for number in range(connections):
-            connection = await connect(port, load._replied)
-            load._work[connection] = cycle(walks[number::connections])
+            await load._connect(cycle(walks[number::connections]))
         return load
+
+    async def _connect(self, work: Iterator[Iterator[bytes]]) -> None:
+        self._work[await connect(self._port, self._replied)] = work
 
     async def run(self, seconds: float) -> Round:
         """One round."""
+        await self._reconnect()
         self._round = Round(seconds)
         self._drained.clear()
         gc.collect()
@@ -79,14 +83,16 @@ class Load:
             gc.enable()
         return self._round
 
+    async def _reconnect(self) -> None:
+        """Servers close a connection that was idle while the other server had its round."""
+        for connection in [connection for connection in self._work if connection.broken]:
+            await self._connect(self._work.pop(connection))
+
     async def _send_and_wait(self, seconds: float) -> None:
         cpu = time.process_time()
         self._deadline = time.perf_counter() + seconds
-        usable = [connection for connection in self._work if not connection.broken]
-        if not usable:
-            raise BenchError("the server closed every connection")
-        self._in_flight = len(usable)
-        for connection in usable:
+        self._in_flight = len(self._work)
+        for connection in self._work:
             self._next(connection)
         try:
             await asyncio.wait_for(self._drained.wait(), seconds + DRAIN_SECONDS)

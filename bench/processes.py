@@ -6,6 +6,7 @@ the exception that unwinds every `with`. The environment is made from nothing, s
 the user's configuration, tmux server, desktop or Claude Code.
 """
 
+import fcntl
 import os
 import shutil
 import signal
@@ -13,7 +14,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +24,7 @@ from types import FrameType
 from bench.report import BenchError
 
 STOP_SECONDS = 10.0
+ALONE_SECONDS = 600.0
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 _KEPT = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH")
@@ -77,6 +80,31 @@ def _disk_directory() -> str:
     if filesystem(usual) not in _MEMORY_FILESYSTEMS or filesystem("/var/tmp") in _MEMORY_FILESYSTEMS | {""}:
         return usual
     return "/var/tmp"
+
+
+@contextmanager
+def alone(say: Callable[[str], None]) -> Iterator[None]:
+    """Only one bench at a time on a machine: two would measure each other. Waits for the other one, within bounds."""
+    path = Path(tempfile.gettempdir()) / f"headspace-bench-{os.getuid()}.lock"
+    deadline = time.monotonic() + ALONE_SECONDS
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        while not _locked(handle):
+            if time.monotonic() > deadline:
+                raise BenchError(f"another bench has been running for {ALONE_SECONDS:.0f} s")
+            say("waiting for another bench to end")
+            time.sleep(0.5)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def filesystem(path: str) -> str:
@@ -143,12 +171,13 @@ def run(argv: list[str], env: dict[str, str], timeout: float = 30.0) -> str:
 
 
 def _shown(argv: list[str]) -> str:
-    return " ".join(["python" if part == sys.executable else part for part in argv])
+    return " ".join(["python" if argv[0] == sys.executable else Path(argv[0]).name, *argv[1:]])
 
 
 def last_line(text: str) -> str:
-    """The last line that says something, which is where Python puts the reason."""
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no output")
+    """The last line that says something, which is where Python puts the reason; frames around it say nothing."""
+    lines = (line.strip(" │|") for line in reversed(text.splitlines()))
+    return next((line for line in lines if any(map(str.isalnum, line))), "no output")
 
 
 def free_port() -> int:

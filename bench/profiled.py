@@ -1,8 +1,8 @@
 """`python -m bench.profiled FILE MODULE [arguments…]`: run a module under cProfile with all its threads.
 
-`python -m cProfile` sees the main thread alone, and the daemon writes in another one. Each thread gets a profiler of its
-own when it starts; at the end they are added up into FILE. Waiting counts as own time of whatever waits: the event loop's
-`run`, a lock's `acquire`.
+`python -m cProfile` sees the main thread alone, and the daemon writes in another one. Each thread gets a profiler of
+its own when it starts; at the end they are added up into FILE. Waiting counts as own time of whatever waits: the event
+loop's `run`, a lock's `acquire`.
 """
 
 import cProfile

@@ -12,7 +12,7 @@ from pathlib import Path
 from bench import processes
 from bench.daemon import daemon
 from bench.options import Options
-from bench.report import Row, at_most
+from bench.report import BenchError, Row, at_most, failed
 
 TIMES = 10
 STARTS = 3
@@ -28,9 +28,10 @@ def run(options: Options) -> list[Row]:
         options.say("start: daemon")
         with daemon(home) as first:
             options.say("start: commands")
-            times = _times(home.env, _commands())
+            working, broken = _try(home.env, _commands())
+            times = _times(home.env, working)
         again = [_ready_again(home) for _ in range(STARTS)]
-    return [*_command_rows(times), *_daemon_rows(first.ready_ms, again)]
+    return [*_command_rows(times), *broken, *_daemon_rows(first.ready_ms, again)]
 
 
 def _commands() -> dict[str, list[str]]:
@@ -45,16 +46,27 @@ def _commands() -> dict[str, list[str]]:
 
 
 def _times(env: dict[str, str], commands: dict[str, list[str]]) -> dict[str, float]:
-    """The median wall time of each command, in milliseconds; once before, for the caches."""
+    """The median wall time of each command, in milliseconds."""
     taken: dict[str, list[float]] = {name: [] for name in commands}
-    for argv in commands.values():
-        processes.run(argv, env)
     for _ in range(TIMES):
         for name, argv in commands.items():
             began = time.perf_counter()
             processes.run(argv, env)
             taken[name].append((time.perf_counter() - began) * 1000)
     return {name: statistics.median(values) for name, values in taken.items()}
+
+
+def _try(env: dict[str, str], commands: dict[str, list[str]]) -> tuple[dict[str, list[str]], list[Row]]:
+    """Run each once, for the caches; those that work, and rows of those that do not."""
+    working, broken = {}, []
+    for name, argv in commands.items():
+        try:
+            processes.run(argv, env)
+        except BenchError as error:
+            broken.append(failed(f"{name}, its own time", str(error)))
+        else:
+            working[name] = argv
+    return working, broken
 
 
 def _ready_again(home: processes.Scratch) -> float:

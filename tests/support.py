@@ -4,8 +4,8 @@
         reply = daemon.post("session-start", {"session_id": "one", "cwd": "/tmp"})
         assert reply.json()["state"] == "idle"
 
-Settings are given by name, as in `running_daemon(home, heartbeat_seconds=0.1)`. Nothing here imports the daemon: it is seen
-from outside only, through what the standard library can speak. Waits are on conditions, with limits that only a hang reaches.
+Settings are given by name, as in `running_daemon(home, heartbeat_seconds=0.1)`. The daemon is seen from outside only, through
+what the standard library can speak. Waits are on conditions, with limits that only a hang reaches.
 """
 
 import contextlib
@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
+
+from claude_headspace.surfaces.tokens import Scope, make_token
 
 LIMIT_SECONDS = 60.0
 """How long a condition may take. Far more than it ever does: a slow machine is no failure."""
@@ -169,8 +171,8 @@ class Client:
         """Send anything."""
         told = {"Content-Type": "application/json"} if method == "POST" else {}
         self._connection.request(method, path, encoded(body), {**told, **(headers or {})})
-        response = self._connection.getresponse()
-        return Reply(response.status, response.headers, response.read())
+        with self._connection.getresponse() as response:
+            return Reply(response.status, response.headers, response.read())
 
 
 def encoded(body: Body) -> bytes | None:
@@ -261,28 +263,12 @@ class RunningDaemon:
         return Stream(self.port, f"/api/events/stream?{query}", {**self.credentials(scope), **told})
 
     def token(self, scope: str) -> str:
-        """A token, as the command line makes it."""
-        made = subprocess.run(
-            [sys.executable, "-m", "claude_headspace", "token", "--scope", scope],
-            env=environment(self.home),
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_SECONDS,
-            check=True,
-        )
-        return made.stdout.strip()
+        """A token, made as the command line makes it: from the home's secret."""
+        return make_token((self.home / "secret").read_bytes(), Scope(scope))
 
     def credentials(self, scope: str | None) -> dict[str, str]:
-        """The header that carries a token; tokens are asked for once."""
-        if scope is None:
-            return {}
-        if scope not in self._tokens:
-            self._tokens[scope] = self.token(scope)
-        return {"Authorization": f"Bearer {self._tokens[scope]}"}
-
-    @property
-    def _tokens(self) -> dict[str, str]:
-        return _known_tokens.setdefault(self.home, {})
+        """The header that carries a token."""
+        return {} if scope is None else {"Authorization": f"Bearer {self.token(scope)}"}
 
     # --- what is often asked ---
 
@@ -327,10 +313,6 @@ class RunningDaemon:
         """End it without warning."""
         self.process.kill()
         self.process.wait(LIMIT_SECONDS)
-
-
-_known_tokens: dict[Path, dict[str, str]] = {}
-"""They follow from the home's secret, which outlives its daemons."""
 
 
 def environment(home: Path, **settings: object) -> dict[str, str]:

@@ -4,10 +4,11 @@ The body is kept as it came. Only what says whose event it is must have the righ
 up agents; everything else is the decoder's business. The shim adds what a payload cannot know in `X-Headspace-…` headers.
 """
 
-import os
 import re
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from itertools import count
 
 import msgspec
 
@@ -77,9 +78,13 @@ def read_identity(body: bytes) -> WireIdentity:
     return identity
 
 
+_numbers = count()
+_process = secrets.token_hex(6)
+
+
 def new_id() -> str:
     """A unique id that sorts by time, so that rows made together lie together."""
-    return f"{time.time_ns() // 1_000_000:012x}{os.urandom(8).hex()}"
+    return f"{time.time_ns() // 1_000_000:012x}{next(_numbers) & 0xFFFFFF:06x}{_process}"
 
 
 class HookReceiver:

@@ -74,7 +74,6 @@ agents = Table(
     Column("ended_at", Moment),
     Column("kernel_version", SmallInteger, nullable=False),
     Column("body", Text, nullable=False),
-    sqlite_with_rowid=False,
 )
 Index(None, agents.c.project_id, agents.c.ended_at)
 Index(None, agents.c.name)
@@ -96,7 +95,6 @@ sessions = Table(
     Column("agent_id", Text, nullable=False),
     Column("ordinal", Integer, nullable=False),
     Column("body", Text, nullable=False),
-    sqlite_with_rowid=False,
 )
 Index(None, sessions.c.agent_id, sessions.c.ordinal)
 
@@ -107,7 +105,6 @@ commands = Table(
     Column("agent_id", Text, nullable=False),
     Column("started_at", Moment, nullable=False),
     Column("body", Text, nullable=False),
-    sqlite_with_rowid=False,
 )
 Index(None, commands.c.agent_id, commands.c.started_at)
 
@@ -124,7 +121,6 @@ turns = Table(
     Column("at", Moment, nullable=False),
     Column("timestamp_source", Text, nullable=False),
     Column("reason", Text, nullable=False),
-    sqlite_with_rowid=False,
 )
 Index(None, turns.c.agent_id, turns.c.at)
 Index(None, turns.c.command_id, turns.c.at)
@@ -137,7 +133,6 @@ waits = Table(
     Column("opened_at", Moment, nullable=False),
     Column("closed_at", Moment),
     Column("body", Text, nullable=False),
-    sqlite_with_rowid=False,
 )
 Index(None, waits.c.agent_id, waits.c.opened_at)
 Index(

@@ -118,7 +118,7 @@ class Turn(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Why the intent is believed."""
 
 
-class Heard(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Heard(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     """A recent turn, remembered so that hook and transcript never make two of one utterance."""
 
     turn_id: str
@@ -144,7 +144,7 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     subagent_id: str | None = None
 
 
-class FinishedCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class FinishedCall(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     """A call that is over, remembered so that a late start or dialog does not open it again."""
 
     id: str
@@ -184,6 +184,7 @@ class Subagent(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     stopped_at: Micros = 0
     last_active_at: Micros = 0
     step_at: Micros = 0
+    began_at: Micros = 0
     background: bool = False
     description: str = ""
 
@@ -264,6 +265,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """Recognises the newest end when it is told twice."""
     step_at: Micros = 0
     """All calls and dialogs of the main thread that began before are over."""
+    began_at: Micros = 0
+    """The newest start of a call of the main thread."""
     undisturbed_at: Micros = 0
     """All dialogs that opened before are over: the client was seen at work after."""
     listed_at: Micros = 0

@@ -10,17 +10,18 @@ from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.views import agent_view, dialects, evidence_view, iso, turn_view, view_changes, wait_view
 
-STREAM_TYPES = (
-    "agent_created",
-    "agent_updated",
-    "agent_ended",
-    "state_changed",
-    "turn_created",
-    "turn_updated",
-    "wait_opened",
-    "wait_closed",
-    "gap",
-)
+STREAM = {
+    "agent_created": "An agent was seen for the first time; `agent` is its whole JSON.",
+    "agent_updated": "Something about an agent changed, but not its state.",
+    "state_changed": "An agent is in another state: the new one, the one before, the evidence, the turn that caused it.",
+    "agent_ended": "An agent's client is gone, and why.",
+    "turn_created": "Somebody said something: text, actor, intent, command.",
+    "turn_updated": "A turn is known better: its exact time, its intent or its command.",
+    "wait_opened": "An agent needs a human, with the ways to answer.",
+    "wait_closed": "It does not any more, and why.",
+    "gap": "What came between can no longer be replayed: read the board anew.",
+}
+STREAM_TYPES = tuple(STREAM)
 """Every named event of the stream."""
 
 

@@ -5,6 +5,7 @@ The JSON of the API is these types, its schema is generated from them, and the s
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -26,12 +27,17 @@ Time = str
 
 def iso(moment: Micros) -> Time:
     """A moment as people and browsers read it; what lies outside the calendar is clamped to its edges."""
+    seconds, micros = divmod(moment, 1_000_000)
+    return f"{_second(seconds)}.{micros:06d}+00:00"
+
+
+@lru_cache(maxsize=4096)
+def _second(seconds: int) -> str:
+    """Events come many to a second: its words are made once."""
     try:
-        return (_EPOCH + timedelta(microseconds=moment)).isoformat()
+        return (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
     except OverflowError:
-        return (
-            datetime.max.replace(tzinfo=UTC).isoformat() if moment > 0 else datetime.min.replace(tzinfo=UTC).isoformat()
-        )
+        return "9999-12-31T23:59:59" if seconds > 0 else "0001-01-01T00:00:00"
 
 
 class Dialects(msgspec.Struct, frozen=True):
@@ -254,7 +260,10 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
 """Fields of the view that are made of the agent's parts: which parts, and how. All others are the part of the same name."""
 
 _FIELDS = {name: _DERIVED.get(name, ((name,), attrgetter(name))) for name in AgentView.__struct_fields__}
-_DEPENDENT = {part: [name for name, (parts, _) in _FIELDS.items() if part in parts] for part in Agent.__struct_fields__}
+_PARTS = Agent.__struct_fields__
+_PARTIAL = {"tool", "subagents", "background_tasks", "todo", "dialects", "session_id"}
+"""Fields that show less than the parts that they are made of: the parts may differ where the field does not."""
+_DEPENDENT = {part: [name for name, (parts, _) in _FIELDS.items() if part in parts] for part in _PARTS}
 
 
 def agent_view(agent: Agent) -> AgentView:
@@ -265,12 +274,12 @@ def agent_view(agent: Agent) -> AgentView:
 def view_changes(before: Agent, after: Agent) -> dict[str, object]:
     """The fields of the view that differ, with their new value. Looks only at what `evolve` replaced."""
     old, new = msgspec.structs.astuple(before), msgspec.structs.astuple(after)
-    replaced = [part for part, was, now in zip(Agent.__struct_fields__, old, new, strict=True) if was is not now]
+    replaced = [p for p, was, now in zip(_PARTS, old, new, strict=True) if was is not now and was != now]
     changes: dict[str, object] = {}
     for name in dict.fromkeys(name for part in replaced for name in _DEPENDENT[part]):
         make = _FIELDS[name][1]
         value = make(after)
-        if value != make(before):
+        if name not in _PARTIAL or value != make(before):
             changes[name] = value
     return changes
 

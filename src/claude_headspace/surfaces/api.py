@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import msgspec
 from starlette.requests import Request
@@ -118,125 +119,9 @@ class Api:
         self._status = status
         self._spool_depth = spool_depth
 
-    def endpoints(self) -> list[Endpoint]:
-        """Every path, with its types."""
-        return [
-            Endpoint("GET", "/health", "Whether all parts work.", self.health, Health, scope="none"),
-            Endpoint("GET", "/hook/status", "How the receiver is doing.", self.hook_status, HookStatus, scope="none"),
-            Endpoint(
-                "GET",
-                "/api/agents",
-                "The board: those who need somebody first.",
-                self.agents,
-                list[AgentView],
-                parameters=(
-                    Parameter("state", "Only agents in this state.", {"type": "string"}),
-                    Parameter("project", "Only agents of this project (id, name or root).", {"type": "string"}),
-                    Parameter("all", "Also those that ended more than a day ago.", {"type": "boolean"}),
-                ),
-            ),
-            Endpoint(
-                "GET", "/api/agents/{agent}", "One agent, by id, name or beginning of the id.", self.agent, AgentView
-            ),
-            Endpoint(
-                "GET", "/api/agents/{agent}/turns", "What was said.", self.turns, list[TurnView], parameters=(LIMIT,)
-            ),
-            Endpoint(
-                "GET",
-                "/api/agents/{agent}/commands",
-                "What the agent was told to do.",
-                self.commands,
-                list[CommandView],
-                parameters=(LIMIT,),
-            ),
-            Endpoint(
-                "GET", "/api/agents/{agent}/sessions", "The agent's context windows.", self.sessions, list[SessionView]
-            ),
-            Endpoint(
-                "GET",
-                "/api/agents/{agent}/events",
-                "The agent's events, as they arrived.",
-                self.events,
-                list[EventView],
-                parameters=(LIMIT, AFTER),
-            ),
-            Endpoint(
-                "GET",
-                "/api/agents/{agent}/evidence",
-                "Why the agent is believed to be in its state, and in those before.",
-                self.evidence,
-                list[StateView],
-                parameters=(LIMIT,),
-            ),
-            Endpoint(
-                "POST",
-                "/api/agents/{agent}/rename",
-                "Give an agent another name.",
-                self.rename,
-                AgentView,
-                scope="act",
-                takes=Renaming,
-            ),
-            Endpoint(
-                "GET",
-                "/api/commands/{command}/turns",
-                "What was said in one command.",
-                self.command_turns,
-                list[TurnView],
-                parameters=(LIMIT,),
-            ),
-            Endpoint(
-                "GET",
-                "/api/waits",
-                "Who needs a human, and what for.",
-                self.waits,
-                list[WaitView],
-                parameters=(
-                    Parameter("agent", "Only of this agent.", {"type": "string"}),
-                    Parameter("all", "Also those that are over.", {"type": "boolean"}),
-                ),
-            ),
-            Endpoint(
-                "GET", "/api/events", "The log, as it arrived.", self.events, list[EventView], parameters=(LIMIT, AFTER)
-            ),
-            Endpoint(
-                "GET",
-                "/api/events/stream",
-                "Everything as it happens, as server-sent events; `Last-Event-ID` resumes.",
-                self.stream,
-                str,
-                parameters=(
-                    Parameter(
-                        "types", f"Only these events, with commas: {', '.join(STREAM_TYPES)}.", {"type": "string"}
-                    ),
-                    Parameter("agent_id", "Only of this agent.", {"type": "string"}),
-                    Parameter("project_id", "Only of this project.", {"type": "string"}),
-                    Parameter("last_event_id", "Resume after this number.", {"type": "integer", "minimum": 0}),
-                ),
-                produces="text/event-stream",
-            ),
-            Endpoint("GET", "/metrics", "Numbers for Prometheus.", self.metrics, str, produces="text/plain"),
-            Endpoint(
-                "POST",
-                "/api/admin/db/verify",
-                "Replay the log and compare it with what is shown.",
-                self.verify,
-                Verification,
-                scope="admin",
-            ),
-            Endpoint(
-                "POST",
-                "/api/admin/db/rebuild",
-                "Make everything that follows from the log anew.",
-                self.rebuild,
-                Rebuilt,
-                scope="admin",
-            ),
-        ]
-
     def routes(self) -> list[Route]:
         """The endpoints as Starlette takes them."""
-        return [Route(e.path, _respond(e.handler), methods=[e.method]) for e in self.endpoints() if e.handler]
+        return [Route(e.path, _respond(partial(e.handler, self)), methods=[e.method]) for e in ENDPOINTS if e.handler]
 
     # --- reading ---
 
@@ -335,6 +220,112 @@ class Api:
     async def rebuild(self, _request: Request) -> Rebuilt:
         """Make the projections anew."""
         return Rebuilt(await asyncio.to_thread(self._upkeep.rebuild))
+
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint("GET", "/health", "Whether all parts work.", Api.health, Health, scope="none"),
+    Endpoint("GET", "/hook/status", "How the receiver is doing.", Api.hook_status, HookStatus, scope="none"),
+    Endpoint(
+        "GET",
+        "/api/agents",
+        "The board: those who need somebody first.",
+        Api.agents,
+        list[AgentView],
+        parameters=(
+            Parameter("state", "Only agents in this state.", {"type": "string"}),
+            Parameter("project", "Only agents of this project (id, name or root).", {"type": "string"}),
+            Parameter("all", "Also those that ended more than a day ago.", {"type": "boolean"}),
+        ),
+    ),
+    Endpoint("GET", "/api/agents/{agent}", "One agent, by id, name or beginning of the id.", Api.agent, AgentView),
+    Endpoint("GET", "/api/agents/{agent}/turns", "What was said.", Api.turns, list[TurnView], parameters=(LIMIT,)),
+    Endpoint(
+        "GET",
+        "/api/agents/{agent}/commands",
+        "What the agent was told to do.",
+        Api.commands,
+        list[CommandView],
+        parameters=(LIMIT,),
+    ),
+    Endpoint("GET", "/api/agents/{agent}/sessions", "The agent's context windows.", Api.sessions, list[SessionView]),
+    Endpoint(
+        "GET",
+        "/api/agents/{agent}/events",
+        "The agent's events, as they arrived.",
+        Api.events,
+        list[EventView],
+        parameters=(LIMIT, AFTER),
+    ),
+    Endpoint(
+        "GET",
+        "/api/agents/{agent}/evidence",
+        "Why the agent is believed to be in its state, and in those before.",
+        Api.evidence,
+        list[StateView],
+        parameters=(LIMIT,),
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/rename",
+        "Give an agent another name.",
+        Api.rename,
+        AgentView,
+        scope="act",
+        takes=Renaming,
+    ),
+    Endpoint(
+        "GET",
+        "/api/commands/{command}/turns",
+        "What was said in one command.",
+        Api.command_turns,
+        list[TurnView],
+        parameters=(LIMIT,),
+    ),
+    Endpoint(
+        "GET",
+        "/api/waits",
+        "Who needs a human, and what for.",
+        Api.waits,
+        list[WaitView],
+        parameters=(
+            Parameter("agent", "Only of this agent.", {"type": "string"}),
+            Parameter("all", "Also those that are over.", {"type": "boolean"}),
+        ),
+    ),
+    Endpoint("GET", "/api/events", "The log, as it arrived.", Api.events, list[EventView], parameters=(LIMIT, AFTER)),
+    Endpoint(
+        "GET",
+        "/api/events/stream",
+        "Everything as it happens, as server-sent events; `Last-Event-ID` resumes.",
+        Api.stream,
+        str,
+        parameters=(
+            Parameter("types", f"Only these events, with commas: {', '.join(STREAM_TYPES)}.", {"type": "string"}),
+            Parameter("agent_id", "Only of this agent.", {"type": "string"}),
+            Parameter("project_id", "Only of this project.", {"type": "string"}),
+            Parameter("last_event_id", "Resume after this number.", {"type": "integer", "minimum": 0}),
+        ),
+        produces="text/event-stream",
+    ),
+    Endpoint("GET", "/metrics", "Numbers for Prometheus.", Api.metrics, str, produces="text/plain"),
+    Endpoint(
+        "POST",
+        "/api/admin/db/verify",
+        "Replay the log and compare it with what is shown.",
+        Api.verify,
+        Verification,
+        scope="admin",
+    ),
+    Endpoint(
+        "POST",
+        "/api/admin/db/rebuild",
+        "Make everything that follows from the log anew.",
+        Api.rebuild,
+        Rebuilt,
+        scope="admin",
+    ),
+)
+"""Every path, with its types."""
 
 
 def operator_envelope(name: str, payload: dict[str, object], host: str, now: Micros) -> Envelope:

@@ -1,4 +1,4 @@
-"""The one Python client of the API: command line, terminal and scripts use it. Standard library only, so that it starts fast.
+"""The one Python client of the API, for the command line, the terminal and scripts. It starts fast: no HTTP library.
 
     from claude_headspace.surfaces.client import Client
 
@@ -6,9 +6,9 @@
     for agent in client.agents(state="waiting"):
         print(agent["name"], agent["waits"][-1]["text"])
 
-Answers are decoded JSON, as `/openapi.json` describes it. An error of the API comes as the `HeadspaceError` that it is, with
-code, message and hint; when nobody is there it is `DaemonMissing`. Every call has a time limit. A request carries the least
-token that it needs.
+Answers are decoded JSON, as `/openapi.json` describes it. An error of the API comes as the `HeadspaceError` that it is,
+with code, message and hint; when nobody is there it is `DaemonMissing`. Every call has a time limit. A request carries
+the least token that it needs.
 """
 
 import http.client
@@ -199,31 +199,29 @@ def follow(
 
     `lost` and `back` are called once each time that happens. A daemon that is missing at the beginning is an error.
     """
-    client: Client | None = find()
+    client = find()
     while True:
         try:
-            client = client or _wait_for(find, back)
             for message in client.stream(after, types, agent_id=agent_id):
                 after = message.id if message.id is not None else after
                 yield message
         except DaemonMissing:
             pass
-        if client is not None:
-            lost()
-        client = None
+        lost()
+        client = _wait_for(find)
+        back()
 
 
-def _wait_for(find: Callable[[], Client], back: Callable[[], None]) -> Client:
+def _wait_for(find: Callable[[], Client]) -> Client:
     """A client that is answered."""
     while True:
         time.sleep(RETRY_SECONDS)
         try:
             client = find()
             client.health()
+            return client
         except DaemonMissing:
             continue
-        back()
-        return client
 
 
 def read_messages(lines: Iterable[bytes]) -> Iterator[Message]:

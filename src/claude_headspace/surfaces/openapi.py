@@ -1,6 +1,6 @@
 """What the API looks like, for machines: endpoints as data, and their description as OpenAPI, from the types that they use."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -25,7 +25,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     method: str
     path: str
     summary: str
-    handler: Callable[[Request], Awaitable[Any]] | None
+    handler: Callable[[Any, Request], Awaitable[Any]] | None
     """None for what is served elsewhere."""
     answers: Any
     scope: str = "read"
@@ -45,7 +45,7 @@ HOOK = Endpoint(
 )
 
 
-def describe(endpoints: list[Endpoint]) -> dict[str, Any]:
+def describe(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     """The description of the API, from the endpoints' own types."""
     endpoints = [HOOK, *endpoints]
     types = [endpoint.answers for endpoint in endpoints] + [e.takes for e in endpoints if e.takes is not None]

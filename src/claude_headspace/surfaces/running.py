@@ -1,7 +1,7 @@
 """The daemon of a home, as others find it: who holds its lock, and where it said that it can be reached.
 
-The lock is the truth, since the system lets go of it whatever happens to its holder; `daemon.json` is only believed while
-somebody holds the lock. So a file that a killed daemon left behind never sends anybody, nor a token, to a stranger.
+The lock is the truth, since the system lets go of it whatever happens to its holder; `daemon.json` is only believed
+while somebody holds the lock. So a file that a killed daemon left behind sends nobody, and no token, to a stranger.
 """
 
 import contextlib

@@ -6,6 +6,7 @@ not reach back far enough the reader is told with a `gap` event.
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 
@@ -15,6 +16,8 @@ from claude_headspace.ports import Reader, StreamMessage
 
 RING = 4_096
 PAGE = 500
+CONNECTED = b"retry: 1000\n: connected\n\n"
+HEARTBEAT = b": heartbeat\n\n"
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -74,39 +77,45 @@ class Broadcaster:
         self._wake()
 
     def _wake(self) -> None:
-        for future in self._waiting:
+        """The set is taken out whole: the signal that closes may come while news are being told."""
+        waiting, self._waiting = self._waiting, set()
+        for future in waiting:
             if not future.done():
                 future.set_result(None)
-        self._waiting.clear()
 
     async def read(self, wanted: Wanted, after: int | None) -> AsyncIterator[bytes]:
-        """What is announced after a position (None: from now on), heartbeats in between."""
+        """What is announced after a position (None: from now on), and a heartbeat whenever nothing was sent for a while."""
         self.readers += 1
+        position = self._newest if after is None else after
         try:
-            yield b"retry: 1000\n: connected\n\n"
-            position = self._newest if after is None else after
+            yield CONNECTED
             if after is not None:
                 position, notice = await self._check_position(after)
                 if notice:
                     yield notice
+            sent_at = time.monotonic()
             while not self._closed:
+                known = self._newest
                 messages = await self._after(position)
-                if messages:
-                    position = messages[-1].seq
-                    frames = b"".join(frame(message) for message in messages if wanted.matches(message))
-                    if frames:
-                        yield frames
-                elif not await self._news():
-                    yield b": heartbeat\n\n"
+                frames = b"".join(frame(message) for message in messages if wanted.matches(message))
+                position = messages[-1].seq if messages else position
+                patience = sent_at + self._heartbeat() - time.monotonic()
+                if frames or patience <= 0:
+                    yield frames or HEARTBEAT
+                    sent_at = time.monotonic()
+                elif not messages:
+                    await self._news(known, patience)
         finally:
             self.readers -= 1
 
     async def _check_position(self, after: int) -> tuple[int, bytes | None]:
+        """Where to read on, and what to tell a reader who cannot have everything after its position."""
         oldest, newest = await asyncio.to_thread(self._reader.stream_bounds)
         newest = max(newest, self._newest)
         if after > newest:
             return newest, _gap(after, newest + 1, "that number was never given here")
-        if oldest and after + 1 < oldest and after != 0:
+        oldest = oldest or newest + 1
+        if 0 < after < min(oldest - 1, newest):
             return oldest - 1, _gap(after, oldest, "what came between is no longer kept")
         return after, None
 
@@ -123,14 +132,15 @@ class Broadcaster:
             return behind
         return await asyncio.to_thread(self._reader.stream, position, PAGE)
 
-    async def _news(self) -> bool:
-        """Wait for something new; False if it is time for a heartbeat."""
+    async def _news(self, known: int, patience: float) -> None:
+        """Wait until there is more than was known, but not longer than a reader may be left in silence."""
+        if self._newest != known or self._closed:
+            return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.add(future)
         try:
-            await asyncio.wait_for(future, self._heartbeat())
+            await asyncio.wait_for(future, patience)
         except TimeoutError:
-            return False
+            return
         finally:
             self._waiting.discard(future)
-        return True

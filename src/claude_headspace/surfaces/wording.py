@@ -1,7 +1,7 @@
 """The words and shapes of the board, the same on every surface that speaks English. Pure.
 
-Texts come from agents, prompts and tools, so they may hold anything: whoever shows them in a terminal passes them through
-`cleaned` first, which leaves nothing that a terminal would act on.
+Texts come from agents, prompts and tools, so they may hold anything: whoever shows them in a terminal passes them
+through `cleaned` first, which leaves nothing that a terminal would act on.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size
 
 Json = Mapping[str, Any]
 
@@ -18,11 +18,11 @@ SHAPES = {"waiting": "◆", "error": "✕", "working": "●", "idle": "○", "st
 
 UNKNOWN_SHAPE = "?"
 
-# --- texts from elsewhere ----------------------------------------------------------------------------------------------
+# --- texts from elsewhere -------------------------------------------------------------------------------------------
 
 _SEQUENCES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, the cursor, modes
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, …: titles, links, clipboard
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC and its like: titles, links
     r"|\x1b[ -/]*[0-~]"
 )
 """What a terminal takes for a command, whole."""
@@ -59,15 +59,34 @@ def one_line(text: str) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """A text that fits the width, cut at the end of a word."""
+    """A text that fits the width, cut at the end of a word; within one where that would leave less than half."""
     if cell_len(text) <= width:
         return text
-    head = set_cell_size(text, max(width - 1, 0)).rstrip()
-    shorter = head.rsplit(" ", 1)[0].rstrip(" ,;:.") if text[len(head) : len(head) + 1].strip() else head
-    return (shorter if cell_len(shorter) * 2 >= width else head) + "…" if width > 0 else ""
+    if width < 1:
+        return ""
+    head = set_cell_size(text, width - 1).rstrip()
+    inside_a_word = not text[len(head)].isspace()
+    whole = head.rpartition(" ")[0] if inside_a_word else head
+    return (whole if cell_len(whole) * 2 >= width else head).rstrip(" ,;:.") + "…"
 
 
-# --- time --------------------------------------------------------------------------------------------------------------
+def wrap(text: str, width: int, taken: int = 0) -> list[str]:
+    """The lines of a text, broken between words where they are too long; of the first line some room is taken."""
+    broken: list[str] = []
+    for line in text.splitlines() or [""]:
+        current = ""
+        for word in line.split(" "):
+            longer = f"{current} {word}" if current else word
+            if current and cell_len(longer) > width - (0 if broken else taken):
+                broken.append(current)
+                longer = word
+            *full, current = chop_cells(longer, width) if cell_len(longer) > width else [longer]
+            broken += full
+        broken.append(current)
+    return broken
+
+
+# --- time -----------------------------------------------------------------------------------------------------------
 
 
 def instant(time: str) -> datetime:
@@ -100,7 +119,7 @@ def clock(time: str, now: datetime) -> str:
     return f"{moment:%H:%M:%S}" if moment.date() == now.date() else f"{moment:%Y-%m-%d %H:%M}"
 
 
-# --- what an agent does ------------------------------------------------------------------------------------------------
+# --- what an agent does ---------------------------------------------------------------------------------------------
 
 _DOES = {
     "Read": "reading",
@@ -140,8 +159,8 @@ def shape(state: str) -> str:
     return SHAPES.get(state, UNKNOWN_SHAPE)
 
 
-def summary(agent: Json, now: datetime) -> str:
-    """What matters about an agent now, in a few words."""
+def summary(agent: Json, now: datetime | None) -> str:
+    """What matters about an agent, in a few words; with `now` also how long ago it finished."""
     match agent.get("state"):
         case "waiting":
             return _waiting(agent)
@@ -152,7 +171,7 @@ def summary(agent: Json, now: datetime) -> str:
         case "idle":
             return _idle(agent, now)
         case "ended":
-            return f"ended {ago(agent['ended_at'], now)}" if agent.get("ended_at") else "ended"
+            return _when("ended", agent.get("ended_at"), now)
         case other:
             return str(other or "unknown")
 
@@ -234,10 +253,15 @@ def _about(tool: str, text: str) -> str:
 
 
 def _is_done(agent: Json) -> bool:
-    return not agent.get("background_tasks") and (agent.get("command") or {}).get("ended_at") is not None
+    """Whether it finished something in this session and has nothing left running."""
+    ended = (agent.get("command") or {}).get("ended_at")
+    if not ended or agent.get("background_tasks"):
+        return False
+    session = agent.get("session")
+    return session is None or instant(session["started_at"]) <= instant(ended)
 
 
-def _idle(agent: Json, now: datetime) -> str:
+def _idle(agent: Json, now: datetime | None) -> str:
     if tasks := agent.get("background_tasks"):
         kind = "shell" if all(task["kind"] == "shell" for task in tasks) else "task"
         return f"idle, {count(len(tasks), kind)} running"
@@ -245,7 +269,11 @@ def _idle(agent: Json, now: datetime) -> str:
         return "idle"
     command = agent["command"]
     word = "done" if command.get("outcome") in (None, "completed") else command["outcome"]
-    return f"{word} {ago(command['ended_at'], now)}"
+    return _when(word, command["ended_at"], now)
+
+
+def _when(word: str, time: str | None, now: datetime | None) -> str:
+    return f"{word} {ago(time, now)}" if time and now else word
 
 
 def count(number: int, noun: str) -> str:
@@ -254,5 +282,5 @@ def count(number: int, noun: str) -> str:
 
 
 def without_password(url: str) -> str:
-    """A database's address, fit to be shown."""
-    return re.sub(r"(://[^:/@]*:)[^@]*@", r"\1***@", url)
+    """A database's address, fit to be shown; rather too little than too much."""
+    return re.sub(r"(://[^:/@]*:).*@", r"\1***@", url)

@@ -1,8 +1,10 @@
 """How a fact changes an agent. Total: hooks are lost, doubled, late and out of order, and this never raises.
 
 Rules
-- Newer facts win by the time they were fired, not by when they arrived. What began before its thread's last end is over.
-- A source overturns only what it can see: the registry's `idle` ends work and dialogs, never an error or a question in text.
+- Newer facts win by the time they were fired, not by when they arrived. What began before its thread's last end is
+  over.
+- A source overturns only what it can see: the registry's `idle` ends work and dialogs, never an error or a question in
+  text.
 - Sub-agents have their own thread of calls and waits; they never end or disturb their parent.
 - What is only concluded says so (`inferred`), and never with high confidence.
 """
@@ -68,14 +70,17 @@ def _conclude(change: Change) -> None:
     """Let the state follow from the parts, with the evidence for it."""
     agent, meta = change.agent, change.meta
     state, waiting_for = state_of(agent)
-    if (state, waiting_for) == (agent.state, agent.waiting_for) and agent.evidence is not None:
+    evidence = agent.evidence
+    if (state, waiting_for) != (agent.state, agent.waiting_for) or evidence is None:
+        change.state_changed = True
+        agent.state, agent.waiting_for, agent.state_since = state, waiting_for, meta.at
+    elif evidence.confidence is Confidence.HIGH or not change.why or meta.at < evidence.at:
         return
-    change.state_changed = True
-    agent.state, agent.waiting_for, agent.state_since = state, waiting_for, meta.at
     confidence = CONFIDENCE[meta.origin]
     if change.inferred:
         confidence = Confidence.MEDIUM if confidence is Confidence.HIGH else Confidence.LOW
-    agent.evidence = Evidence(meta.origin.value, confidence, meta.at, change.why or meta.name)
+    if change.state_changed or confidence is Confidence.HIGH:
+        agent.evidence = Evidence(meta.origin.value, confidence, meta.at, change.why or meta.name)
 
 
 _HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {

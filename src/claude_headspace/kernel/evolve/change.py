@@ -1,7 +1,7 @@
 """What one event does to one agent: the agent afterwards, and the rows that came of it.
 
-These are the moves that `evolve` composes: say a turn, move the command, open and close waits, end calls. Each keeps the
-rules of its noun, so a handler cannot break them:
+These are the moves that `evolve` composes: say a turn, move the command, open and close waits, end calls. Each keeps
+the rules of its noun, so a handler cannot break them:
 - a command moves only along the table of `state_machine`; a refused move changes nothing;
 - an utterance becomes one turn, whoever tells it;
 - what is over (by the time it was fired) is not opened again.
@@ -21,7 +21,6 @@ from claude_headspace.kernel.agent import (
     Outcome,
     Session,
     Subagent,
-    ToolCall,
     Trigger,
     Turn,
     Wait,
@@ -35,12 +34,12 @@ DOUBLED: Micros = SECOND
 RETOLD: Micros = 5 * SECOND
 """Hook and transcript give an utterance slightly different times."""
 
-REMEMBERED = 16
+REMEMBERED = 8
 """How many recent turns, sessions and queued prompts an agent carries."""
-REMEMBERED_CALLS = 64
+REMEMBERED_CALLS = 32
 """How many calls, sub-agents and background tasks an agent carries."""
-REMEMBERED_COMMANDS = 4
-COMMAND_PREVIEW = 500
+REMEMBERED_COMMANDS = 2
+COMMAND_PREVIEW = 240
 
 replace = msgspec.structs.replace
 
@@ -270,9 +269,11 @@ def close_waits(change: Change, which: Callable[[Wait], bool], resolution: str) 
 def end_call(change: Change, over: FinishedCall) -> None:
     """Forget an open call, and remember that it is over."""
     agent = change.agent
+    finished, count = agent.finished_calls, len(agent.calls)
     agent.calls = tuple(call for call in agent.calls if call.id != over.id)
-    others = tuple(call for call in agent.finished_calls if call.id != over.id)
-    agent.finished_calls = (*others[1 - REMEMBERED_CALLS :], over)
+    if len(agent.calls) == count:
+        finished = tuple(call for call in finished if call.id != over.id)
+    agent.finished_calls = (*finished[1 - REMEMBERED_CALLS :], over)
 
 
 def end_thread(change: Change, subagent_id: str | None, at: Micros, resolution: str) -> None:
@@ -280,6 +281,9 @@ def end_thread(change: Change, subagent_id: str | None, at: Micros, resolution: 
     agent = change.agent
     if agent.calls:
         agent.calls = tuple(call for call in agent.calls if call.subagent_id != subagent_id or call.started_at > at)
+    if agent.finished_calls:
+        kept = (call for call in agent.finished_calls if call.subagent_id != subagent_id or call.at > at)
+        agent.finished_calls = tuple(kept)
     if agent.waits:
         close_waits(
             change,

@@ -1,8 +1,8 @@
 """Dialogs that no tool call explains: notifications and MCP elicitations."""
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import FinishedCall
-from claude_headspace.kernel.evolve.change import Change, keep_wait, open_wait, replace
+from claude_headspace.kernel.agent import FinishedCall, Wait
+from claude_headspace.kernel.evolve.change import DOUBLED, Change, keep_wait, open_wait, replace
 from claude_headspace.kernel.evolve.tools import finish, is_over, progress
 from claude_headspace.kernel.evolve.turns import quiet
 from claude_headspace.kernel.facts import Ask, Meta
@@ -18,29 +18,35 @@ def attention(change: Change, meta: Meta, fact: facts.AttentionCalled) -> None:
 
 
 def dialog_seen(change: Change, meta: Meta, ask: Ask, why: str) -> None:
-    """Something waits, and only that is known: never a second wait beside one that is open, nor one that is over."""
+    """Something waits, and only that is known: never a second wait beside one that is open, nor one that is over.
+
+    It is not told whose dialog it is, so later work of any thread means that it is over.
+    """
     agent = change.agent
-    if not agent.waits and meta.at >= agent.busy_at and not is_over(agent, meta):
+    worked_at = max((agent.busy_at, *(max(sub.heard_at, sub.stopped_at) for sub in agent.subagents)))
+    if not agent.waits and meta.at >= worked_at and not is_over(agent, meta):
         change.why = why
         open_wait(change, ask, meta.at, subagent_id=meta.subagent_id)
 
 
 def elicitation_asked(change: Change, meta: Meta, fact: facts.ElicitationAsked) -> None:
-    """An MCP server asks: one wait, also when a notification told of it first."""
+    """An MCP server asks: one wait, also when it is told twice or a notification told of it first."""
     agent = change.agent
-    answered = any(call.id == fact.id and call.at > meta.at for call in agent.finished_calls)
-    if answered or is_over(agent, meta):
-        return
     progress(change, meta)
-    change.why = "an MCP server asks"
-    if any(wait.call_id == fact.id for wait in agent.waits):
+    if is_over(agent, meta) or any(call.id == fact.id and call.at > meta.at for call in agent.finished_calls):
         return
-    seen = next((wait for wait in agent.waits if wait.kind == "elicitation" and wait.call_id is None), None)
-    if seen is None:
+    change.why = "an MCP server asks"
+    known = next((wait for wait in agent.waits if _is_elicitation(wait, meta, fact.id)), None)
+    if known is None:
         open_wait(change, fact.ask, meta.at, call_id=fact.id, subagent_id=meta.subagent_id)
     else:
-        opened_at = min(seen.opened_at, meta.at)
-        keep_wait(change, replace(seen, text=fact.ask.text or seen.text, call_id=fact.id, opened_at=opened_at))
+        keep_wait(change, replace(known, text=fact.ask.text or known.text, call_id=fact.id))
+
+
+def _is_elicitation(wait: Wait, meta: Meta, elicitation_id: str) -> bool:
+    if wait.call_id is None:
+        return wait.kind == "elicitation"
+    return wait.call_id == elicitation_id and abs(wait.opened_at - meta.at) < DOUBLED
 
 
 def elicitation_answered(change: Change, meta: Meta, fact: facts.ElicitationAnswered) -> None:

@@ -64,17 +64,17 @@ def _notice_session(change: Change, meta: Meta) -> None:
     session = change.agent.session
     if not meta.session_id:
         return
-    if session is None or (session.client_id != meta.session_id and _is_new(change, session, meta)):
+    if session is None or _has_begun_another(change, session, meta):
         _open_session(change, meta, UNKNOWN)
     elif session.client_id == meta.session_id and meta.transcript_path and not session.transcript_path:
         _keep_session(change, replace(session, transcript_path=meta.transcript_path))
 
 
-def _is_new(change: Change, session: Session, meta: Meta) -> bool:
-    """Whether another session than the one in use has begun: one never seen, or an earlier one after this one's end."""
-    if meta.session_id in change.agent.past_sessions:
-        return session.ended_at is not None and meta.at > session.ended_at
-    return meta.at > session.started_at
+def _has_begun_another(change: Change, session: Session, meta: Meta) -> bool:
+    """Whether the start of another session was missed: of a new one, or of an earlier one after the end of this one."""
+    if session.client_id != meta.session_id and meta.session_id not in change.agent.past_sessions:
+        return meta.at > session.started_at
+    return session.client_id != meta.session_id and session.ended_at is not None and meta.at > session.ended_at
 
 
 def _open_session(change: Change, meta: Meta, source: str) -> None:
@@ -133,8 +133,11 @@ def _is_start_of(session: Session, meta: Meta, source: str) -> bool:
 
 
 def _apply_early_end(change: Change, meta: Meta) -> None:
-    early = change.agent.early_end
-    if early is not None and early.client_id == meta.session_id and early.at > meta.at:
+    """The end of this session overtook its start."""
+    early, session = change.agent.early_end, change.agent.session
+    if early is None or session is None or early.at < meta.at:
+        return
+    if session.client_id == early.client_id == meta.session_id:
         session_ended(change, replace(meta, at=early.at), facts.SessionEnded(early.reason))
 
 
@@ -149,7 +152,7 @@ def session_ended(change: Change, meta: Meta, fact: facts.SessionEnded) -> None:
         if meta.at > session.started_at:
             agent.early_end = EarlyEnd(meta.session_id, meta.at, fact.reason)
         return
-    if session is not None and meta.at > session.started_at:
+    if session is not None and meta.at >= session.started_at:
         _keep_session(change, replace(session, ended_at=meta.at, end_reason=fact.reason))
     all_before_is_over(change, meta.at, "the session ended", client_is_new=False)
     if fact.reason not in KEEPS_THE_AGENT:
@@ -159,7 +162,7 @@ def session_ended(change: Change, meta: Meta, fact: facts.SessionEnded) -> None:
 def end(change: Change, at: Micros, reason: str) -> None:
     """The agent is gone, unless it was heard of later than that."""
     agent = change.agent
-    if at < agent.alive_at:
+    if at < max(agent.alive_at, agent.ended_at or 0):
         return
     change.why = f"the client ended ({reason})"
     for sub in agent.working_subagents:
@@ -181,9 +184,9 @@ def all_before_is_over(change: Change, at: Micros, why: str, *, client_is_new: b
         agent.background = tuple(task for task in agent.background if task.started_at > at)
     agent.listed_at = max(agent.listed_at, at)
     agent.compacted_at = max(agent.compacted_at, at)
-    agent.stopped_at = max(agent.stopped_at, at)
     end_thread(change, None, at, why)
-    if at > agent.busy_at:
+    if at > agent.busy_at and at >= agent.stopped_at:
         close_waits(change, lambda wait: wait.opened_at <= at, why)
-        agent.settled_at, agent.error, agent.queued = max(agent.settled_at, at), None, ()
         close_command(change, at, Outcome.INTERRUPTED)
+        agent.settled_at, agent.error, agent.queued = max(agent.settled_at, at), None, ()
+    agent.stopped_at = max(agent.stopped_at, at)

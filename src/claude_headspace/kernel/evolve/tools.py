@@ -10,6 +10,7 @@ from claude_headspace.kernel.decode import ASKING_TOOLS
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.background import background_started
 from claude_headspace.kernel.evolve.change import (
+    DOUBLED,
     REMEMBERED_CALLS,
     Change,
     close_waits,
@@ -29,16 +30,27 @@ from claude_headspace.kernel.evolve.turns import work
 from claude_headspace.kernel.facts import Ask, Meta
 from claude_headspace.kernel.state_machine import Actor, Intent
 
+NOTICED: Micros = 8 * SECOND
+"""A notification comes six seconds after its dialog, the registry at once: one that was noticed later is another."""
+
+CALLED_FOR = ("permission", "question")
+"""What notification and registry call the dialogs of calls. They do not tell whose it is."""
+
 NEXT_STEP: Micros = 3 * SECOND // 2
 """Calls of one step begin together; one that begins this much later is of a later step: the earlier dialog is over."""
 
 
+def over_at(agent: Agent, meta: Meta) -> Micros:
+    """Until when everything that the event's thread began has ended."""
+    if meta.subagent_id is None:
+        return max(agent.settled_at, agent.step_at)
+    sub = find_subagent(agent, meta.subagent_id)
+    return agent.listed_at - 1 if sub is None else max(sub.stopped_at, sub.step_at)
+
+
 def is_over(agent: Agent, meta: Meta) -> bool:
     """Whether whatever the event's thread began at that moment has ended since."""
-    if meta.subagent_id is None:
-        return meta.at <= max(agent.settled_at, agent.step_at)
-    sub = find_subagent(agent, meta.subagent_id)
-    return meta.at < agent.listed_at if sub is None else meta.at <= max(sub.stopped_at, sub.step_at)
+    return meta.at <= over_at(agent, meta)
 
 
 def progress(change: Change, meta: Meta) -> None:
@@ -66,9 +78,10 @@ def _see_subagent(change: Change, meta: Meta, subagent_id: str) -> None:
 def tool_started(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
     """A call opens; a tool that asks opens a wait with it, and a later step closes the waits of an earlier one."""
     agent = change.agent
+    progress(change, meta)
     if is_over(agent, meta):
         return
-    progress(change, meta)
+    _note_start(change, meta)
     _close_stale_waits(change, meta, fact.call_id)
     if _is_known(agent, meta, fact.call_id):
         return
@@ -82,7 +95,16 @@ def tool_started(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
     )
     agent.calls = (*agent.calls[1 - REMEMBERED_CALLS :], call)
     change.why = f"started {fact.tool}"
-    _explain_dialog(change, meta, fact, call)
+    if agent.waits or fact.ask is not None:
+        _explain_dialog(change, meta, fact, call)
+
+
+def _note_start(change: Change, meta: Meta) -> None:
+    agent = change.agent
+    if meta.subagent_id is None:
+        agent.began_at = max(agent.began_at, meta.at)
+    elif (sub := find_subagent(agent, meta.subagent_id)) is not None:
+        keep_subagent(change, replace(sub, began_at=max(sub.began_at, meta.at)))
 
 
 def _is_known(agent: Agent, meta: Meta, call_id: str) -> bool:
@@ -109,41 +131,49 @@ def _close_stale_waits(change: Change, meta: Meta, call_id: str) -> None:
         change.inferred = True
 
 
+def _is_stale(agent: Agent, subagent_id: str | None, begun: Micros) -> bool:
+    """Whether a dialog is over although its call has no end yet: a later step has begun, or the client works again."""
+    sub = find_subagent(agent, subagent_id) if subagent_id is not None else None
+    began_at = sub.began_at if sub is not None else agent.began_at if subagent_id is None else 0
+    return began_at > begun + NEXT_STEP or begun <= agent.undisturbed_at
+
+
 def _explain_dialog(change: Change, meta: Meta, fact: facts.ToolStarted, call: ToolCall) -> None:
     """A dialog that was seen before its call belongs to it now; else a tool that asks opens one."""
-    pending = _dialog_without_call(change.agent, meta, fact.tool, fact.digest)
-    if pending is not None and (pending.digest is not None or fact.ask is not None):
+    pending = _dialog_before_call(change.agent, meta, fact)
+    if pending is not None:
         known = replace(pending, call_id=call.id, digest=fact.digest, tool=fact.tool, subagent_id=meta.subagent_id)
-        keep_wait(change, _asked(known, fact.ask, meta.at, fact.summary) if fact.ask else known)
+        keep_wait(change, _asked(known, fact.ask, fact.summary) if fact.ask else known)
         if pending.digest is None and fact.ask is not None:
             _say_asked(change, fact.ask, fact.tool)
-    elif fact.ask is not None and meta.at > change.agent.undisturbed_at:
+    elif fact.ask is not None and not _is_stale(change.agent, meta.subagent_id, meta.at):
         change.why = f"{fact.tool} waits for an answer"
         _open_dialog(change, meta, fact.ask, call)
 
 
-def _dialog_without_call(agent: Agent, meta: Meta, tool: str, digest: str) -> Wait | None:
-    """A dialog that was seen before the call that it belongs to. Notification and registry do not even tell whose."""
-    return next(
-        (
-            wait
-            for wait in agent.waits
-            if wait.call_id is None
-            and not wait.asked_in_text
-            and (wait.digest is None or (wait.tool, wait.digest, wait.subagent_id) == (tool, digest, meta.subagent_id))
-        ),
-        None,
-    )
+def _dialog_before_call(agent: Agent, meta: Meta, fact: facts.ToolStarted) -> Wait | None:
+    """The dialog of this call, if that was told first; one of the same input may have been given to an earlier call."""
+    wanted = (fact.tool, fact.digest, meta.subagent_id)
+    later = {call.id for call in agent.calls if call.started_at > meta.at}
+    for wait in agent.waits:
+        if (wait.tool, wait.digest, wait.subagent_id) == wanted and wait.opened_at >= meta.at:
+            if wait.call_id not in later:
+                return wait
+        elif fact.ask is not None and _may_be_noticed(wait, meta):
+            return wait
+    return None
 
 
-def _asked(wait: Wait, ask: Ask, at: Micros, summary: str) -> Wait:
+def _may_be_noticed(wait: Wait, meta: Meta) -> bool:
+    """Whether a dialog that only notification or registry told of may be one that opened at this moment."""
+    if wait.asked_in_text or wait.call_id is not None or wait.digest is not None:
+        return False
+    return wait.kind in CALLED_FOR and 0 <= wait.opened_at - meta.at < NOTICED
+
+
+def _asked(wait: Wait, ask: Ask, summary: str) -> Wait:
     return replace(
-        wait,
-        kind=ask.kind,
-        text=ask.text or wait.text,
-        questions=ask.questions or wait.questions,
-        summary=summary,
-        opened_at=min(wait.opened_at, at),
+        wait, kind=ask.kind, text=ask.text or wait.text, questions=ask.questions or wait.questions, summary=summary
     )
 
 
@@ -175,16 +205,19 @@ def _say_asked(change: Change, ask: Ask, tool: str) -> None:
 def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) -> None:
     """A dialog opens for a call: one wait, joined with what is known of that call."""
     agent = change.agent
-    if is_over(agent, meta):
-        return
     progress(change, meta)
-    if meta.at <= agent.undisturbed_at or _was_answered(agent, meta, fact):
+    if is_over(agent, meta):
+        _close_noticed(change, meta, over_at(agent, meta))
+        return
+    if (answered_at := _answered_at(agent, meta, fact)) is not None:
+        _close_noticed(change, meta, answered_at)
+        return
+    call = _call_that_asks(agent, meta, fact)
+    if _is_stale(agent, meta.subagent_id, call.started_at if call is not None else meta.at):
         return
     asks = "needs permission" if fact.ask.kind == "permission" else "waits for an answer"
     change.why = f"{fact.tool} {asks}"
-    call = _call_that_asks(agent, meta, fact)
-    joined = next((wait for wait in agent.waits if call is not None and wait.call_id == call.id), None)
-    joined = joined or _dialog_without_call(agent, meta, fact.tool, fact.digest)
+    joined = _dialog_of(agent, meta, fact, call)
     if joined is None:
         _open_dialog(change, meta, fact.ask, call or fact, suggestions=fact.suggestions)
         return
@@ -193,35 +226,72 @@ def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) ->
         _say_asked(change, fact.ask, fact.tool)
 
 
+def _call_that_asks(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> ToolCall | None:
+    """The oldest open call of the latest step of that thread, tool and input that has no dialog yet."""
+    open_calls = [call for call in agent.calls if _is_alike(call, meta, fact) and call.started_at <= meta.at]
+    same_input = [call for call in open_calls if call.digest == fact.digest]
+    alike = same_input or [call for call in open_calls if fact.tool in ASKING_TOOLS and _just_begun(call, meta)]
+    if not alike:
+        return None
+    newest = max(call.started_at for call in alike)
+    step = [call for call in alike if call.started_at > newest - NEXT_STEP]
+    waiting = {wait.call_id for wait in agent.waits if wait.kind == "permission"}
+    return next((call for call in step if call.id not in waiting), step[0])
+
+
+def _is_alike(call: ToolCall | FinishedCall, meta: Meta, fact: facts.PermissionAsked) -> bool:
+    return call.tool == fact.tool and call.subagent_id == meta.subagent_id
+
+
+def _just_begun(call: ToolCall, meta: Meta) -> bool:
+    return meta.at - call.started_at < NEXT_STEP
+
+
+def _answered_at(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> Micros | None:
+    """When the call that asked came to its end, if it has. Answers change a question's input: there the tool must do."""
+    ends = (
+        call.at
+        for call in agent.finished_calls
+        if call.at > meta.at
+        and _is_alike(call, meta, fact)
+        and (call.digest == fact.digest or fact.tool in ASKING_TOOLS)
+    )
+    return min(ends, default=None)
+
+
+def _close_noticed(change: Change, meta: Meta, until: Micros) -> None:
+    """What was noticed while this dialog was open was this dialog."""
+    if change.agent.waits:
+        close_waits(
+            change,
+            lambda wait: wait.opened_at < until and _may_be_noticed(wait, meta),
+            "the tool ran",
+        )
+
+
+def _dialog_of(agent: Agent, meta: Meta, fact: facts.PermissionAsked, call: ToolCall | None) -> Wait | None:
+    """The wait that is open for the same call, or was noticed before anything told whose it is, or was told twice."""
+    wanted = (fact.tool, fact.digest, meta.subagent_id)
+    for wait in agent.waits:
+        if call is not None and wait.call_id == call.id:
+            return wait
+        if wait.call_id is None and (wait.tool, wait.digest, wait.subagent_id) == wanted:
+            if abs(wait.opened_at - meta.at) < DOUBLED:
+                return wait
+        elif _may_be_noticed(wait, meta):
+            return wait
+    return None
+
+
 def _explained(wait: Wait, meta: Meta, fact: facts.PermissionAsked, call: ToolCall | None) -> Wait:
     return replace(
-        _asked(wait, fact.ask, meta.at, fact.summary),
+        _asked(wait, fact.ask, fact.summary),
         tool=fact.tool,
         digest=wait.digest or fact.digest,
         call_id=call.id if call else wait.call_id,
         subagent_id=meta.subagent_id,
         suggestions=fact.suggestions,
-    )
-
-
-def _call_that_asks(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> ToolCall | None:
-    """The oldest open call of that thread, tool and input that has no dialog yet; the dialog does not name it."""
-    waiting = {wait.call_id for wait in agent.waits if wait.kind == "permission"}
-    alike = [call for call in agent.calls if _asks_for(call, meta, fact)]
-    return next((call for call in alike if call.id not in waiting), alike[0] if alike else None)
-
-
-def _was_answered(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> bool:
-    """Whether the call that asked has finished since."""
-    return any(call.at > meta.at and _asks_for(call, meta, fact) for call in agent.finished_calls)
-
-
-def _asks_for(call: ToolCall | FinishedCall, meta: Meta, fact: facts.PermissionAsked) -> bool:
-    """Whether the dialog can be that call's. Answers change the input of a tool that asks: there the tool must do."""
-    return (
-        call.tool == fact.tool
-        and call.subagent_id == meta.subagent_id
-        and (call.digest == fact.digest or fact.tool in ASKING_TOOLS)
+        opened_at=max(wait.opened_at, meta.at),
     )
 
 
@@ -261,9 +331,7 @@ def _finished(agent: Agent, meta: Meta, call_id: str | None, tool: str, digest: 
     if known is None:
         name = call_id or f"{tool}:{digest}"
         return FinishedCall(id=name, tool=tool, digest=digest, at=meta.at, subagent_id=meta.subagent_id)
-    return FinishedCall(
-        id=known.id, tool=known.tool, digest=known.digest, at=meta.at, subagent_id=known.subagent_id
-    )
+    return FinishedCall(id=known.id, tool=known.tool, digest=known.digest, at=meta.at, subagent_id=known.subagent_id)
 
 
 def finish(change: Change, meta: Meta, over: FinishedCall, resolution: str, answer: str = "") -> None:
@@ -271,8 +339,7 @@ def finish(change: Change, meta: Meta, over: FinishedCall, resolution: str, answ
     agent = change.agent
     _note_tool_end(agent, meta)
     end_call(change, over)
-    if not is_over(agent, meta):
-        progress(change, meta)
+    progress(change, meta)
     if not agent.waits:
         return
     asked = close_waits(change, lambda wait: _ends_with(wait, over, meta), resolution)
@@ -288,9 +355,11 @@ def _note_tool_end(agent: Agent, meta: Meta) -> None:
 
 def _ends_with(wait: Wait, over: FinishedCall, meta: Meta) -> bool:
     """Whether the wait is the call's; a dialog without a call ends with its input's, or with any progress if none."""
+    if wait.asked_in_text or wait.opened_at >= meta.at:
+        return False
     if wait.call_id is not None:
         return wait.call_id == over.id
-    if wait.asked_in_text or wait.subagent_id != meta.subagent_id or wait.opened_at >= meta.at:
+    if wait.subagent_id != meta.subagent_id:
         return False
     return wait.digest is None or (wait.tool, wait.digest) == (over.tool, over.digest)
 
@@ -302,8 +371,7 @@ def step_finished(change: Change, meta: Meta, fact: facts.StepFinished) -> None:
     _note_tool_end(agent, meta)
     for call_id in fact.call_ids:
         end_call(change, _finished(agent, meta, call_id, "", ""))
-    if not is_over(agent, meta):
-        progress(change, meta)
+    progress(change, meta)
     end_thread(change, meta.subagent_id, meta.at, "the step ended")
     if meta.subagent_id is not None and (sub := find_subagent(agent, meta.subagent_id)) is not None:
         keep_subagent(change, replace(sub, step_at=max(sub.step_at, meta.at)))

@@ -39,19 +39,25 @@ OVERTAKEN: Micros = 5 * SECOND
 
 
 def work(change: Change, meta: Meta) -> None:
-    """The main thread shows a sign of work, unless it is one of something that is over."""
+    """The main thread shows a sign of work; one of something that is over only shows that what was before is over."""
     agent = change.agent
+    agent.busy_at = max(agent.busy_at, meta.at)
+    close_questions(change, meta.at)
     if meta.at <= agent.settled_at:
         return
-    agent.busy_at = max(agent.busy_at, meta.at)
     agent.error = None
+    _notice_queued_turn(change, meta)
     command = open_command_of(agent) or begin_command(change, Trigger.UNANNOUNCED, "", meta.at, meta.prompt_id)
     if command.prompt_id is None and meta.prompt_id is not None:
         keep_command(change, replace(command, prompt_id=meta.prompt_id))
-    if agent.waits:
-        close_waits(change, lambda wait: wait.asked_in_text and wait.opened_at < meta.at, "the agent went on")
     if command.state is CommandState.COMMANDED:
         move(change, Actor.AGENT, Intent.PROGRESS)
+
+
+def close_questions(change: Change, at: Micros) -> None:
+    """A question asked in text is over when the agent goes on, be it answered or not."""
+    if change.agent.waits:
+        close_waits(change, lambda wait: wait.asked_in_text and wait.opened_at < at, "the agent went on")
 
 
 # --- prompts ----------------------------------------------------------------------------------------------------------
@@ -86,7 +92,7 @@ def _new_prompt(change: Change, meta: Meta, text: str) -> None:
     elif command is not None and _is_queued(agent, command, meta, answers=answers):
         _queue(change, meta, command, text)
     else:
-        end_thread(change, None, meta.at, "another turn began")
+        _end_turn_before(change, meta)
         if command is not None and answers:
             say(change, command, Actor.USER, Intent.ANSWER, text)
             _note_turn(agent, meta.prompt_id)
@@ -95,6 +101,12 @@ def _new_prompt(change: Change, meta: Meta, text: str) -> None:
             begun = begin_command(change, Trigger.PROMPT, text, meta.at, meta.prompt_id)
             say(change, begun, Actor.USER, Intent.COMMAND, text)
     work(change, meta)
+
+
+def _end_turn_before(change: Change, meta: Meta) -> None:
+    """A turn begins only when nothing of the one before is open, and nothing queued behind it."""
+    end_thread(change, None, meta.at, "another turn began")
+    change.agent.queued = ()
 
 
 def _was_overtaken(command: Command, meta: Meta) -> bool:
@@ -137,6 +149,7 @@ def _late_prompt(change: Change, meta: Meta, text: str) -> None:
     """A prompt whose turn is over already: give its command the words."""
     agent = change.agent
     change.anomalies.append("late prompt")
+    work(change, meta)
     for command in _newest_first(agent):
         if _is_turn_of(agent, command, meta.prompt_id) and command.trigger is not Trigger.UNANNOUNCED:
             say(change, command, Actor.USER, Intent.ANSWER, text)
@@ -195,12 +208,13 @@ def _task_came_back(change: Change, meta: Meta, task_id: str) -> None:
     elif sub.heard_at < meta.at:
         stop_subagent(change, sub, meta.at)
     if meta.at <= agent.settled_at:
+        work(change, meta)
         return
     if (command := open_command_of(agent)) is None:
         begin_command(change, Trigger.NOTIFICATION, "", meta.at, meta.prompt_id)
     elif meta.prompt_id is not None and not _is_turn_of(agent, command, meta.prompt_id):
         _note_turn(agent, meta.prompt_id)
-        end_thread(change, None, meta.at, "another turn began")
+        _end_turn_before(change, meta)
     work(change, meta)
 
 
@@ -214,6 +228,7 @@ def stopped(change: Change, meta: Meta, fact: facts.TurnStopped) -> None:
         return
     take_list(change, meta.at, fact.background)
     end_thread(change, None, meta.at, "the turn ended")
+    close_questions(change, meta.at)
     if _is_late(change, meta):
         _late_end(change, meta, message, Outcome.COMPLETED)
     elif _is_paused(change.agent, fact.background):
@@ -227,6 +242,7 @@ def failed(change: Change, meta: Meta, fact: facts.TurnFailed) -> None:
     if _is_told_twice(change, meta, fact.message):
         return
     end_thread(change, None, meta.at, "the turn failed")
+    close_questions(change, meta.at)
     if _is_late(change, meta):
         _late_end(change, meta, fact.message, Outcome.FAILED)
         return
@@ -278,6 +294,7 @@ def _pause(change: Change, meta: Meta, message: str) -> None:
 def _settle(change: Change, meta: Meta, message: str) -> None:
     """The turn is over: what its last words mean decides whether somebody is waited for."""
     agent = change.agent
+    _notice_queued_turn(change, meta)
     command = _command_that_ended(change, meta, message, Outcome.COMPLETED)
     _note_end(change, meta, message)
     agent.settled_at, agent.error = max(agent.settled_at, meta.at), None
@@ -286,18 +303,17 @@ def _settle(change: Change, meta: Meta, message: str) -> None:
         return
     detection = detect_intent(message)
     say(change, command, Actor.AGENT, detection.intent, message, reason=detection.reason)
-    close_waits(change, lambda wait: wait.asked_in_text, "the agent went on")
-    queued = [entry for entry in agent.queued if entry.at > agent.tool_finished_at and entry.command_id == command.id]
-    agent.queued = ()
-    if detection.intent is not Intent.QUESTION:
-        close_command(change, meta.at, Outcome.COMPLETED, detection.intent)
-    elif queued:
-        close_command(change, meta.at, Outcome.COMPLETED)
-    else:
+    queued = _queued_behind(agent, command)
+    if detection.intent is Intent.QUESTION and not queued:
         change.why = f"the turn ended with a question ({detection.reason})"
         open_wait(change, Ask("question", message[-COMMAND_PREVIEW:]), meta.at, asked_in_text=True)
+        return
+    intent = Intent.COMPLETION if detection.intent is Intent.QUESTION else detection.intent
+    close_command(change, meta.at, Outcome.COMPLETED, intent)
     if queued:
-        _begin_queued(change, meta, queued)
+        change.inferred, change.why = True, "a queued prompt runs next"
+        _begin_queued(change, queued, meta.at, None)
+        agent.busy_at = meta.at + 1
 
 
 def _command_that_ended(change: Change, meta: Meta, message: str, outcome: Outcome) -> Command | None:
@@ -314,15 +330,29 @@ def _command_that_ended(change: Change, meta: Meta, message: str, outcome: Outco
     return begin_command(change, Trigger.UNANNOUNCED, "", meta.at, meta.prompt_id) if message else None
 
 
-def _begin_queued(change: Change, meta: Meta, queued: list[Heard]) -> None:
-    """Prompts queued after the last tool were not taken in: the client runs them now, and announces nothing."""
-    change.inferred, change.why = True, "a queued prompt runs next"
-    command = begin_command(change, Trigger.QUEUED, queued[0].text, meta.at, None)
+def _queued_behind(agent: Agent, command: Command) -> list[Heard]:
+    """The prompts that no tool's end took into the turn: the client runs them next, and announces nothing."""
+    return [entry for entry in agent.queued if entry.at > agent.tool_finished_at and entry.command_id == command.id]
+
+
+def _begin_queued(change: Change, queued: list[Heard], at: Micros, prompt_id: str | None) -> None:
+    change.agent.queued = ()
+    command = begin_command(change, Trigger.QUEUED, queued[0].text, at, prompt_id)
     move(change, Actor.AGENT, Intent.PROGRESS)
-    change.agent.busy_at = meta.at + 1
     correct(change, queued[0], command_id=command.id, intent=Intent.COMMAND)
     for entry in queued[1:]:
         correct(change, entry, command_id=command.id)
+
+
+def _notice_queued_turn(change: Change, meta: Meta) -> None:
+    """A turn that nothing announced, while prompts are queued: it is theirs, and the end before it is still to come."""
+    agent, command = change.agent, open_command_of(change.agent)
+    if not agent.queued or command is None or meta.prompt_id is None or command.prompt_id is None:
+        return
+    queued = _queued_behind(agent, command)
+    if queued and not _is_turn_of(agent, command, meta.prompt_id):
+        close_command(change, meta.at, Outcome.COMPLETED)
+        _begin_queued(change, queued, meta.at, meta.prompt_id)
 
 
 def _late_end(change: Change, meta: Meta, message: str, outcome: Outcome) -> None:

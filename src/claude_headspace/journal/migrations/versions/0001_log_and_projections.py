@@ -22,7 +22,7 @@ def upgrade() -> None:
         sa.Column("kernel_version", sa.SmallInteger(), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_agents"),
-        sqlite_with_rowid=False,
+        info={"projection": True},
     )
     op.create_index("ix_agents_ended_at", "agents", ["ended_at"], unique=False)
     op.create_index("ix_agents_name", "agents", ["name"], unique=False)
@@ -34,7 +34,7 @@ def upgrade() -> None:
         sa.Column("started_at", sa.BigInteger(), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_commands"),
-        sqlite_with_rowid=False,
+        info={"projection": True},
     )
     op.create_index("ix_commands_agent_id_started_at", "commands", ["agent_id", "started_at"], unique=False)
     op.create_table(
@@ -84,6 +84,7 @@ def upgrade() -> None:
         sa.Column("key", sa.Text(), nullable=False),
         sa.Column("agent_id", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("kind", "key", name="pk_identities"),
+        info={"projection": True},
         sqlite_with_rowid=False,
     )
     op.create_table(
@@ -93,7 +94,7 @@ def upgrade() -> None:
         sa.Column("ordinal", sa.Integer(), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_sessions"),
-        sqlite_with_rowid=False,
+        info={"projection": True},
     )
     op.create_index("ix_sessions_agent_id_ordinal", "sessions", ["agent_id", "ordinal"], unique=False)
     op.create_table(
@@ -108,6 +109,7 @@ def upgrade() -> None:
         sa.Column("why", sa.Text(), nullable=False),
         sa.Column("event", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("seq", name="pk_states"),
+        info={"projection": True},
     )
     op.create_index("ix_states_agent_id_seq", "states", ["agent_id", "seq"], unique=False)
     op.create_table(
@@ -132,7 +134,7 @@ def upgrade() -> None:
         sa.Column("timestamp_source", sa.Text(), nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_turns"),
-        sqlite_with_rowid=False,
+        info={"projection": True},
     )
     op.create_index("ix_turns_agent_id_at", "turns", ["agent_id", "at"], unique=False)
     op.create_index("ix_turns_command_id_at", "turns", ["command_id", "at"], unique=False)
@@ -144,7 +146,7 @@ def upgrade() -> None:
         sa.Column("closed_at", sa.BigInteger(), nullable=True),
         sa.Column("body", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_waits"),
-        sqlite_with_rowid=False,
+        info={"projection": True},
     )
     op.create_index("ix_waits_agent_id_opened_at", "waits", ["agent_id", "opened_at"], unique=False)
     op.create_index(

@@ -1,0 +1,153 @@
+"""Keeps the generated blocks of the documentation true: `python docs/reference.py` writes them, a test compares them.
+
+A block stands between `<!-- begin generated: NAME -->` and `<!-- end generated: NAME -->` and is made from the program itself.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"(<!-- begin generated: (?P<name>[^>]+?) -->\n).*?(<!-- end generated: (?P=name) -->)", re.DOTALL)
+
+
+def state_machine() -> str:
+    """The diagram and the table of transitions."""
+    from claude_headspace.kernel.state_machine import TRANSITIONS, mermaid
+
+    rows = [f"| {a} | {actor} | {intent} | {b} |" for (a, actor, intent), b in TRANSITIONS.items()]
+    table = "\n".join(["| from | actor | intent | to |", "|---|---|---|---|", *rows])
+    return f"```mermaid\n{mermaid()}\n```\n\n{table}"
+
+
+def settings() -> str:
+    """Every setting."""
+    from claude_headspace.config import describe_settings
+
+    rows = [
+        f"| `{name}` | `{_toml(default)}` | `HEADSPACE_{name.upper()}` | {description} |"
+        for name, default, description in describe_settings()
+    ]
+    return "\n".join(["| setting | default | environment | what it is for |", "|---|---|---|---|", *rows])
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, tuple):
+        return "[]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+MEANING = {
+    "SessionStart": "A context window opens. The agent is idle, except after a compaction, which disturbs nothing.",
+    "SessionEnd": "The window closes. `clear` and `resume` keep the agent; every other reason ends it.",
+    "UserPromptSubmit": "A command begins, a question is answered, or a prompt is queued behind the running turn. "
+    "A `<task-notification>` was typed by nobody.",
+    "PreToolUse": "A tool is about to run. AskUserQuestion, ExitPlanMode and EnterPlanMode open a wait.",
+    "PermissionRequest": "The client shows a dialog: the call's wait opens, or is explained.",
+    "PermissionDenied": "A call was refused without asking anybody.",
+    "PostToolUse": "A call is over, and the wait that it had.",
+    "PostToolUseFailure": "A call failed. That is no error of the agent.",
+    "PostToolBatch": "All calls of a step are over, whatever came of each.",
+    "Notification": "A dialog that nothing else told of; `idle_prompt` only confirms that the agent is idle.",
+    "SubagentStart": "A sub-agent begins; its parent works as long as it runs.",
+    "SubagentStop": "A sub-agent ends. Without an `agent_type` it was none (compaction, suggestions).",
+    "TaskCreated": "The agent's own list grows.",
+    "TaskCompleted": "Something on the list is done.",
+    "Stop": "The turn is over: its last words decide between idle and waiting. "
+    "While a sub-agent runs the agent still works.",
+    "StopFailure": "The turn ended in an API error.",
+    "PreCompact": "The agent compacts its context, on demand.",
+    "PostCompact": "It has compacted.",
+    "PostModelSwitch": "Another model answers.",
+    "CwdChanged": "The agent works in another directory.",
+    "Elicitation": "An MCP server asks the human: a wait opens.",
+    "ElicitationResult": "It has its answer: the wait closes.",
+}
+"""What the events do that do more than to tell that the agent is there."""
+
+
+def hooks() -> str:
+    """Every hook event with its path and what it does."""
+    from claude_headspace.inputs.receiver import kebab
+    from claude_headspace.kernel.wire import HOOKS
+
+    rows = [f"| `{name}` | `/hook/{kebab(name)}` | {MEANING.get(name, 'A sign of life.')} |" for name in HOOKS]
+    return "\n".join(["| event | endpoint | what it does |", "|---|---|---|", *rows])
+
+
+def endpoints() -> str:
+    """Every endpoint with its scope."""
+    from claude_headspace.surfaces.api import ENDPOINTS
+    from claude_headspace.surfaces.openapi import HOOK
+
+    rows = [f"| `{e.method} {e.path}` | {e.scope} | {e.summary} |" for e in (HOOK, *ENDPOINTS)]
+    return "\n".join(["| endpoint | scope | what it gives |", "|---|---|---|", *rows])
+
+
+def stream() -> str:
+    """Every event of the stream."""
+    from claude_headspace.kernel.react import STREAM
+
+    return "\n".join(
+        ["| event | it tells |", "|---|---|", *(f"| `{name}` | {what} |" for name, what in STREAM.items())]
+    )
+
+
+def commands() -> str:
+    """The help of every command."""
+    from typer.main import get_command
+    from typer.testing import CliRunner
+
+    from claude_headspace.main import application
+
+    app = application()
+    runner = CliRunner(env={"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1"})
+    names: list[list[str]] = [[], *(path for path, _ in _paths(get_command(app), []))]
+    pages = [(" ".join(["headspace", *path]), runner.invoke(app, [*path, "--help"], prog_name="headspace").output) for path in names]
+    return "\n\n".join(f"### `{name}`\n\n```text\n{_plain(text)}\n```" for name, text in pages)
+
+
+def _paths(command: Any, path: list[str]) -> Iterator[tuple[list[str], Any]]:
+    for name, child in sorted(getattr(command, "commands", {}).items()):
+        yield [*path, name], child
+        yield from _paths(child, [*path, name])
+
+
+def _plain(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "state machine": state_machine,
+    "settings": settings,
+    "hooks": hooks,
+    "endpoints": endpoints,
+    "stream": stream,
+    "commands": commands,
+}
+
+
+def pages() -> Iterator[Path]:
+    """Every page that may have blocks."""
+    yield ROOT / "README.md"
+    yield from sorted((ROOT / "docs").glob("*.md"))
+
+
+def rendered(text: str) -> str:
+    """A page with its blocks made anew."""
+    return BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found['name']]()}\n{found[3]}", text)
+
+
+def main() -> None:
+    """Write every page whose blocks are out of date."""
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        if (fresh := rendered(text)) != text:
+            page.write_text(fresh, encoding="utf-8")
+            sys.stdout.write(f"updated {page.relative_to(ROOT)}\n")
+
+
+if __name__ == "__main__":
+    main()

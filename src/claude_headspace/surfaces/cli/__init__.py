@@ -1,0 +1,95 @@
+"""The command line: a table of commands. `main` adds those that need the daemon or the journal themselves.
+
+Modules of this package import what they need inside the command that needs it, so that every command starts fast. What
+is printed is made in `presentation`, purely, and leaves through `terminal` alone.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, NamedTuple
+
+import typer
+
+from claude_headspace.surfaces.cli import agents, daemon, following, setup
+
+
+class Entry(NamedTuple):
+    """A command: its name, what runs, and examples that one could type."""
+
+    name: str
+    run: Callable[..., None]
+    examples: Sequence[str] = ()
+
+
+COMMANDS = (
+    Entry(
+        "list",
+        agents.list_agents,
+        ("headspace list", "headspace list --state waiting", "headspace list --json | jq -r '.[].name'"),
+    ),
+    Entry("show", agents.show, ("headspace show calm-otter", "headspace show calm-otter --json | jq .waits")),
+    Entry("why", agents.why, ("headspace why calm-otter", "headspace why calm-otter --last 100")),
+    Entry(
+        "tail",
+        following.tail,
+        ("headspace tail", "headspace tail calm-otter", "headspace tail --types wait_opened,wait_closed --json"),
+    ),
+    Entry("rename", agents.rename, ("headspace rename calm-otter login-fix",)),
+    Entry("status", daemon.status, ("headspace status", "headspace status --json | jq .running")),
+    Entry("down", daemon.down, ("headspace down",)),
+    Entry(
+        "logs",
+        following.logs,
+        ("headspace logs --follow", "headspace logs --last 500 --json | jq 'select(.level == \"error\")'"),
+    ),
+    Entry("config", setup.config, ("headspace config", "headspace config --json | jq .settings.port.value")),
+    Entry(
+        "token",
+        setup.token,
+        ('curl -H "Authorization: Bearer $(headspace token)" http://127.0.0.1:5055/api/agents',),
+    ),
+)
+
+
+def build(first: Sequence[Entry] = ()) -> typer.Typer:
+    """The application, with further commands before those of the table."""
+    app = group("Mission control for Claude Code: what every agent is doing, who waits for whom, live.")
+    app.callback(epilog=_lines("First steps:", "headspace serve", "headspace list    (in another terminal)"))(_options)
+    add(app, (*first, *COMMANDS))
+    return app
+
+
+def group(about: str) -> typer.Typer:
+    """A group of commands, in the order in which they are added."""
+    return typer.Typer(
+        help=about,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+def add(app: typer.Typer, entries: Sequence[Entry]) -> None:
+    """Add commands to a group."""
+    for entry in entries:
+        app.command(entry.name, epilog=_lines("Examples:", *entry.examples))(entry.run)
+
+
+def _lines(title: str, *lines: str) -> str:
+    """Lines that help texts keep as they are."""
+    return "\n".join(("\b", title, *(f"  {each}" for each in lines)))
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        from claude_headspace import __version__
+
+        typer.echo(f"headspace {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    _version: Annotated[
+        bool, typer.Option("--version", "-V", callback=_tell_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None: ...

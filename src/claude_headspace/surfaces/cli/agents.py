@@ -1,0 +1,99 @@
+"""Commands about agents: `list`, `show`, `why`, `rename`."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from claude_headspace.surfaces.cli.options import Agent, AsJson, now
+
+State = Literal["waiting", "error", "working", "starting", "idle", "ended"]
+
+LAST_TURNS = 10
+
+
+def list_agents(
+    state: Annotated[State | None, typer.Option("--state", "-s", help="Only agents in this state.")] = None,
+    project: Annotated[
+        str | None, typer.Option("--project", "-p", help="Only agents of this project: name, id or directory.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", "-a", help="Also those that ended more than a day ago.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show all agents, those that need you first."""
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.presentation.board import after_board, board, empty_board
+    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.wording import cleaned
+
+    agents = Client.local().agents(state=state, project=project, every=every)
+    if as_json:
+        terminal.write_json(agents)
+        return
+    screen = terminal.screen()
+    if not agents:
+        screen.show(empty_board(filtered=bool(state or project)))
+        return
+    agents = cleaned(agents)
+    screen.show(board(agents, now(), screen.width), then=after_board(agents))
+
+
+def show(agent: Agent, as_json: AsJson = False) -> None:
+    """Show one agent: what it asks, where it runs, what was said."""
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.presentation.portrait import next_of, portrait
+    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.wording import cleaned
+
+    client = Client.local()
+    found = client.agent(agent)
+    turns = client.turns(found["id"], LAST_TURNS)
+    if as_json:
+        terminal.write_json({**found, "turns": turns})
+        return
+    screen = terminal.screen()
+    found = cleaned(found)
+    screen.show(portrait(found, cleaned(turns), now(), screen.width), then=next_of(found, "why", "tail"))
+
+
+def why(
+    agent: Agent,
+    last: Annotated[int, typer.Option("--last", "-n", min=1, max=1000, help="How many states to go back.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Tell why an agent is believed to be in its state.
+
+    Which source said so, when, and how sure that is; then the states before, each with its reason.
+    """
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.presentation.portrait import next_of, reasons
+    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.wording import cleaned
+
+    client = Client.local()
+    found = client.agent(agent)
+    states = client.evidence(found["id"], last)
+    if as_json:
+        fields = ("id", "name", "state", "waiting_for", "state_since", "evidence")
+        terminal.write_json({**{name: found[name] for name in fields}, "states": states})
+        return
+    screen = terminal.screen()
+    found = cleaned(found)
+    screen.show(reasons(found, cleaned(states), now(), screen.width), then=next_of(found, "show", "tail"))
+
+
+def rename(
+    agent: Agent,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The new name: small letters, digits, dots and dashes.")],
+    as_json: AsJson = False,
+) -> None:
+    """Give an agent another name."""
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.client import Client
+
+    client = Client.local()
+    before = client.agent(agent)
+    after = client.rename(before["id"], name)
+    if as_json:
+        terminal.write_json(after)
+        return
+    terminal.screen().show([terminal.line(f"{before['name']} is now {after['name']}.")])

@@ -1,0 +1,36 @@
+"""What several commands share: their options, and how they find the daemon and the time."""
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from claude_headspace.config import Places, find_places
+from claude_headspace.errors import HeadspaceError
+
+
+def complete_agents(incomplete: str) -> list[str]:
+    """Names of agents, for the shell; nothing if the daemon does not answer at once."""
+    from claude_headspace.surfaces.client import Client
+
+    try:
+        names = [agent["name"] for agent in Client.local(timeout=0.5).agents()]
+    except HeadspaceError:
+        return []
+    return [name for name in names if name.startswith(incomplete)]
+
+
+Agent = Annotated[
+    str, typer.Argument(metavar="AGENT", help="Name, id, or beginning of the id.", autocompletion=complete_agents)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def places() -> Places:
+    """Where things live."""
+    return find_places()
+
+
+def now() -> datetime:
+    """The time here."""
+    return datetime.now().astimezone()

@@ -1,0 +1,1 @@
+"""What the commands print, as lines. Pure: data and the time in, lines out."""

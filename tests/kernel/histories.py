@@ -1,0 +1,496 @@
+"""Believable sessions of Claude Code as lists of hooks, for hypothesis to draw: blocks that follow each other in time.
+
+Each block is what the real client fires for one thing that happens; `believable` puts them together into a history whose
+times strictly increase. `UNFINISHED` blocks leave something open and can only come last.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.facts import Event
+from tests.kernel.story import (
+    answered,
+    bash,
+    batch,
+    envelope,
+    in_subagent,
+    plan,
+    question,
+    running,
+    task_notification,
+)
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+Payload = dict[str, object]
+
+STATEMENTS = ("All tests pass now.", "I renamed the module.", "")
+QUESTIONS = ("Shall I delete the old files?",)
+
+
+class Session:
+    """A client while it is being imagined: its clock, its ids, and what runs in its background."""
+
+    def __init__(self, draw: Draw) -> None:
+        self.draw = draw
+        self.told: list[tuple[float, str, Payload]] = []
+        self.now = 0.0
+        self.session_id = "session-1"
+        self.prompt_id = ""
+        self._numbers: dict[str, int] = {}
+        self.subagents: list[str] = []
+        self.shells: list[str] = []
+        self.earlier_sessions: list[str] = []
+
+    def new(self, kind: str) -> str:
+        """An id that nothing else has."""
+        self._numbers[kind] = self._numbers.get(kind, 0) + 1
+        return f"{kind}-{self._numbers[kind]}"
+
+    def flip(self) -> bool:
+        """One way or the other."""
+        return bool(self.draw(st.booleans()))
+
+    def fire(self, name: str, payload: Payload | None = None, *, after: float = 0.05) -> None:
+        """A hook fires, a moment after the one before."""
+        self.now += after
+        common: Payload = {"session_id": self.session_id}
+        if self.prompt_id:
+            common["prompt_id"] = self.prompt_id
+        self.told.append((self.now, name, common | (payload or {})))
+
+    def begin_turn(self) -> None:
+        """The client gives the next turn its id."""
+        self.prompt_id = self.new("prompt")
+
+    def listed(self) -> list[dict[str, object]]:
+        """What a Stop lists as still running."""
+        return [task for sub in self.subagents for task in running(subagent_id=sub)] + [
+            task for shell in self.shells for task in running(shell_id=shell)
+        ]
+
+
+# --- steps of a turn --------------------------------------------------------------------------------------------------
+
+
+def tool(session: Session, **thread: object) -> None:
+    """A shell command that is allowed; the end of the step may be told or not."""
+    call = session.new("call")
+    session.fire("PreToolUse", bash(call, call) | thread, after=2.0)
+    session.fire("PostToolUse", bash(call, call) | thread, after=0.5)
+    if session.flip():
+        session.fire("PostToolBatch", batch(call) | thread)
+
+
+def failing_tool(session: Session) -> None:
+    """A shell command that fails."""
+    call = session.new("call")
+    session.fire("PreToolUse", bash(call, call), after=2.0)
+    session.fire("PostToolUseFailure", bash(call, call) | {"error": "Exit code 1"}, after=0.5)
+    session.fire("PostToolBatch", batch(call))
+
+
+def parallel_tools(session: Session) -> None:
+    """Commands of one step begin together and end in any order."""
+    calls = [session.new("call") for _ in range(3)]
+    for number, call in enumerate(calls):
+        session.fire("PreToolUse", bash(call, call), after=0.01 if number else 2.0)
+    for call in session.draw(st.permutations(calls)):
+        session.fire("PostToolUse", bash(call, call), after=0.5)
+    session.fire("PostToolBatch", batch(*calls))
+
+
+def permission(session: Session, **thread: object) -> None:
+    """A dialog for a command: approved, denied with a reason (only the step's end tells), or slow to be seen."""
+    call = session.new("call")
+    asked = {"tool_name": "Bash", "tool_input": {"command": call}}
+    session.fire("PreToolUse", bash(call, call) | thread, after=2.0)
+    session.fire("PermissionRequest", asked | thread)
+    if session.flip():
+        session.fire("Notification", {"notification_type": "permission_prompt", "message": "Claude needs you"}, after=6)
+    approved = session.flip()
+    if approved:
+        session.fire("PostToolUse", bash(call, call) | thread, after=1.0)
+    if not approved or session.flip():
+        session.fire("PostToolBatch", batch(call) | thread, after=0.2)
+
+
+def refusal(session: Session) -> None:
+    """Auto mode refuses a command."""
+    call = session.new("call")
+    session.fire("PreToolUse", bash(call, call), after=2.0)
+    session.fire("PermissionDenied", bash(call, call) | {"reason": "not safe"})
+    session.fire("PostToolBatch", batch(call))
+
+
+def asked_question(session: Session) -> None:
+    """A question with options that is answered, perhaps with a command beside it that ends first."""
+    call, beside = session.new("call"), session.new("call") if session.flip() else ""
+    if beside:
+        session.fire("PreToolUse", bash(beside, beside), after=2.0)
+    session.fire("PreToolUse", question(call, call), after=0.01 if beside else 2.0)
+    session.fire("PermissionRequest", question(None, call))
+    if beside:
+        session.fire("PostToolUse", bash(beside, beside), after=0.3)
+    if session.flip():
+        session.fire("Notification", {"notification_type": "permission_prompt", "message": "Claude needs you"}, after=6)
+    session.fire("PostToolUse", answered(call, call), after=3.0)
+    session.fire("PostToolBatch", batch(call))
+
+
+def approved_plan(session: Session) -> None:
+    """A plan that is approved: the client empties its input."""
+    call = session.new("call")
+    session.fire("PreToolUse", plan(call), after=2.0)
+    session.fire("PermissionRequest", plan(None))
+    session.fire("PostToolUse", plan(call) | {"tool_input": {}}, after=3.0)
+    session.fire("PostToolBatch", batch(call))
+
+
+def elicitation(session: Session) -> None:
+    """An MCP server asks from inside a call."""
+    call, asked = session.new("call"), {"mcp_server_name": "tickets", "message": "Which board?"}
+    session.fire("PreToolUse", bash(call, call), after=2.0)
+    session.fire("Elicitation", asked)
+    session.fire("ElicitationResult", asked | {"action": "accept"}, after=2.0)
+    session.fire("PostToolUse", bash(call, call))
+    session.fire("PostToolBatch", batch(call))
+
+
+def unexplained_dialog(session: Session) -> None:
+    """A dialog of which only a notification tells."""
+    call = session.new("call")
+    session.fire("PreToolUse", bash(call, call), after=2.0)
+    session.fire("Notification", {"notification_type": "agent_needs_input", "message": "Choose"}, after=6.0)
+    session.fire("PostToolUse", bash(call, call), after=2.0)
+    session.fire("PostToolBatch", batch(call))
+
+
+def foreground_subagent(session: Session) -> None:
+    """A sub-agent that the turn waits for."""
+    call, sub = session.new("call"), session.new("sub")
+    session.fire("PreToolUse", bash(call, call) | {"tool_name": "Agent"}, after=2.0)
+    session.fire("SubagentStart", in_subagent(sub))
+    if session.flip():
+        session.draw(st.sampled_from([tool, permission]))(session, **in_subagent(sub))
+    session.fire("SubagentStop", in_subagent(sub) | {"background_tasks": running(subagent_id=sub)})
+    session.fire("PostToolUse", bash(call, call) | {"tool_name": "Agent", "tool_response": {"status": "completed"}})
+    session.fire("PostToolBatch", batch(call))
+
+
+def background_subagent(session: Session) -> None:
+    """A sub-agent that outlives the step."""
+    call, sub = session.new("call"), session.new("sub")
+    response = {"tool_response": {"status": "async_launched", "agentId": sub}}
+    session.fire("PreToolUse", bash(call, call) | {"tool_name": "Agent"}, after=2.0)
+    launched = [
+        ("SubagentStart", in_subagent(sub)),
+        ("PostToolUse", bash(call, call) | {"tool_name": "Agent"} | response),
+    ]
+    for name, payload in session.draw(st.permutations(launched)):
+        session.fire(name, payload)
+    session.fire("PostToolBatch", batch(call))
+    session.subagents.append(sub)
+
+
+def background_shell(session: Session) -> None:
+    """A command that outlives the step."""
+    call, shell = session.new("call"), session.new("shell")
+    session.fire("PreToolUse", bash(call, call), after=2.0)
+    session.fire("PostToolUse", bash(call, call) | {"tool_response": {"backgroundTaskId": shell}})
+    session.fire("PostToolBatch", batch(call))
+    session.shells.append(shell)
+
+
+def subagent_works(session: Session) -> None:
+    """A sub-agent in the background calls a tool or asks for permission."""
+    if session.subagents:
+        sub = session.draw(st.sampled_from(session.subagents))
+        session.draw(st.sampled_from([tool, permission]))(session, **in_subagent(sub))
+
+
+def subagent_ends(session: Session) -> None:
+    """A sub-agent in the background ends while the turn goes on."""
+    if session.subagents:
+        sub = session.subagents.pop()
+        session.fire("SubagentStop", in_subagent(sub) | {"background_tasks": running(subagent_id=sub)}, after=1.0)
+
+
+def queued_prompt(session: Session) -> None:
+    """A prompt typed while a tool runs: announced at once, taken in when the tool ends."""
+    call = session.new("call")
+    session.fire("PreToolUse", bash(call, call), after=2.0)
+    session.fire("UserPromptSubmit", {"prompt": f"and {call} too"}, after=1.0)
+    session.fire("PostToolUse", bash(call, call), after=1.0)
+
+
+def auto_compaction(session: Session) -> None:
+    """The client compacts by itself; a stop without a type belongs to nobody."""
+    session.fire("PreCompact", {"trigger": "auto"}, after=1.0)
+    if session.flip():
+        session.fire("SubagentStop", {"agent_id": session.new("nobody"), "agent_type": ""}, after=1.0)
+        session.fire("SessionStart", {"source": "compact"})
+        session.fire("PostCompact", {"trigger": "auto"})
+
+
+def small_talk(session: Session) -> None:
+    """Hooks that say nothing of the turn."""
+    session.fire(
+        session.draw(st.sampled_from(["ConfigChange", "InstructionsLoaded", "TaskCreated", "CwdChanged", "NewHook"])),
+        {"task_id": "1", "new_cwd": "/home/dev/app/sub"},
+        after=1.0,
+    )
+
+
+STEPS: list[Callable[[Session], None]] = [
+    tool,
+    failing_tool,
+    parallel_tools,
+    permission,
+    refusal,
+    asked_question,
+    approved_plan,
+    elicitation,
+    unexplained_dialog,
+    foreground_subagent,
+    background_subagent,
+    background_shell,
+    subagent_works,
+    subagent_ends,
+    queued_prompt,
+    auto_compaction,
+    small_talk,
+]
+
+
+# --- turns ------------------------------------------------------------------------------------------------------------
+
+
+def prompted(session: Session) -> None:
+    """A turn begins with a prompt."""
+    session.begin_turn()
+    session.fire("UserPromptSubmit", {"prompt": f"Please do {session.prompt_id}"}, after=3.0)
+
+
+def steps(session: Session) -> None:
+    """A turn's steps."""
+    for step in session.draw(st.lists(st.sampled_from(STEPS), max_size=3)):
+        step(session)
+
+
+def stop(session: Session) -> None:
+    """A turn ends with a statement or a question."""
+    message = session.draw(st.sampled_from(STATEMENTS + QUESTIONS))
+    session.fire("Stop", {"last_assistant_message": message, "background_tasks": session.listed()}, after=2.0)
+
+
+def plain_turn(session: Session) -> None:
+    """From the prompt to its Stop; background work comes back in turns of its own."""
+    prompted(session)
+    steps(session)
+    stop(session)
+    while session.subagents or (session.shells and session.flip()):
+        if session.flip():
+            subagent_works(session)
+        task_comes_back(session)
+
+
+def task_comes_back(session: Session) -> None:
+    """Background work ends and the client tells the model, in a turn that nobody began."""
+    if session.subagents:
+        task = session.subagents.pop()
+        session.fire("SubagentStop", in_subagent(task) | {"background_tasks": running(subagent_id=task)}, after=2.0)
+    else:
+        task = session.shells.pop()
+    session.begin_turn()
+    session.fire("UserPromptSubmit", {"prompt": task_notification(task)}, after=0.1)
+    if session.flip():
+        tool(session)
+    stop(session)
+
+
+def failed_turn(session: Session) -> None:
+    """A turn ends in an API error."""
+    prompted(session)
+    steps(session)
+    session.fire("StopFailure", {"error": "rate_limit", "last_assistant_message": "API Error"}, after=2.0)
+
+
+def shell_turn(session: Session) -> None:
+    """A `!` command: nothing announces the turn."""
+    session.begin_turn()
+    session.fire("Stop", {"last_assistant_message": "It printed 42.", "background_tasks": session.listed()}, after=3.0)
+
+
+def queued_turn(session: Session) -> None:
+    """A prompt typed while the last text streams: it runs as a turn of its own that nothing announces."""
+    prompted(session)
+    steps(session)
+    session.fire("UserPromptSubmit", {"prompt": f"and then {session.prompt_id}"}, after=1.0)
+    stop(session)
+    session.begin_turn()
+    if session.flip():
+        tool(session)
+    stop(session)
+
+
+def dismissed_turn(session: Session) -> None:
+    """Esc at a dialog or in a tool fires nothing; the next thing heard is another turn."""
+    prompted(session)
+    steps(session)
+    session.draw(st.sampled_from(UNFINISHED_STEPS))(session)
+    prompted(session)
+    stop(session)
+
+
+TURNS: list[Callable[[Session], None]] = [plain_turn, failed_turn, shell_turn, queued_turn, dismissed_turn]
+
+
+# --- between turns ----------------------------------------------------------------------------------------------------
+
+
+def manual_compaction(session: Session) -> None:
+    """`/compact`."""
+    session.fire("PreCompact", {"trigger": "manual"}, after=2.0)
+    session.fire("SubagentStop", {"agent_id": session.new("nobody"), "agent_type": ""}, after=1.0)
+    session.fire("SessionStart", {"source": "compact"})
+    session.fire("PostCompact", {"trigger": "manual"})
+
+
+def clear(session: Session) -> None:
+    """`/clear`: the same client with a new session."""
+    session.fire("SessionEnd", {"reason": "clear"}, after=2.0)
+    session.earlier_sessions.append(session.session_id)
+    session.session_id, session.prompt_id = session.new("session-of-clear"), ""
+    session.subagents.clear()
+    session.fire("SessionStart", {"source": "clear"})
+
+
+def resume_inside(session: Session) -> None:
+    """`/resume`: the same client takes up another session, perhaps one that it has had before."""
+    session.fire("SessionEnd", {"reason": "resume"}, after=2.0)
+    known = session.draw(st.sampled_from([*session.earlier_sessions, session.new("session-of-resume")]))
+    session.earlier_sessions.append(session.session_id)
+    session.session_id, session.prompt_id = known, ""
+    session.subagents.clear()
+    session.fire("SessionStart", {"source": "resume"})
+
+
+def restart(session: Session) -> None:
+    """`/exit`, and later `--continue` with the same session."""
+    exits(session)
+    session.fire("SessionStart", {"source": "resume"}, after=60.0)
+
+
+def idle_reminder(session: Session) -> None:
+    """A minute passes. (Nobody has seen whether the client reminds while a sub-agent runs.)"""
+    if not session.subagents:
+        session.fire("Notification", {"notification_type": "idle_prompt", "message": "Claude is waiting"}, after=60.0)
+
+
+BETWEEN: list[Callable[[Session], None]] = [manual_compaction, clear, resume_inside, restart, idle_reminder, small_talk]
+
+
+# --- last things ------------------------------------------------------------------------------------------------------
+
+
+def exits(session: Session) -> None:
+    """The client ends."""
+    session.fire("SessionEnd", {"reason": "prompt_input_exit"}, after=2.0)
+    session.prompt_id = ""
+    session.subagents.clear()
+    session.shells.clear()
+
+
+def tool_runs(session: Session) -> None:
+    """A command is running, perhaps beside one that is over."""
+    calls = [session.new("call") for _ in range(2)]
+    for number, call in enumerate(calls):
+        session.fire("PreToolUse", bash(call, call), after=0.01 if number else 2.0)
+    if session.flip():
+        session.fire("PostToolUse", bash(calls[0], calls[0]), after=0.5)
+
+
+def permission_open(session: Session, **thread: object) -> None:
+    """A permission dialog is open."""
+    call = session.new("call")
+    session.fire("PreToolUse", bash(call, call) | thread, after=2.0)
+    session.fire("PermissionRequest", {"tool_name": "Bash", "tool_input": {"command": call}} | thread)
+    if session.flip():
+        session.fire("Notification", {"notification_type": "permission_prompt", "message": "Claude needs you"}, after=6)
+
+
+def question_open(session: Session) -> None:
+    """A question is open; a command beside it has ended."""
+    call, beside = session.new("call"), session.new("call")
+    session.fire("PreToolUse", bash(beside, beside), after=2.0)
+    session.fire("PreToolUse", question(call, call), after=0.01)
+    session.fire("PermissionRequest", question(None, call))
+    session.fire("PostToolUse", bash(beside, beside), after=0.3)
+    if session.flip():
+        session.fire("Notification", {"notification_type": "permission_prompt", "message": "Claude needs you"}, after=6)
+
+
+def plan_open(session: Session) -> None:
+    """A plan waits for approval."""
+    call = session.new("call")
+    session.fire("PreToolUse", plan(call), after=2.0)
+    session.fire("PermissionRequest", plan(None))
+
+
+def elicitation_open(session: Session) -> None:
+    """An MCP server waits for its answer."""
+    call = session.new("call")
+    session.fire("PreToolUse", bash(call, call), after=2.0)
+    session.fire("Elicitation", {"mcp_server_name": "tickets", "message": "Which board?"})
+
+
+def dialog_open(session: Session) -> None:
+    """A dialog is open of which only a notification tells."""
+    call = session.new("call")
+    session.fire("PreToolUse", bash(call, call), after=2.0)
+    session.fire("Notification", {"notification_type": "agent_needs_input", "message": "Choose"}, after=6.0)
+
+
+UNFINISHED_STEPS: list[Callable[[Session], None]] = [
+    tool_runs,
+    permission_open,
+    question_open,
+    plan_open,
+    elicitation_open,
+    dialog_open,
+]
+
+
+def unfinished_turn(session: Session) -> None:
+    """The history ends in the middle of a turn."""
+    prompted(session)
+    steps(session)
+    if session.flip():
+        session.draw(st.sampled_from(UNFINISHED_STEPS))(session)
+
+
+def subagent_runs(session: Session) -> None:
+    """The turn has stopped, a sub-agent still runs, and may be asking."""
+    prompted(session)
+    background_subagent(session)
+    stop(session)
+    if session.flip():
+        permission_open(session, **in_subagent(session.subagents[-1]))
+
+
+LAST: list[Callable[[Session], None]] = [unfinished_turn, subagent_runs, exits, manual_compaction, idle_reminder]
+
+
+@st.composite
+def believable(draw: Draw, most_turns: int = 2) -> list[Event]:
+    """The hooks of one session, decoded, in the order they were fired."""
+    session = Session(draw)
+    session.fire("SessionStart", {"source": "startup", "model": "claude-opus-5-5"})
+    for turn in draw(st.lists(st.sampled_from(TURNS + BETWEEN), max_size=most_turns)):
+        turn(session)
+    if draw(st.booleans()):
+        draw(st.sampled_from(LAST))(session)
+    return [decode(envelope(name, seconds, payload)) for seconds, name, payload in session.told]
