@@ -1,6 +1,7 @@
 """Keeps the generated blocks of the documentation true: `python docs/reference.py` writes them, a test compares them.
 
-A block stands between `<!-- begin generated: NAME -->` and `<!-- end generated: NAME -->` and is made from the program itself.
+A block stands between `<!-- begin generated: NAME -->` and `<!-- end generated: NAME -->` and is made from the program
+itself.
 """
 
 import re
@@ -105,8 +106,10 @@ def commands() -> str:
     app = application()
     runner = CliRunner(env={"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1"})
     names: list[list[str]] = [[], *(path for path, _ in _paths(get_command(app), []))]
-    pages = [(" ".join(["headspace", *path]), runner.invoke(app, [*path, "--help"], prog_name="headspace").output) for path in names]
-    return "\n\n".join(f"### `{name}`\n\n```text\n{_plain(text)}\n```" for name, text in pages)
+    helps = [(path, runner.invoke(app, [*path, "--help"], prog_name="headspace").output) for path in names]
+    return "\n\n".join(
+        f"### `{' '.join(['headspace', *path])}`\n\n```text\n{_plain(text)}\n```" for path, text in helps
+    )
 
 
 def _paths(command: Any, path: list[str]) -> Iterator[tuple[list[str], Any]]:

@@ -301,6 +301,17 @@ class RunningDaemon:
         assert answer["differences"] == [], answer["differences"][:5]
         return answer["ok"] is True
 
+    @contextlib.contextmanager
+    def untouched(self) -> Iterator[None]:
+        """Whatever happens in the block: nothing is written, and the daemon still answers, in the same process."""
+        before = self.status
+        yield
+        after = self.status
+        assert after["events_total"] == before["events_total"], "something was written"
+        assert after["last_seq"] == before["last_seq"], "something was announced"
+        assert after["pid"] == self.pid
+        assert self.get("/health", scope=None).json()["status"] == "ok"
+
     # --- ending it ---
 
     def stop(self) -> int:

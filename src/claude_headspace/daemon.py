@@ -1,7 +1,7 @@
 """The composition root: the only module that knows all packages. It builds the parts, wires them and runs them.
 
-`serve` holds the home's lock while it runs, tells where it can be reached in `daemon.json`, and stops gracefully: batches in
-flight are committed, streams are ended, the database is left clean.
+`serve` holds the home's lock while it runs, tells where it can be reached in `daemon.json`, and stops gracefully:
+batches in flight are committed, streams are ended, the database is left clean.
 """
 
 import contextlib
@@ -216,7 +216,8 @@ async def _tell_bug(request: Request, error: Exception) -> Response:
     )
 
 
-# --- running -----------------------------------------------------------------------------------------------------------
+# --- running
+# -----------------------------------------------------------------------------------------------------------
 
 
 class Server(uvicorn.Server):
@@ -227,7 +228,9 @@ class Server(uvicorn.Server):
         self._broadcaster = broadcaster
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal asks us to stop; a second Ctrl-C does not wait. Uvicorn would hand it on and end us before we tidied up."""
+        """A signal asks us to stop; a second Ctrl-C does not wait. Uvicorn would hand it on and end us before we
+        tidied up.
+        """
         self._broadcaster.close()
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True

@@ -14,7 +14,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 import msgspec
@@ -45,7 +44,7 @@ from claude_headspace.ports import UNDERSTANDING_FAILED, Record, StreamMessage, 
 
 log = structlog.get_logger(__name__)
 
-LARGEST_BATCH = 512
+LARGEST_BATCH = 128
 NAMES_TRIED_AT_ONCE = 8
 
 
@@ -66,7 +65,7 @@ class Submission(msgspec.Struct):
     future: "asyncio.Future[Outcome]"
 
 
-Result = Outcome | HeadspaceError
+Answer = Outcome | HeadspaceError
 
 
 class Engine:
@@ -85,7 +84,6 @@ class Engine:
         self._observe_commit = observe_commit
         self._policy = Policy()
         self._waiting: asyncio.Queue[Submission | None] = asyncio.Queue()
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal-writer")
         self._loop: asyncio.Task[None] | None = None
         self._closed = False
         self.last_failure: str | None = None
@@ -110,7 +108,6 @@ class Engine:
         await self._waiting.put(None)
         if self._loop is not None:
             await self._loop
-        self._thread.shutdown(wait=True)
 
     async def submit(self, envelope: Envelope, agent_id: str | None = None) -> Outcome:
         """Hand in an envelope and wait until it is stored. `agent_id` is for senders who know whose it is."""
@@ -133,9 +130,9 @@ class Engine:
                 await self._work_through(submissions)
 
     async def _work_through(self, submissions: list[Submission]) -> None:
-        loop, started = asyncio.get_running_loop(), time.perf_counter()
+        started = time.perf_counter()
         try:
-            results, messages = await loop.run_in_executor(self._thread, self._process, submissions)
+            results, messages = await self._journal.transact(lambda batch: self._process(batch, submissions))
         except Exception as error:  # whatever the journal raises, the loop goes on and everybody is told
             log.exception("batch_failed", size=len(submissions))
             self.last_failure = str(error)
@@ -148,12 +145,12 @@ class Engine:
         if messages:
             self._publish(messages)
 
-    def _process(self, submissions: list[Submission]) -> tuple[list[Result], list[StreamMessage]]:
-        with self._journal.transaction() as transaction:
-            batch = Batch(transaction, self._policy, self._new_id)
-            results = [batch.take(submission) for submission in submissions]
-            messages = transaction.write(batch.records) if batch.records else []
-        return results, messages
+    def _process(
+        self, transaction: Transaction, submissions: list[Submission]
+    ) -> tuple[list[Answer], list[StreamMessage]]:
+        batch = Batch(transaction, self._policy, self._new_id)
+        results = [batch.take(submission) for submission in submissions]
+        return results, transaction.write(batch.records) if batch.records else []
 
 
 class Batch:
@@ -168,7 +165,7 @@ class Batch:
         self._deliveries: dict[str, Outcome] = {}
         self.records: list[Record] = []
 
-    def take(self, submission: Submission) -> Result:
+    def take(self, submission: Submission) -> Answer:
         """Work one envelope through."""
         envelope = submission.envelope
         if (stored := self._known_delivery(envelope.delivery_id)) is not None:
@@ -310,7 +307,7 @@ class Batch:
         return outcome
 
 
-def _settle(future: "asyncio.Future[Outcome]", result: Result) -> None:
+def _settle(future: "asyncio.Future[Outcome]", result: Answer) -> None:
     if future.done():
         return
     if isinstance(result, HeadspaceError):

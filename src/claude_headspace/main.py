@@ -33,7 +33,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # both are text files
     try:
-        application()()
+        application()(prog_name="headspace")
     except HeadspaceError as error:
         from claude_headspace.surfaces.wording import clean
 

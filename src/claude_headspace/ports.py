@@ -6,7 +6,7 @@ answer. Its reading side serves the surfaces and never waits for the writer.
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -17,6 +17,8 @@ from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.react import Publish
 
 Clock = Callable[[], Micros]
+
+Result = TypeVar("Result")
 
 UNDERSTANDING_FAILED = "not understood: "
 """How the anomaly of an event begins that was kept without changing its agent."""
@@ -113,6 +115,9 @@ class Writer(Protocol):
 
     def transaction(self) -> AbstractContextManager[Transaction]:
         """Begin a batch; it is committed when the block ends, and undone when the block fails."""
+
+    async def transact(self, work: Callable[[Transaction], Result]) -> Result:
+        """Do work in one batch. Whatever may wait (another writer, the disk, a network) does not keep the loop waiting."""
 
 
 class Reader(Protocol):

@@ -5,7 +5,7 @@ Use them to test what you build on Headspace. The journal here passes the same c
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 
@@ -24,6 +24,7 @@ from claude_headspace.ports import (
     Delivered,
     Difference,
     Record,
+    Result,
     StateRow,
     StoredEvent,
     StreamMessage,
@@ -94,6 +95,11 @@ class MemoryJournal:
         batch = MemoryTransaction(self)
         yield batch
         batch.commit()
+
+    async def transact(self, work: Callable[["MemoryTransaction"], Result]) -> Result:
+        """Do work in one batch."""
+        with self.transaction() as batch:
+            return work(batch)
 
     # --- reading ---
 

@@ -79,7 +79,7 @@ def test_the_writer_is_durable(tmp_path: Path) -> None:
     """The writer's connection commits to the disk, with a write-ahead log."""
     journal = SqlJournal(url(tmp_path))
     with journal.transaction() as transaction:
-        connection = transaction._connection
+        connection = transaction.connection
         modes = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous")]
     assert modes == ["wal", 2]
     journal.close()

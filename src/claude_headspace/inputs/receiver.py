@@ -9,8 +9,10 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from itertools import count
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
@@ -19,6 +21,8 @@ from claude_headspace.ports import Clock
 
 Surroundings = Callable[[str | None], Awaitable[Context]]
 """Finds out what belongs to a directory: its project's root and branch."""
+
+LONGEST_DELIVERY_ID = 200
 
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _NOT_JSON = "Send one JSON object in UTF-8, as Claude Code's hooks do."
@@ -43,28 +47,43 @@ def event_name(path: str) -> str:
     return _NAMES.get(path) or "".join(part[:1].upper() + part[1:] for part in re.split("[-_]", path))
 
 
+Name = Annotated[str, Meta(max_length=500)]
+Place = Annotated[str, Meta(max_length=8_192)]
+"""Longer than any path that a system opens. An agent carries these for good, so they are bounded."""
+Pid = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+
+
 class WireIdentity(msgspec.Struct):
     """What says whose event it is."""
 
-    session_id: str
-    cwd: str | None = None
-    working_directory: str | None = None
-    transcript_path: str | None = None
+    session_id: Name
+    cwd: Place | None = None
+    working_directory: Place | None = None
+    transcript_path: Place | None = None
     hook_event_name: str | None = None
-    tmux_session: str | None = None
-    tmux_pane: str | None = None
-    headspace_session_id: str | None = None
-    client_pid: int | None = None
+    tmux_session: Name | None = None
+    tmux_pane: Name | None = None
+    headspace_session_id: Name | None = None
+    client_pid: Pid | None = None
 
 
 _identity = msgspec.json.Decoder(WireIdentity)
 
+_ESCAPES = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
+)
 
-def read_identity(body: bytes) -> WireIdentity:
-    """Check a body and read whose event it is; what is wrong is said clearly."""
+
+def repair(body: bytes) -> bytes:
+    """Halves of characters, which JavaScript leaves where it cuts a text, become the sign for a broken one."""
+    return _ESCAPES.sub(lambda found: rb"\ufffd" if found[1] else found[0], body)
+
+
+def read_identity(body: bytes) -> tuple[WireIdentity, bytes]:
+    """Check a body and read whose event it is, from the body or a repaired one; what is wrong is said clearly."""
     try:
         body.decode("utf-8")
-        identity = _identity.decode(body)
+        identity, body = _decoded(body)
     except msgspec.ValidationError as error:
         raise BadRequest(
             "bad_field", f"The body does not fit: {error}.", "Every event needs a `session_id` string."
@@ -73,9 +92,22 @@ def read_identity(body: bytes) -> WireIdentity:
         raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
     except RecursionError as error:
         raise BadRequest("bad_json", "The body is nested too deeply.", _NOT_JSON) from error
-    if not identity.session_id.strip() or "\0" in identity.session_id:
+    name = identity.session_id
+    if not name.strip() or not name.isprintable() or "\ufffd" in name:
         raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the session's own id.")
-    return identity
+    return identity, body
+
+
+def _decoded(body: bytes) -> tuple[WireIdentity, bytes]:
+    try:
+        return _identity.decode(body), body
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        repaired = repair(body)
+        if repaired == body:
+            raise
+    return _identity.decode(repaired), repaired
 
 
 _numbers = count()
@@ -99,7 +131,7 @@ class HookReceiver:
         """An envelope around what arrived."""
         received_at = self._clock()
         name = event_name(path)
-        identity = read_identity(body)
+        identity, body = read_identity(body)
         told = {key[12:]: value for key, value in headers if key.startswith(b"x-headspace-")}
         around = await self._surroundings(identity.cwd or identity.working_directory)
         return Envelope(
@@ -112,7 +144,7 @@ class HookReceiver:
             received_at=received_at,
             payload=body,
             context=_context(identity, told, around),
-            delivery_id=_text(told.get(b"delivery-id")),
+            delivery_id=_delivery(told.get(b"delivery-id")),
         )
 
 
@@ -135,6 +167,17 @@ def _fired_at(told: bytes | None, received_at: Micros) -> Micros:
     except (ValueError, OverflowError):
         return received_at
     return fired_at if 0 < fired_at < received_at else received_at
+
+
+def _delivery(told: bytes | None) -> str | None:
+    """The whole of it, since half an id could be another's."""
+    if told is not None and len(told) > LONGEST_DELIVERY_ID:
+        raise BadRequest(
+            "bad_delivery_id",
+            f"The delivery id is longer than {LONGEST_DELIVERY_ID} bytes.",
+            "Send a UUID as X-Headspace-Delivery-Id.",
+        )
+    return _text(told)
 
 
 def _text(told: bytes | None) -> str | None:

@@ -1,8 +1,8 @@
 """Many rows at once, at the speed of the driver.
 
 SQLAlchemy compiles each statement once; the rows then go straight to the driver, many in one statement. That spares the
-parameter processing for every row and, on SQLite, the lock of the interpreter that each executed statement gives up and has to
-win back from the thread that serves requests (`docs/decisions/0003-one-writer-thread.md`).
+parameter processing for every row and, on SQLite, the lock of the interpreter that each executed statement gives up
+and has to win back from the thread that serves requests (`docs/decisions/0003-one-writer-thread.md`).
 """
 
 from collections.abc import Callable, Iterator, Sequence

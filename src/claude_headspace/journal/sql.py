@@ -5,10 +5,13 @@ one counter row, commit. What the writer reads again and again it keeps in a cac
 committed. Readers have connections of their own and see committed batches only.
 """
 
+import asyncio
 import sqlite3
 import threading
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +27,7 @@ from claude_headspace.journal.rows import Projection, Row
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.ports import Counts, Delivered, Difference, Record, StateRow, StoredEvent, StreamMessage
+from claude_headspace.ports import Counts, Delivered, Difference, Record, Result, StateRow, StoredEvent, StreamMessage
 
 CHUNK = 400
 """How many values one `IN (…)` may have."""
@@ -33,6 +36,9 @@ PAGE = 2_000
 """How many events a replay reads at once."""
 
 COUNTER = "journal"
+
+PATIENCE_SECONDS = 5.0
+"""How long another program may keep the database from us."""
 
 TAKE_NUMBERS = (
     update(schema.counters)
@@ -47,7 +53,8 @@ SQLITE = (
     "synchronous=FULL",
     "busy_timeout=5000",
     "cache_size=-32768",
-    # An agent's row is written again and again: the later the write-ahead log is folded in, the fewer times it is copied.
+    # An agent's row is written again and again: the later the write-ahead log is folded in, the fewer times it is
+    # copied.
     "wal_autocheckpoint=4000",
 )
 """How we use SQLite: durable, and quick about it."""
@@ -62,18 +69,101 @@ class SqlJournal:
         self._cache = Cache()
         self._writer: Connection | None = None
         self._lock = threading.Lock()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
 
     # --- writing ---
 
     @contextmanager
     def transaction(self) -> Iterator["SqlTransaction"]:
         """One batch: committed when the block ends, undone when it fails."""
-        with self._lock, _translated():
-            connection = self._writer = self._writer or self._engine.connect()
-            with connection.begin():
-                batch = SqlTransaction(connection, self._cache)
+        batch = self._begin()
+        try:
+            with _translated():
                 yield batch
+        except BaseException:
+            self._undo()
+            raise
+        self._commit(batch)
+
+    async def transact(self, work: Callable[["SqlTransaction"], Result]) -> Result:
+        """One batch, of which only what may wait runs in another thread (`docs/decisions/0003-one-writer.md`)."""
+        loop = asyncio.get_running_loop()
+        batch = self._begin_at_once()
+        if batch is None:
+            batch = await loop.run_in_executor(self._thread, self._begin)
+        try:
+            with _translated():
+                result = work(batch)
+        except BaseException:
+            await loop.run_in_executor(self._thread, self._undo)
+            raise
+        await loop.run_in_executor(self._thread, self._commit, batch)
+        return result
+
+    def _begin(self) -> "SqlTransaction":
+        """Wait for our turn, and for other programs that write."""
+        self._lock.acquire()
+        patience = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                return self._start()
+            except JournalUnavailable:
+                if time.monotonic() > patience:
+                    self._lock.release()
+                    raise
+                time.sleep(0.01)
+
+    def _begin_at_once(self) -> "SqlTransaction | None":
+        """Begin, if nobody is in the way."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            return self._start()
+        except JournalUnavailable:
+            self._lock.release()
+            return None
+
+    def _start(self) -> "SqlTransaction":
+        try:
+            with _translated():
+                self._writer = self._writer or self._connect_writer()
+                self._writer.begin()
+                return SqlTransaction(self._writer, self._cache)
+        except JournalUnavailable:
+            self._let_go()
+            raise
+
+    def _connect_writer(self) -> Connection:
+        writer = self._engine.connect().execution_options(writes=True)
+        if writer.dialect.name == "sqlite":
+            writer.connection.cursor().execute(
+                "PRAGMA busy_timeout=0"
+            )  # it waits in `_begin`, where nobody else has to
+        return writer
+
+    def _commit(self, batch: "SqlTransaction") -> None:
+        """Bring it to the disk; only then it is known."""
+        try:
+            with _translated():
+                batch.connection.commit()
             self._cache.learn(batch.projection)
+        except BaseException:
+            self._let_go()
+            raise
+        finally:
+            self._lock.release()
+
+    def _undo(self) -> None:
+        self._let_go()
+        self._lock.release()
+
+    def _let_go(self) -> None:
+        """Drop the writer's connection with all that is not committed; the next batch takes a new one."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            with suppress(SQLAlchemyError):
+                writer.invalidate()
+            writer.close()
 
     # --- reading ---
 
@@ -194,15 +284,13 @@ class SqlJournal:
 
     def rebuild(self) -> int:
         """Make the projections anew from the log."""
-        with self._lock, _translated():
-            connection = self._writer = self._writer or self._engine.connect()
-            with connection.begin():
-                projection, count = replay.project(_all_events(connection))
-                for table in schema.PROJECTIONS:
-                    connection.execute(table.delete())
-                _write(connection, projection)
-            self._cache.forget()
-            return count
+        with self.transaction() as batch:
+            projection, count = replay.project(_all_events(batch.connection))
+            for table in schema.PROJECTIONS:
+                batch.connection.execute(table.delete())
+            _write(batch.connection, projection)
+        self._cache.forget()
+        return count
 
     def close(self) -> None:
         """Let go of the database, cleanly: the write-ahead log is folded into the file."""
@@ -214,13 +302,14 @@ class SqlJournal:
                 with self._engine.connect() as connection:
                     connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
             self._engine.dispose()
+        self._thread.shutdown()
 
 
 class SqlTransaction:
     """One batch of the writer."""
 
     def __init__(self, connection: Connection, cache: Cache) -> None:
-        self._connection = connection
+        self.connection = connection
         self._cache = cache
         self.projection = Projection()
 
@@ -231,7 +320,7 @@ class SqlTransaction:
         return {
             row.delivery_id: Delivered(row.agent_id, Strategy(row.strategy))
             for some in _chunks(delivery_ids)
-            for row in self._connection.execute(query.where(table.delivery_id.in_(some)))
+            for row in self.connection.execute(query.where(table.delivery_id.in_(some)))
         }
 
     def find(self, identities: Collection[Identity]) -> dict[Identity, Found]:
@@ -253,7 +342,7 @@ class SqlTransaction:
         for kind in sorted({identity.kind for identity in missing}):
             for some in _chunks([identity.key for identity in missing if identity.kind == kind]):
                 query = select(table.key, table.agent_id).where(table.kind == kind, table.key.in_(some))
-                owners.update({Identity(kind, row.key): row.agent_id for row in self._connection.execute(query)})
+                owners.update({Identity(kind, row.key): row.agent_id for row in self.connection.execute(query)})
         agents = self.agents(set(owners.values()))
         return {identity: Found(agents[owner], False) for identity, owner in owners.items() if owner in agents}
 
@@ -262,7 +351,7 @@ class SqlTransaction:
         found = {agent_id: agent for agent_id in ids if (agent := self._cache.agent(agent_id))}
         table = schema.agents.c
         for some in _chunks([agent_id for agent_id in ids if agent_id not in found]):
-            for row in self._connection.execute(select(table.id, table.body).where(table.id.in_(some))):
+            for row in self.connection.execute(select(table.id, table.body).where(table.id.in_(some))):
                 found[row.id] = rows.agent_of(row.body)
         return found
 
@@ -275,13 +364,13 @@ class SqlTransaction:
             .order_by(table.last_active_at.desc())
             .limit(50)
         )
-        return [rows.agent_of(row.body) for row in self._connection.execute(query)]
+        return [rows.agent_of(row.body) for row in self.connection.execute(query)]
 
     def taken(self, names: Collection[str]) -> set[str]:
         """Which of these names living agents have."""
         table = schema.agents.c
         query = select(table.name).where(table.name.in_(names), table.ended_at.is_(None))
-        return {row.name for row in self._connection.execute(query)}
+        return {row.name for row in self.connection.execute(query)}
 
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
         """Append the events with all that came of them; the sequence numbers are taken last."""
@@ -296,16 +385,16 @@ class SqlTransaction:
                 seq += 1
                 messages.append(rows.stream_message(seq, publish))
             seq += 1
-        bulk(self._connection, schema.events, events)
-        bulk(self._connection, schema.stream, [rows.stream_row(message) for message in messages])
-        _write(self._connection, self.projection)
+        bulk(self.connection, schema.events, events)
+        bulk(self.connection, schema.stream, [rows.stream_row(message) for message in messages])
+        _write(self.connection, self.projection)
         return messages
 
     def _take_numbers(self, count: int) -> int:
         """The first of `count` consecutive numbers. The row's lock is held until the commit: numbers are in commit
         order.
         """
-        taken = self._connection.execute(TAKE_NUMBERS, {"count": count}).scalar_one()
+        taken = self.connection.execute(TAKE_NUMBERS, {"count": count}).scalar_one()
         return int(taken) - count + 1
 
 
@@ -329,7 +418,8 @@ def _prepare_sqlite(engine: Engine) -> None:
 
     @event.listens_for(engine, "begin")
     def _begin_sqlite(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN")
+        writes = connection.get_execution_options().get("writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from claude_headspace.engine import Engine
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receiver import new_id
+from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
@@ -24,6 +25,7 @@ from claude_headspace.surfaces.stream import Broadcaster, Wanted
 
 LARGEST_PAGE = 1_000
 LARGEST_REQUEST = 64 * 1024
+STATES = [state.value for state in AgentState]
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -138,7 +140,7 @@ class Api:
         query = request.query_params
         return await asyncio.to_thread(
             self._model.agents,
-            state=query.get("state") or None,
+            state=_state(query.get("state") or None),
             project=query.get("project") or None,
             every=_flag(request, "all"),
         )
@@ -175,7 +177,7 @@ class Api:
     async def events(self, request: Request) -> list[EventView]:
         """The log, of one agent or of all."""
         agent = request.path_params.get("agent")
-        after = _integer(request, "after", None, 0)
+        after = _whole_number("after", request.query_params.get("after") or None, 0)
         return await asyncio.to_thread(self._model.events, reference=agent, after=after, limit=_limit(request))
 
     async def stream(self, request: Request) -> Response:
@@ -188,7 +190,11 @@ class Api:
                 "unknown_type", f"There is no stream event {min(unknown)}.", f"There are: {', '.join(STREAM_TYPES)}."
             )
         wanted = Wanted(types, query.get("agent_id") or None, query.get("project_id") or None)
-        after = _integer(request, "last_event_id", request.headers.get("last-event-id"), 0)
+        # A browser that reconnects repeats the address it began with, and tells in the header how far it came.
+        resumed_at = request.headers.get("last-event-id") or query.get("last_event_id") or None
+        after = _whole_number("last_event_id", resumed_at, 0)
+        if request.method == "HEAD":
+            return Response(media_type="text/event-stream")
         return StreamingResponse(self._broadcaster.read(wanted, after), media_type="text/event-stream")
 
     async def metrics(self, _request: Request) -> Response:
@@ -232,7 +238,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Api.agents,
         list[AgentView],
         parameters=(
-            Parameter("state", "Only agents in this state.", {"type": "string"}),
+            Parameter("state", "Only agents in this state.", {"type": "string", "enum": STATES}),
             Parameter("project", "Only agents of this project (id, name or root).", {"type": "string"}),
             Parameter("all", "Also those that ended more than a day ago.", {"type": "boolean"}),
         ),
@@ -368,19 +374,24 @@ async def _body(request: Request, shape: type[Renaming]) -> Renaming:
 
 
 def _limit(request: Request) -> int:
-    limit = _integer(request, "limit", "100", 1) or 100
+    limit = _whole_number("limit", request.query_params.get("limit") or None, 1) or 100
     if limit > LARGEST_PAGE:
         raise BadRequest("bad_parameter", f"`limit` is at most {LARGEST_PAGE}.", "Ask in several steps, with `after`.")
     return limit
 
 
-def _integer(request: Request, name: str, default: str | None, least: int) -> int | None:
-    value = request.query_params.get(name) or default
+def _whole_number(name: str, value: str | None, least: int) -> int | None:
     if value is None:
         return None
     if not (value.isascii() and value.isdigit() and len(value) < 19 and int(value) >= least):
         raise BadRequest("bad_parameter", f"`{name}` must be a whole number from {least} on.", "Correct the address.")
     return int(value)
+
+
+def _state(value: str | None) -> str | None:
+    if value is not None and value not in STATES:
+        raise BadRequest("bad_parameter", f"There is no state {value[:60]}.", f"There are: {', '.join(STATES)}.")
+    return value
 
 
 def _flag(request: Request, name: str) -> bool:

@@ -230,8 +230,9 @@ def read_messages(lines: Iterable[bytes]) -> Iterator[Message]:
     for line in lines:
         text = line.decode("utf-8", "replace").rstrip("\r\n")
         if text:
-            name, _, value = text.partition(":")
-            fields[name] = fields[name] + "\n" + value[1:] if name == "data" and name in fields else value[1:]
+            name, _, rest = text.partition(":")
+            value = rest.removeprefix(" ")
+            fields[name] = f"{fields[name]}\n{value}" if name == "data" and name in fields else value
         elif "data" in fields:
             number = fields.get("id", "")
             yield Message(

@@ -38,7 +38,7 @@ class Guard:
     def __init__(self, app: ASGIApp, known: Tokens, allowed_hosts: frozenset[str], *, open_ingest: bool) -> None:
         self._app = app
         self._tokens = known
-        self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts}
+        self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts if host}
         self._open_ingest = open_ingest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

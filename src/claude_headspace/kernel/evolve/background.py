@@ -1,11 +1,12 @@
 """Work that outlives the turn: what the client lists, what came back, what nobody has heard of since."""
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import BackgroundTask
+from claude_headspace.kernel.agent import BackgroundTask, Subagent
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.evolve.change import (
     REMEMBERED_CALLS,
     Change,
+    find_subagent,
     keep_subagent,
     met_subagent,
     replace,
@@ -27,10 +28,15 @@ def _met(change: Change, task: facts.Task, at: Micros) -> BackgroundTask:
 
 
 def background_ended(change: Change, task_id: str, at: Micros) -> None:
-    """The client tells that it has come back."""
-    unknown = BackgroundTask(id=task_id, kind="shell", description="", started_at=0)
-    task = next((task for task in change.agent.background if task.id == task_id), unknown)
-    _keep(change, replace(task, ended_at=max(task.ended_at, at)))
+    """The client tells that a sub-agent or another task has come back; of an unknown one both are remembered as over."""
+    agent = change.agent
+    task = next((task for task in agent.background if task.id == task_id), None)
+    sub = find_subagent(agent, task_id)
+    if task is not None or sub is None:
+        task = task or BackgroundTask(id=task_id, kind="", description="", started_at=0)
+        _keep(change, replace(task, ended_at=max(task.ended_at, at)))
+    if sub is None or sub.heard_at < at:
+        stop_subagent(change, sub or Subagent(id=task_id), at)
 
 
 def take_list(change: Change, at: Micros, listed: tuple[facts.Task, ...] | None) -> None:

@@ -202,11 +202,7 @@ def _task_came_back(change: Change, meta: Meta, task_id: str) -> None:
     """Background work finished and the client tells the model: nobody typed this."""
     agent = change.agent
     change.why = "background work came back"
-    sub = find_subagent(agent, task_id)
-    if sub is None:
-        background_ended(change, task_id, meta.at)
-    elif sub.heard_at < meta.at:
-        stop_subagent(change, sub, meta.at)
+    background_ended(change, task_id, meta.at)
     if meta.at <= agent.settled_at:
         work(change, meta)
         return
@@ -303,7 +299,7 @@ def _settle(change: Change, meta: Meta, message: str) -> None:
         return
     detection = detect_intent(message)
     say(change, command, Actor.AGENT, detection.intent, message, reason=detection.reason)
-    queued = _queued_behind(agent, command)
+    queued = [entry for entry in _queued_behind(agent, command) if meta.prompt_id in (None, entry.prompt_id)]
     if detection.intent is Intent.QUESTION and not queued:
         change.why = f"the turn ended with a question ({detection.reason})"
         open_wait(change, Ask("question", message[-COMMAND_PREVIEW:]), meta.at, asked_in_text=True)

@@ -56,7 +56,6 @@ def token(
     A token is good for its scope: `act` includes read, `admin` includes all. Deleting the secret file (see `headspace
     config`) and restarting the daemon revokes every token.
     """
-    from claude_headspace.surfaces.client import local_tokens
-    from claude_headspace.surfaces.tokens import Scope
+    from claude_headspace.surfaces.tokens import Scope, make_token, read_secret
 
-    typer.echo(local_tokens(places())[Scope(scope)])
+    typer.echo(make_token(read_secret(places().secret_file), Scope(scope)))

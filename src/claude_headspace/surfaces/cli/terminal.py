@@ -102,7 +102,7 @@ def hang(start: Line, text: str, width: int, role: str = "", indent: int | None 
     return [(*start, Span(first, role)), *((Span(" " * margin), Span(each, role)) for each in others)]
 
 
-_UNSAFE = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def write_json(value: Any, *, indent: int | None = 2) -> None:

@@ -94,13 +94,16 @@ def _fits(widths: dict[str, int], width: int) -> bool:
     place = next((name for name in ("where", "project") if name in widths), None)
     fixed = sum(wide + GAP for name, wide in widths.items() if name not in (place, "doing"))
     room = max(width - fixed, 1)
+    enough = True
     if place is not None:
         room = max(room - GAP, 2)
-        widths[place] = min(widths[place], max(room - widths["doing"], room // 4))
+        shared = max(room - widths["doing"], room // 4)
+        enough = shared >= min(widths[place], LEAST_PLACE)
+        widths[place] = min(widths[place], shared)
         room -= widths[place]
-    enough = room >= min(widths["doing"], LEAST_DOING)
+    enough = enough and room >= min(widths["doing"], LEAST_DOING)
     widths["doing"] = min(widths["doing"], room)
-    return enough and (place is None or widths[place] >= LEAST_PLACE)
+    return enough
 
 
 def tally(agents: Sequence[Json]) -> Line:

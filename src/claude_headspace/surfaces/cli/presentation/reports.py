@@ -104,22 +104,29 @@ _TONES = {"warning": "strong", "error": "error", "critical": "error", "debug": "
 
 def log_lines(raw: str, now: datetime) -> list[Line]:
     """One entry of the log for people; what is no JSON is shown as it is."""
-    try:
-        entry = json.loads(raw)
-        event, level = str(entry.pop("event")), str(entry.pop("level", "info"))
-    except (ValueError, AttributeError, KeyError):
+    entry = _entry(raw)
+    if entry is None:
         return [line(one_line(clean(raw)))]
+    event, level = str(entry.pop("event")), str(entry.pop("level", "info"))
     time = clock(str(entry.pop("timestamp", "")), now)
     trace = str(entry.pop("exception", "")).splitlines()
     entry.pop("logger", None)
     details = " ".join(f"{key}={value}" for key, value in entry.items())
     first = (
         Span(f"{time}  ", "quiet"),
-        Span(f"{level:<7}", _TONES.get(level, "quiet")),
+        Span(f"{clean(level):<7}", _TONES.get(level, "quiet")),
         Span(f"  {one_line(clean(event))}"),
         Span(f"  {one_line(clean(details))}", "quiet"),
     )
     return [first, *(quiet(f"    {clean(each)}") for each in trace)]
+
+
+def _entry(raw: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and "event" in found else None
 
 
 # --- the settings ---

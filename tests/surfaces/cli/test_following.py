@@ -1,0 +1,220 @@
+"""`tail` and `logs`: they read along, survive a restart, and end quietly."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, wait_until
+from tests.surfaces.cli.conftest import HOSTILE, Headspace, run_headspace, send_board
+
+SHOP = {"session_id": "one", "cwd": "/projects/shop"}
+
+
+class Follower:
+    """A command that goes on until it is told to end; its lines are collected as they come."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
+        self.lines: list[str] = []
+        self.errors: list[str] = []
+        self._threads = [
+            threading.Thread(target=self._collect, args=(stream, lines), daemon=True)
+            for stream, lines in ((process.stdout, self.lines), (process.stderr, self.errors))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @staticmethod
+    def _collect(stream: "IO[str]", lines: list[str]) -> None:
+        lines.extend(line.rstrip("\n") for line in stream)
+
+    def wait_for(self, text: str) -> str:
+        """The first line with this text, once it is there."""
+        return wait_until(lambda: next((line for line in list(self.lines) if text in line), ""), text)
+
+    def end(self) -> int:
+        """Press Ctrl+C; the exit code."""
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(LIMIT_SECONDS)
+        for thread in self._threads:
+            thread.join(LIMIT_SECONDS)
+        return code
+
+
+@contextmanager
+def following(home: Path, *arguments: str) -> Iterator[Follower]:
+    """A command that reads along, ended whatever happens."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "claude_headspace", *arguments],
+        env={**environment(home), "TZ": "UTC"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        yield Follower(process)
+    finally:
+        process.kill()
+        process.wait(LIMIT_SECONDS)
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+
+
+def wait_for_readers(daemon: RunningDaemon, number: int = 1) -> None:
+    """Wait until somebody reads the stream."""
+    wait_until(
+        lambda: daemon.get("/health", scope=None).json()["parts"]["stream"]["detail"] == f"{number} readers",
+        "a reader of the stream",
+    )
+
+
+def test_what_happens_is_told_line_by_line(daemon: RunningDaemon) -> None:
+    """Each line has time, shape, name and words; Ctrl+C ends it without a word."""
+    with following(daemon.home, "tail") as tail:
+        wait_for_readers(daemon)
+        daemon.post("session-start", SHOP)
+        daemon.post("user-prompt-submit", {**SHOP, "prompt": "Fix the login."})
+        daemon.post("pre-tool-use", {**SHOP, "tool_name": "Bash", "tool_input": {"command": "npm test"}})
+        daemon.post("stop", {**SHOP, "last_assistant_message": "It works."})
+        tail.wait_for("says: It works.")
+        name = daemon.agents()[0]["name"]
+        assert tail.end() == 0
+    assert tail.errors == []
+    assert [line.split(" ", 1)[1] for line in tail.lines] == [
+        f"○ {name} appeared in shop",
+        f"● {name} working: Fix the login.",
+        f"● {name} you: Fix the login.",
+        f"● {name} Bash: npm test",
+        f"○ {name} done",
+        f"○ {name} says: It works.",
+    ]
+    assert all(len(line.split(" ", 1)[0]) == len("12:03:04") for line in tail.lines)
+
+
+def test_what_happens_in_json(daemon: RunningDaemon) -> None:
+    """One object per line, with the number, the type and the data of the stream."""
+    with following(daemon.home, "tail", "--json") as tail:
+        wait_for_readers(daemon)
+        daemon.post("session-start", SHOP)
+        daemon.post("user-prompt-submit", {**SHOP, "prompt": HOSTILE})
+        tail.wait_for("turn_created")
+        tail.end()
+    messages = [json.loads(line) for line in tail.lines]
+    assert all(set(message) == {"id", "type", "data"} for message in messages)
+    assert [message["type"] for message in messages] == ["agent_created", "state_changed", "turn_created"]
+    assert [message["id"] for message in messages] == sorted(message["id"] for message in messages)
+    assert messages[-1]["data"]["text"] == HOSTILE
+    assert "\x1b" not in "".join(tail.lines)
+
+
+def test_one_agent_and_some_types_can_be_followed(daemon: RunningDaemon) -> None:
+    """Only what was asked for comes, of the agent that was asked for."""
+    names = send_board(daemon)
+    with following(daemon.home, "tail", names["done"], "--types", "turn_created") as tail:
+        wait_for_readers(daemon)
+        daemon.post("user-prompt-submit", {"session_id": "runs", "cwd": "/projects/api", "prompt": "Not this."})
+        daemon.post("user-prompt-submit", {"session_id": "done", "cwd": "/projects/docs", "prompt": "But this."})
+        tail.wait_for("But this.")
+        tail.end()
+    assert len(tail.lines) == 1
+
+
+def test_the_past_can_be_replayed(daemon: RunningDaemon) -> None:
+    """`--after 0` begins with everything that is stored, said as it was then."""
+    names = send_board(daemon)
+    with following(daemon.home, "tail", "--after", "0") as tail:
+        tail.wait_for(f"● {names['runs']} Bash: npm test")
+        tail.wait_for(f"◆ {names['asks']} asks: Which database")
+        tail.wait_for("markup")
+        tail.end()
+    assert "\x1b" not in "".join(tail.lines)
+    assert f"○ {names['asks']} appeared in shop" in tail.lines[0]
+    assert f"● {names['asks']} working: Add a test for expired cards." in tail.lines[1]
+
+
+def test_a_restart_is_survived(tmp_path: Path) -> None:
+    """What happens after the restart follows, nothing is missing or doubled, and the pause is told once."""
+    with running_daemon(tmp_path) as first, following(tmp_path, "tail", "--json", "--types", "turn_created") as tail:
+        wait_for_readers(first)
+        first.post("session-start", SHOP)
+        first.post("user-prompt-submit", {**SHOP, "prompt": "Before."})
+        tail.wait_for("Before.")
+        first.stop()
+        wait_until(lambda: tail.errors, "word of the pause")
+        with running_daemon(tmp_path) as second:
+            second.post("user-prompt-submit", {**SHOP, "prompt": "After."})
+            tail.wait_for("After.")
+            assert tail.end() == 0
+    assert [json.loads(line)["data"]["text"] for line in tail.lines] == ["Before.", "After."]
+    assert tail.errors == [
+        "The daemon is gone; waiting for it to come back (Ctrl+C ends).",
+        "The daemon is back.",
+    ]
+
+
+def test_a_type_that_does_not_exist_is_refused(headspace: Headspace) -> None:
+    """The API's own words say which types there are."""
+    done = headspace("tail", "--types", "sunrise")
+    assert done.returncode == 1
+    assert "There is no stream event sunrise." in done.stderr
+    assert "state_changed" in done.stderr
+
+
+# --- logs ---
+
+
+def test_the_log_for_people_and_for_programs(headspace: Headspace, board: tuple[RunningDaemon, dict[str, str]]) -> None:
+    """Text by default, the raw lines with --json."""
+    url = board[0].url
+    text, raw = headspace("logs"), headspace("logs", "--json")
+    assert (text.returncode, raw.returncode) == (0, 0)
+    assert any(line.endswith(f"listening  url={url} database=headspace.db") for line in text.stdout.splitlines())
+    entries = [json.loads(line) for line in raw.stdout.splitlines()]
+    assert {"event", "level", "timestamp"} <= set(entries[0])
+    assert len(headspace("logs", "--last", "2").stdout.splitlines()) == 2
+
+
+def test_a_log_that_is_not_there(tmp_path: Path) -> None:
+    """A home without a log is no error."""
+    done = run_headspace(tmp_path, "logs")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "no log yet" in done.stderr
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_a_hostile_log_does_nothing(tmp_path: Path, as_json: list[str]) -> None:
+    """Whatever stands in the file, the terminal gets plain text."""
+    entry = {"event": HOSTILE, "level": "error", "timestamp": "2026-01-01T00:00:00Z", "exception": f"one\n{HOSTILE}"}
+    lines = [json.dumps(entry), HOSTILE, "[1, 2]", "{}", "null"]
+    (tmp_path / "headspace.log").write_text("\n".join(lines) + "\n")
+    done = run_headspace(tmp_path, "logs", *as_json)
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+    assert "\x9b" not in done.stdout
+
+
+def test_the_log_can_be_followed_through_a_rotation(tmp_path: Path) -> None:
+    """New lines come as they are written, also when another file takes the place of the first."""
+    log = tmp_path / "headspace.log"
+    log.write_text('{"event": "old"}\n')
+    with following(tmp_path, "logs", "--follow") as logs:
+        logs.wait_for("old")
+        with log.open("a") as file:
+            file.write('{"event": "new"}\n')
+        logs.wait_for("new")
+        log.rename(tmp_path / "headspace.log.1")
+        log.write_text('{"event": "rotated"}\n')
+        logs.wait_for("rotated")
+        assert logs.end() == 0
+    assert logs.errors == []
+    assert len(logs.lines) == 3

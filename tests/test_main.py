@@ -1,0 +1,229 @@
+"""The entry point: `serve`, `db`, help, exit codes, and how little a command loads."""
+
+import json
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from claude_headspace import __version__
+from claude_headspace.main import application
+from claude_headspace.surfaces.cli import COMMANDS
+from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, start_daemon, wait_until
+
+SHOP = {"session_id": "one", "cwd": "/projects/shop"}
+
+
+def headspace(home: Path, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command in a home."""
+    return subprocess.run(
+        [sys.executable, "-m", "claude_headspace", *arguments],
+        env={**environment(home), **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=LIMIT_SECONDS,
+        check=False,
+    )
+
+
+def send_a_turn(daemon: RunningDaemon) -> None:
+    """Three events of one agent."""
+    for event, fields in (
+        ("session-start", {}),
+        ("user-prompt-submit", {"prompt": "Fix the login."}),
+        ("stop", {"last_assistant_message": "It works."}),
+    ):
+        assert daemon.post(event, {**SHOP, **fields}).status == 200
+
+
+# --- help ---
+
+
+def test_help_names_every_command(tmp_path: Path) -> None:
+    """Without arguments, with -h and with --help; each command with one sentence."""
+    for arguments in (["-h"], ["--help"]):
+        done = headspace(tmp_path, *arguments)
+        assert done.returncode == 0
+        named = re.findall(r"^  (\w+)  +\S.*\.$", done.stdout, re.MULTILINE)
+        assert named == ["serve", *(entry.name for entry in COMMANDS), "db"]
+    bare = headspace(tmp_path)
+    assert "Usage: headspace" in bare.stdout + bare.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["serve", *(entry.name for entry in COMMANDS), "db verify", "db rebuild", "db upgrade"]
+)
+def test_every_command_has_help_with_examples(tmp_path: Path, name: str) -> None:
+    """What it does, its options, and what one could type."""
+    done = headspace(tmp_path, *name.split(), "--help")
+    assert done.returncode == 0
+    assert f"Usage: headspace {name}" in done.stdout
+    assert re.search(rf"Examples:\n(.*\n)*.*headspace {name}", done.stdout)
+
+
+def test_the_version(tmp_path: Path) -> None:
+    """One line."""
+    assert headspace(tmp_path, "--version").stdout == f"headspace {__version__}\n"
+
+
+def test_an_unknown_command_is_a_wrong_command_line(tmp_path: Path) -> None:
+    """Exit code 2, and where help is."""
+    done = headspace(tmp_path, "fly")
+    assert done.returncode == 2
+    assert "No such command 'fly'" in done.stderr
+
+
+def test_every_command_that_reads_has_json() -> None:
+    """Programs can read whatever people can read."""
+    parameters = {entry.name: entry.run.__annotations__ for entry in COMMANDS}
+    assert {name for name, taken in parameters.items() if "as_json" not in taken} == {"down", "token"}
+
+
+@pytest.mark.parametrize("command", ["--help", "list", "status", "token", "config"])
+def test_a_command_loads_only_what_it_needs(tmp_path: Path, command: str) -> None:
+    """The daemon's libraries would make every command slow to start."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "claude_headspace", command],
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_SECONDS,
+        check=False,
+    )
+    loaded = set(re.findall(r"\| +([\w.]+)$", done.stderr, re.MULTILINE))
+    assert "typer" in loaded
+    heavy = ("sqlalchemy", "alembic", "starlette", "uvicorn", "structlog", "rich.console", "asyncio")
+    assert [name for name in heavy if name in loaded] == []
+
+
+def test_the_application_can_be_built_twice() -> None:
+    """Whoever documents the commands gets the same ones as the user."""
+    assert [c.name for c in application().registered_commands] == [c.name for c in application().registered_commands]
+
+
+# --- serve ---
+
+
+def test_serve_says_where_it_is_and_what_to_try(tmp_path: Path) -> None:
+    """The banner names the address, the database, how to stop, and a first event that works as it stands."""
+    with running_daemon(tmp_path) as daemon:
+        banner = wait_until(lambda: text if "hello" in (text := daemon.output.read_text()) else "", "the banner")
+        assert banner.startswith(f"Headspace listens at {daemon.url}\n")
+        assert str(tmp_path / "headspace.db") in banner
+        assert "`headspace down`" in banner
+        command = banner[banner.index("curl") :]
+        done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=60, check=True)
+        assert json.loads(done.stdout)["state"] == "idle"
+        assert [agent["cwd"] for agent in daemon.agents()] == [str(tmp_path)]
+
+
+def test_serve_takes_host_and_port_from_the_command_line(tmp_path: Path) -> None:
+    """They win over environment and file; what cannot be listened on is said so."""
+    done = headspace(tmp_path, "serve", "--host", "0.0.0.0", "--port", "0")  # noqa: S104  # refused
+    assert done.returncode == 1
+    assert "does not listen on 0.0.0.0 without tokens" in done.stderr
+    assert headspace(tmp_path, "serve", "--port", "70000").returncode == 1
+    assert headspace(tmp_path, "serve", "--port", "many").returncode == 2
+
+
+def test_a_second_daemon_points_to_the_first(tmp_path: Path) -> None:
+    """One home, one daemon."""
+    with running_daemon(tmp_path) as daemon:
+        done = headspace(tmp_path, "serve")
+        assert done.returncode == 1
+        assert f"Headspace runs already, at {daemon.url} (pid {daemon.pid})." in done.stderr
+        assert "`headspace down`" in done.stderr
+        assert daemon.get("/health", scope=None).status == 200
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_serve_ends_calmly(tmp_path: Path, number: signal.Signals) -> None:
+    """Ctrl+C, `down` and a closed terminal alike: everything is put away, and nothing is shown but one line."""
+    with running_daemon(tmp_path) as daemon:
+        send_a_turn(daemon)
+        daemon.process.send_signal(number)
+        assert daemon.process.wait(LIMIT_SECONDS) == 0
+        assert daemon.output.read_text().endswith("\nHeadspace has stopped.\n")
+        assert "Traceback" not in daemon.output.read_text()
+    assert not (tmp_path / "run" / "daemon.json").exists()
+    assert not (tmp_path / "headspace.db-wal").exists()
+
+
+def test_serve_can_be_ended_while_it_starts(tmp_path: Path) -> None:
+    """A signal before the first request is a calm end too."""
+    daemon = start_daemon(tmp_path)
+    try:
+        wait_until(lambda: (tmp_path / "run" / "daemon.lock").exists(), "the lock")
+        daemon.process.terminate()
+        assert daemon.process.wait(LIMIT_SECONDS) == 0
+    finally:
+        daemon.process.kill()
+        daemon.process.wait(LIMIT_SECONDS)
+    assert "Traceback" not in daemon.output.read_text()
+
+
+# --- db ---
+
+
+def spoil(home: Path) -> None:
+    """Change what is shown behind the journal's back."""
+    with sqlite3.connect(home / "headspace.db") as database:
+        database.execute("UPDATE agents SET name = 'impostor'")
+    database.close()
+
+
+@pytest.fixture
+def used(tmp_path: Path) -> Path:
+    """A home in which a daemon has been at work."""
+    with running_daemon(tmp_path) as daemon:
+        send_a_turn(daemon)
+    return tmp_path
+
+
+def test_the_database_is_looked_after_without_a_daemon(used: Path) -> None:
+    """Verify finds what was spoiled and exits with 1, rebuild makes it right, verify is content."""
+    assert headspace(used, "db", "verify").stdout == "Everything that is shown follows from the log.\n"
+    spoil(used)
+    found = headspace(used, "db", "verify")
+    assert found.returncode == 1
+    assert found.stdout.startswith("1 difference between the log and what is shown:\n  agents ")
+    assert headspace(used, "db", "rebuild").stdout == "Rebuilt from 3 events.\n"
+    assert headspace(used, "db", "verify").returncode == 0
+
+
+def test_the_database_in_json(used: Path) -> None:
+    """Programs get what the API tells."""
+    spoil(used)
+    found = headspace(used, "db", "verify", "--json")
+    assert found.returncode == 1
+    told = json.loads(found.stdout)
+    assert told["ok"] is False
+    assert told["differences"][0]["table"] == "agents"
+    assert json.loads(headspace(used, "db", "rebuild", "--json").stdout) == {"events": 3}
+    assert json.loads(headspace(used, "db", "verify", "--json").stdout) == {"ok": True, "differences": []}
+    assert json.loads(headspace(used, "db", "upgrade", "--json").stdout) == {"up_to_date": True}
+
+
+def test_a_running_daemon_does_it_itself(tmp_path: Path) -> None:
+    """Nobody writes beside the daemon: it is asked, and goes on."""
+    with running_daemon(tmp_path) as daemon:
+        send_a_turn(daemon)
+        assert headspace(tmp_path, "db", "upgrade").stdout == "The database is up to date.\n"
+        assert headspace(tmp_path, "db", "verify").returncode == 0
+        spoil(tmp_path)
+        assert headspace(tmp_path, "db", "verify").returncode == 1
+        assert headspace(tmp_path, "db", "rebuild").stdout == "Rebuilt from 3 events.\n"
+        assert headspace(tmp_path, "db", "verify").returncode == 0
+        assert daemon.agents()[0]["name"] != "impostor"
+
+
+def test_a_new_home_gets_its_database(tmp_path: Path) -> None:
+    """Upgrading what is not there makes it, closed to others."""
+    assert headspace(tmp_path, "db", "upgrade").returncode == 0
+    assert (tmp_path / "headspace.db").stat().st_mode & 0o077 == 0
+    assert headspace(tmp_path, "db", "verify").returncode == 0
