@@ -158,13 +158,43 @@ def test_serve_can_be_ended_while_it_starts(tmp_path: Path) -> None:
     """A signal before the first request is a calm end too."""
     daemon = start_daemon(tmp_path)
     try:
-        wait_until(lambda: (tmp_path / "run" / "daemon.lock").exists(), "the lock")
+        wait_until((tmp_path / "run" / "daemon.lock").exists, "the lock")
         daemon.process.terminate()
         assert daemon.process.wait(LIMIT_SECONDS) == 0
     finally:
         daemon.process.kill()
         daemon.process.wait(LIMIT_SECONDS)
     assert "Traceback" not in daemon.output.read_text()
+
+
+@pytest.mark.parametrize("command", [["serve"], ["db", "verify"]])
+@pytest.mark.parametrize("database", ["nonsense", "sqlite:////nowhere/at/all.db", "postgresql://me:sesame@nowhere/db"])
+def test_a_database_that_cannot_be_opened_is_named(tmp_path: Path, database: str, command: list[str]) -> None:
+    """Which one, why, and what to check; its password stays unsaid."""
+    done = headspace(tmp_path, *command, HEADSPACE_DATABASE=database)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"The database {database.replace('sesame', '***')} cannot be opened: ")
+    assert "Check the setting `database`" in done.stderr
+    assert done.stderr.count("\n") == 2
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    """A broken database is told in two lines too."""
+    (tmp_path / "headspace.db").write_bytes(b"no database at all" * 100)
+    done = headspace(tmp_path, "serve")
+    assert done.returncode == 1
+    assert "file is not a database" in done.stderr
+
+
+def test_a_home_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    """Trouble with files is told with the file's name."""
+    home = tmp_path / "file"
+    home.touch()
+    for command in ("status", "token"):
+        done = headspace(home, command)
+        assert done.returncode == 1
+        assert done.stderr.startswith("A file cannot be used: ")
+        assert str(home) in done.stderr
 
 
 # --- db ---

@@ -116,7 +116,9 @@ def find_places(env: Mapping[str, str] = os.environ) -> Places:
     from platformdirs import PlatformDirs
 
     dirs = PlatformDirs("headspace", appauthor=False)
-    return Places(dirs.user_config_path, dirs.user_data_path, dirs.user_state_path, dirs.user_runtime_path)
+    # Without a runtime directory of the user's own platformdirs takes one in /tmp, where others could wait for us.
+    runtime = dirs.user_runtime_path if env.get("XDG_RUNTIME_DIR") else dirs.user_state_path / "run"
+    return Places(dirs.user_config_path, dirs.user_data_path, dirs.user_state_path, runtime)
 
 
 def load_settings(

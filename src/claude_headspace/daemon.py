@@ -17,6 +17,7 @@ from types import FrameType
 import msgspec
 import structlog
 import uvicorn
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -47,6 +48,7 @@ from claude_headspace.surfaces.read_model import ReadModel
 from claude_headspace.surfaces.running import DaemonInfo, hold
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
+from claude_headspace.surfaces.wording import without_password
 
 log = structlog.get_logger(__name__)
 
@@ -64,9 +66,18 @@ def database_url(settings: Settings, places: Places) -> str:
 
 
 def open_journal(settings: Settings, places: Places) -> SqlJournal:
-    """The journal of this home."""
+    """The journal of this home; a database that cannot be opened is named, without its password."""
     places.make()
-    return SqlJournal(database_url(settings, places))
+    url = database_url(settings, places)
+    try:
+        return SqlJournal(url)
+    except (SQLAlchemyError, OSError, ImportError) as error:
+        reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+        raise BadConfiguration(
+            "database_unusable",
+            f"The database {without_password(url)} cannot be opened: {reason}.",
+            "Check the setting `database` (see `headspace config`), and that its place exists and can be written.",
+        ) from error
 
 
 class Daemon:

@@ -35,10 +35,19 @@ def main() -> None:
     try:
         application()(prog_name="headspace")
     except HeadspaceError as error:
-        from claude_headspace.surfaces.wording import clean
-
-        typer.echo(clean(f"{error.message}\n{error.hint}"), err=True)
+        _tell(error.message, error.hint)
         sys.exit(EXIT_DAEMON_MISSING if isinstance(error, DaemonMissing) else EXIT_ERROR)
+    except OSError as error:
+        _tell(
+            f"A file cannot be used: {error}.", "`headspace config` shows where files live; check that they are yours."
+        )
+        sys.exit(EXIT_ERROR)
+
+
+def _tell(message: str, hint: str) -> None:
+    from claude_headspace.surfaces.wording import clean
+
+    typer.echo(clean(f"{message}\n{hint}"), err=True)
 
 
 def application() -> typer.Typer:

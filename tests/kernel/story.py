@@ -11,7 +11,7 @@ from itertools import count
 
 import msgspec
 
-from claude_headspace.kernel.agent import Agent, Command, Project, Session, Turn, Wait
+from claude_headspace.kernel.agent import Agent, Command, Evidence, Project, Session, Turn, Wait
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.evolve import evolve
@@ -123,6 +123,12 @@ class Story:
         """The command in hand."""
         assert self.agent.command is not None
         return self.agent.command
+
+    @property
+    def evidence(self) -> Evidence:
+        """Why the state is believed."""
+        assert self.agent.evidence is not None
+        return self.agent.evidence
 
     @property
     def turns(self) -> list[tuple[str, str, str]]:

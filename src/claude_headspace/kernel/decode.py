@@ -77,10 +77,10 @@ def _decode_hook(envelope: Envelope) -> Event:
     if known is None:
         fact: Fact = facts.Observed()
         anomaly = anomaly or f"unknown event {envelope.name}"
-    elif shape.agent_id and envelope.name in _FACTS_IN_SUBAGENT:
-        fact = _FACTS_IN_SUBAGENT[envelope.name](shape)
+    elif shape.agent_id and envelope.name in FACTS_IN_SUBAGENT:
+        fact = FACTS_IN_SUBAGENT[envelope.name](shape)
     else:
-        fact = _FACTS.get(envelope.name, _observed)(shape)
+        fact = FACTS.get(envelope.name, _observed)(shape)
     return Event(_meta(envelope, shape), fact, envelope.context, anomaly)
 
 
@@ -309,7 +309,7 @@ def _observed(_shape: wire.WireHook) -> Fact:
     return facts.Observed()
 
 
-_FACTS: dict[str, Callable[[Any], Fact]] = {
+FACTS: dict[str, Callable[[Any], Fact]] = {
     "SessionStart": lambda shape: facts.SessionStarted(shape.source, shape.model),
     "SessionEnd": lambda shape: facts.SessionEnded(shape.reason),
     "UserPromptSubmit": _prompt,
@@ -335,7 +335,7 @@ _FACTS: dict[str, Callable[[Any], Fact]] = {
 }
 """Hooks with a meaning of their own; all others only tell that the agent is there."""
 
-_FACTS_IN_SUBAGENT: dict[str, Callable[[Any], Fact]] = {
+FACTS_IN_SUBAGENT: dict[str, Callable[[Any], Fact]] = {
     "SessionStart": _observed,
     "SessionEnd": _observed,
     "UserPromptSubmit": _observed,

@@ -57,6 +57,16 @@ def test_a_setting_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         assert "`headspace config` explains every setting" in done.stderr
 
 
+def test_everything_lives_in_directories_of_the_user(tmp_path: Path) -> None:
+    """Without a home and a runtime directory of our own nothing is looked for in /tmp, and nothing complained of."""
+    variables = {"HOME": str(tmp_path), "HEADSPACE_HOME": ""}
+    done = run_headspace(tmp_path, "config", "--json", **variables)
+    assert done.stderr == ""
+    assert [place for place in json.loads(done.stdout)["places"].values() if not place.startswith(str(tmp_path))] == []
+    runtime = run_headspace(tmp_path, "config", "--json", **variables, XDG_RUNTIME_DIR=str(tmp_path / "runtime"))
+    assert json.loads(runtime.stdout)["places"]["daemon"] == str(tmp_path / "runtime" / "headspace" / "daemon.json")
+
+
 @pytest.mark.parametrize("scope", Scope)
 def test_a_token_is_printed_alone(tmp_path: Path, scope: Scope) -> None:
     """One line, nothing else, for every scope, and the same each time."""

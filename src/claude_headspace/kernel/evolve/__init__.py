@@ -70,17 +70,26 @@ def _conclude(change: Change) -> None:
     """Let the state follow from the parts, with the evidence for it."""
     agent, meta = change.agent, change.meta
     state, waiting_for = state_of(agent)
-    evidence = agent.evidence
-    if (state, waiting_for) != (agent.state, agent.waiting_for) or evidence is None:
+    if (state, waiting_for) != (agent.state, agent.waiting_for) or agent.evidence is None:
         change.state_changed = True
         agent.state, agent.waiting_for, agent.state_since = state, waiting_for, meta.at
-    elif evidence.confidence is Confidence.HIGH or not change.why or meta.at < evidence.at:
+    elif not change.new_grounds and not _confirms(change, agent.evidence):
         return
-    confidence = CONFIDENCE[meta.origin]
-    if change.inferred:
-        confidence = Confidence.MEDIUM if confidence is Confidence.HIGH else Confidence.LOW
-    if change.state_changed or confidence is Confidence.HIGH:
-        agent.evidence = Evidence(meta.origin.value, confidence, meta.at, change.why or meta.name)
+    agent.evidence = Evidence(meta.origin.value, _confidence(change), meta.at, change.why or meta.name)
+
+
+def _confirms(change: Change, evidence: Evidence) -> bool:
+    """Whether what was less certain is told by a hook now."""
+    if evidence.confidence is Confidence.HIGH or not change.why or change.meta.at < evidence.at:
+        return False
+    return _confidence(change) is Confidence.HIGH
+
+
+def _confidence(change: Change) -> Confidence:
+    told = CONFIDENCE[change.meta.origin]
+    if not change.inferred:
+        return told
+    return Confidence.MEDIUM if told is Confidence.HIGH else Confidence.LOW
 
 
 _HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {

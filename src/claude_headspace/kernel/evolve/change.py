@@ -69,6 +69,8 @@ class Change(msgspec.Struct):
     anomalies: list[str] = []
     why: str = ""
     inferred: bool = False
+    new_grounds: bool = False
+    """Whether the state is believed for another reason from now on, even if it is the same."""
     state_changed: bool = False
     before: tuple[AgentState, str | None] = (AgentState.STARTING, None)
 

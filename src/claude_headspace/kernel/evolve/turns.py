@@ -282,7 +282,7 @@ def _is_paused(agent: Agent, listed: tuple[facts.Task, ...] | None) -> bool:
 def _pause(change: Change, meta: Meta, message: str) -> None:
     """The turn pauses while sub-agents run: the agent still works, the client will go on by itself."""
     _note_end(change, meta, message)
-    change.why = "the turn ended while a sub-agent runs"
+    change.new_grounds, change.why = True, "the turn ended while a sub-agent runs"
     if (command := open_command_of(change.agent)) is not None:
         say(change, command, Actor.AGENT, Intent.PROGRESS, message)
 
@@ -307,7 +307,7 @@ def _settle(change: Change, meta: Meta, message: str) -> None:
     intent = Intent.COMPLETION if detection.intent is Intent.QUESTION else detection.intent
     close_command(change, meta.at, Outcome.COMPLETED, intent)
     if queued:
-        change.inferred, change.why = True, "a queued prompt runs next"
+        change.inferred, change.new_grounds, change.why = True, True, "a queued prompt runs next"
         _begin_queued(change, queued, meta.at, None)
         agent.busy_at = meta.at + 1
 

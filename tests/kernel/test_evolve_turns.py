@@ -1,0 +1,549 @@
+"""Prompts and the ends of turns: commands begin, go on and end, and every utterance becomes one turn."""
+
+import pytest
+
+from claude_headspace.kernel.envelope import Origin
+from claude_headspace.kernel.facts import AgentSpoke, TurnInterrupted, UserSpoke
+from tests.kernel.story import Story, answered, batch, in_subagent, moment, question, running, task_notification
+
+
+@pytest.fixture
+def story() -> Story:
+    """A client that has started."""
+    told = Story()
+    told.starts()
+    return told
+
+
+def outcomes(story: Story) -> list[tuple[str, str, str | None]]:
+    """All commands: what started them, their text, how they ended."""
+    return [
+        (command.trigger.value, command.text, command.outcome.value if command.outcome else None)
+        for command in story.commands.values()
+    ]
+
+
+# --- a prompt ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prompt_id", ["p1", None])
+def test_a_prompt_makes_one_command_and_one_turn(story: Story, prompt_id: str | None) -> None:
+    """After a prompt the agent works on one command that was said once."""
+    story.prompted("Fix it", prompt_id)
+    assert story.board == ("working", None)
+    assert (story.command.text, story.command.state) == ("Fix it", "PROCESSING")
+    assert story.turns == [("USER", "COMMAND", "Fix it")]
+
+
+@pytest.mark.parametrize("prompt_id", ["p1", None])
+def test_a_tool_may_overtake_the_prompt(story: Story, prompt_id: str | None) -> None:
+    """A tool hook that arrives first begins the command, and the prompt gives it its words."""
+    story.calls("t1", at=3, prompt_id=prompt_id)
+    story.prompted("Fix it", prompt_id, at=2.9)
+    assert outcomes(story) == [("prompt", "Fix it", None)]
+    assert story.turns == [("USER", "COMMAND", "Fix it")]
+    assert story.command.started_at == moment(2.9)
+    assert story.open_calls == ["t1"]
+
+
+def test_a_question_may_overtake_the_prompt(story: Story) -> None:
+    """A question that was asked after the prompt is not answered by it."""
+    story.hook("PreToolUse", at=3, prompt_id="p1", **question("q1"))
+    story.prompted("Fix it", at=2.9)
+    assert story.board == ("waiting", "question")
+    assert ("USER", "COMMAND", "Fix it") in story.turns
+
+
+def test_a_prompt_after_a_question_in_text_is_an_answer(story: Story) -> None:
+    """A turn that ended with a question waits, and the next prompt answers it within the same command."""
+    story.prompted()
+    story.stops("Shall I delete the old files?")
+    assert (story.board, story.command.state) == (("waiting", "question"), "AWAITING_INPUT")
+    story.prompted("Yes", "p2")
+    assert (story.board, story.command.state) == (("working", None), "PROCESSING")
+    story.stops("I deleted them.", "p2")
+    assert outcomes(story) == [("prompt", "Fix the parser", "completed")]
+    assert story.turns == [
+        ("USER", "COMMAND", "Fix the parser"),
+        ("AGENT", "QUESTION", "Shall I delete the old files?"),
+        ("USER", "ANSWER", "Yes"),
+        ("AGENT", "COMPLETION", "I deleted them."),
+    ]
+
+
+def test_a_prompt_after_the_end_begins_the_next_command(story: Story) -> None:
+    """Commands follow each other."""
+    story.prompted("One", "p1")
+    story.stops("I renamed it.", "p1")
+    story.prompted("Two", "p2")
+    assert outcomes(story) == [("prompt", "One", "completed"), ("prompt", "Two", None)]
+
+
+def test_a_prompt_in_the_middle_of_an_unended_turn_supersedes_it(story: Story) -> None:
+    """After an Esc that nobody told, the next prompt ends the command before, with the calls that it left open."""
+    story.prompted("One", "p1")
+    story.calls("t1", prompt_id="p1")
+    story.prompted("Two", "p2")
+    assert outcomes(story) == [("prompt", "One", "superseded"), ("prompt", "Two", None)]
+    assert story.open_calls == []
+
+
+@pytest.mark.parametrize("prompt_id", ["p1", None])
+def test_a_prompt_told_twice_is_one(story: Story, prompt_id: str | None) -> None:
+    """Hooks registered in two places fire twice within a moment."""
+    story.prompted("Fix it", prompt_id, at=3)
+    change = story.prompted("Fix it", prompt_id, at=3.002)
+    assert story.turns == [("USER", "COMMAND", "Fix it")]
+    assert change.anomalies == ["prompt told twice"]
+
+
+def test_the_same_words_later_are_another_prompt(story: Story) -> None:
+    """Saying “continue” twice is two prompts."""
+    story.prompted("continue", "p1")
+    story.stops("I went on.", "p1")
+    story.prompted("continue", "p2")
+    assert [text for _, _, text in story.turns] == ["continue", "I went on.", "continue"]
+
+
+def test_a_late_prompt_gives_its_command_the_words(story: Story) -> None:
+    """A prompt that arrives after its turn's end opens nothing again."""
+    story.calls("t1", at=3, prompt_id="p1")
+    story.stops("I fixed it.", at=5)
+    change = story.prompted("Fix it", at=2.9)
+    assert story.board == ("idle", None)
+    assert outcomes(story) == [("prompt", "Fix it", "completed")]
+    assert change.anomalies == ["late prompt"]
+
+
+def test_a_late_prompt_of_which_nothing_else_was_heard_is_kept(story: Story) -> None:
+    """Its words are not lost, though its turn is over."""
+    story.prompted("Two", "p2", at=9)
+    story.prompted("One", "p1", at=3)
+    assert story.board == ("working", None)
+    assert (story.command.text, ("USER", "COMMAND", "One") in story.turns) == ("Two", True)
+
+
+def test_a_text_with_a_nul_can_be_stored(story: Story) -> None:
+    """Not every database takes a NUL."""
+    story.prompted("a\0b")
+    assert story.turns == [("USER", "COMMAND", "a\ufffdb")]
+
+
+# --- prompts while the agent works ------------------------------------------------------------------------------------
+
+
+def test_a_prompt_typed_while_a_tool_runs_is_taken_into_the_turn(story: Story) -> None:
+    """2.1.325 announces it at once with the running turn's id; one Stop ends both."""
+    story.prompted("One", "p1")
+    story.calls("t1", prompt_id="p1")
+    story.prompted("Two", "p1")
+    assert story.open_calls == ["t1"]
+    story.called("t1", prompt_id="p1")
+    story.stops("I did both.", "p1")
+    assert story.board == ("idle", None)
+    assert outcomes(story) == [("prompt", "One", "completed")]
+    assert story.turns[:2] == [("USER", "COMMAND", "One"), ("USER", "ANSWER", "Two")]
+
+
+def test_a_prompt_typed_while_the_last_text_streams_runs_as_a_turn_of_its_own(story: Story) -> None:
+    """2.1.325 announces it early, and its turn never; its Stop has an id that nobody has seen."""
+    story.prompted("One", "p1")
+    story.prompted("Two", "p1")
+    story.stops("I did one.", "p1")
+    assert story.board == ("working", None)
+    assert (story.evidence.why, story.evidence.confidence) == ("a queued prompt runs next", "medium")
+    assert outcomes(story) == [("prompt", "One", "completed"), ("queued_prompt", "Two", None)]
+    story.stops("I did two.", "p2")
+    assert story.board == ("idle", None)
+    assert outcomes(story) == [("prompt", "One", "completed"), ("queued_prompt", "Two", "completed")]
+    assert story.turns == [
+        ("USER", "COMMAND", "One"),
+        ("USER", "COMMAND", "Two"),
+        ("AGENT", "COMPLETION", "I did one."),
+        ("AGENT", "COMPLETION", "I did two."),
+    ]
+
+
+def test_a_queued_turn_is_noticed_though_the_end_before_it_was_lost(story: Story) -> None:
+    """A tool of an unknown turn, while a prompt is queued, is that prompt's."""
+    story.prompted("One", "p1")
+    story.prompted("Two", "p1")
+    story.calls("t1", prompt_id="p2")
+    assert outcomes(story) == [("prompt", "One", "completed"), ("queued_prompt", "Two", None)]
+    assert story.command.prompt_id == "p2"
+
+
+def test_several_queued_prompts_run_together(story: Story) -> None:
+    """The client gives all that is queued to the next turn."""
+    story.prompted("One", "p1")
+    story.prompted("Two", "p1")
+    story.prompted("Three", "p1")
+    story.stops("I did one.", "p1")
+    story.stops("I did the rest.", "p2")
+    assert story.board == ("idle", None)
+    assert outcomes(story) == [("prompt", "One", "completed"), ("queued_prompt", "Two", "completed")]
+    assert len({turn.command_id for turn in story.turn_rows.values() if turn.text in ("Two", "Three")}) == 1
+
+
+def test_a_queued_prompt_answers_the_question_before_it(story: Story) -> None:
+    """A turn that ends with a question does not wait when the next prompt is already typed."""
+    story.prompted("One", "p1")
+    story.prompted("Two", "p1")
+    story.stops("Shall I delete the old files?", "p1")
+    assert story.board == ("working", None)
+
+
+def test_an_older_client_announces_a_queued_prompt_after_the_stop(story: Story) -> None:
+    """2.1.197 gives it an id of its own: a plain prompt."""
+    story.prompted("One", "p1")
+    story.stops("I did one.", "p1")
+    story.prompted("Two", "p2", at=story.now + 0.05)
+    story.stops("I did two.", "p2")
+    assert outcomes(story) == [("prompt", "One", "completed"), ("prompt", "Two", "completed")]
+
+
+def test_an_older_client_absorbs_a_queued_prompt_silently(story: Story) -> None:
+    """2.1.197 fires nothing for it; the transcript brings it into the running command."""
+    story.prompted("One", "p1")
+    story.calls("t1", prompt_id="p1")
+    story.tell(UserSpoke("Two"))
+    story.stops("I did both.", "p1")
+    assert story.board == ("idle", None)
+    assert outcomes(story) == [("prompt", "One", "completed")]
+    assert ("USER", "ANSWER", "Two") in story.turns
+
+
+def test_a_prompt_typed_after_an_approval_is_queued(story: Story) -> None:
+    """Nothing marks an approval: a prompt of the same turn shows that the dialog is over and the tool runs."""
+    story.prompted("One", "p1")
+    story.calls("t1", prompt_id="p1")
+    story.asks_permission(prompt_id="p1")
+    story.prompted("Two", "p1")
+    assert (story.board, story.open_calls) == (("working", None), ["t1"])
+
+
+# --- turns that nobody typed ------------------------------------------------------------------------------------------
+
+
+def test_finished_background_work_is_no_utterance(story: Story) -> None:
+    """A task notification begins a command that nobody commanded."""
+    story.prompted()
+    story.stops("It runs.", background_tasks=running(shell_id="b1"))
+    story.prompted(task_notification("b1"), "p2")
+    assert story.board == ("working", None)
+    assert (story.command.trigger, story.command.text) == ("task_notification", "")
+    assert all("task-notification" not in text for _, _, text in story.turns)
+    assert story.agent.running_background == ()
+
+
+def test_a_task_notification_goes_on_with_a_paused_command(story: Story) -> None:
+    """While sub-agents run the command stays open, and their return belongs to it."""
+    story.prompted()
+    story.hook("SubagentStart", **in_subagent())
+    story.stops("I have sent somebody.", background_tasks=running("sub-1"))
+    story.hook("SubagentStop", **in_subagent())
+    story.prompted(task_notification("sub-1"), "p2")
+    story.prompted("and be quick", "p2")
+    story.called("t9", prompt_id="p2")
+    story.stops("All of it is done now.", "p2")
+    assert story.board == ("idle", None)
+    assert outcomes(story) == [("prompt", "Fix the parser", "completed")]
+
+
+@pytest.mark.parametrize("prompt_id", ["p9", None])
+def test_a_shell_turn_is_announced_by_nothing(story: Story, prompt_id: str | None) -> None:
+    """A `!` command has no prompt hook: its Stop makes a command of its own."""
+    story.prompted("One", "p1")
+    story.stops("I did one.", "p1")
+    story.stops("It printed 42.", prompt_id)
+    assert story.board == ("idle", None)
+    assert outcomes(story) == [("prompt", "One", "completed"), ("unannounced", "", "completed")]
+
+
+# --- ends -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("message", "board", "outcome"),
+    [
+        ("All tests pass now.", ("idle", None), "completed"),
+        ("Shall I delete the old files?", ("waiting", "question"), None),
+        ("", ("idle", None), "completed"),
+    ],
+)
+def test_the_last_words_settle_the_turn(
+    story: Story, message: str, board: tuple[str, str | None], outcome: str | None
+) -> None:
+    """A statement or silence completes the command, a question waits for an answer."""
+    story.prompted()
+    story.stops(message)
+    assert (story.board, outcomes(story)) == (board, [("prompt", "Fix the parser", outcome)])
+
+
+def test_a_stop_while_a_subagent_runs_is_a_pause(story: Story) -> None:
+    """The agent still works, its words are progress, and even the sub-agent's end does not make it idle."""
+    story.prompted()
+    story.hook("SubagentStart", **in_subagent())
+    story.stops("I have sent somebody.", background_tasks=running("sub-1"))
+    assert (story.board, story.command.state) == (("working", None), "PROCESSING")
+    assert story.turns[-1] == ("AGENT", "PROGRESS", "I have sent somebody.")
+    story.hook("SubagentStop", **in_subagent())
+    assert story.board == ("working", None)
+
+
+def test_a_stop_with_a_background_shell_is_idle_and_says_so(story: Story) -> None:
+    """The turn is over, and what still runs is listed."""
+    story.prompted()
+    story.stops("It runs.", background_tasks=running(shell_id="b1"))
+    assert story.board == ("idle", None)
+    assert [task.id for task in story.agent.running_background] == ["b1"]
+
+
+def test_without_a_list_only_background_subagents_outlive_a_stop(story: Story) -> None:
+    """A client that lists nothing has waited for its foreground sub-agents."""
+    story.prompted()
+    story.hook("SubagentStart", **in_subagent())
+    story.stops(background_tasks=None)
+    assert story.board == ("idle", None)
+
+
+@pytest.mark.parametrize("message", ["All tests pass now.", "Shall I delete the old files?"])
+def test_a_stop_told_twice_is_one(story: Story, message: str) -> None:
+    """A doubled Stop opens no second wait and says nothing again."""
+    story.prompted()
+    story.stops(message, at=5)
+    board, turns = story.board, story.turns
+    change = story.stops(message, at=5.003)
+    assert (story.board, story.turns, len(story.waits) <= 1) == (board, turns, True)
+    assert change.anomalies == ["end told twice"]
+
+
+def test_a_stop_told_twice_does_not_end_the_queued_turn(story: Story) -> None:
+    """The second telling is of the turn before."""
+    story.prompted("One", "p1")
+    story.prompted("Two", "p1")
+    story.stops("I did one.", "p1", at=5)
+    story.stops("I did one.", "p1", at=5.003)
+    assert (story.board, story.command.trigger) == (("working", None), "queued_prompt")
+
+
+def test_a_blocked_stop_is_followed_by_another(story: Story) -> None:
+    """When a Stop hook sends the agent back, its second words are said too, and may ask."""
+    story.prompted()
+    story.stops("I fixed it.")
+    story.stops("Shall I run the tests?", stop_hook_active=True)
+    assert story.board == ("waiting", "question")
+    assert len(story.commands) == 1
+
+
+def test_a_late_stop_settles_its_own_command_only(story: Story) -> None:
+    """A Stop that newer work has overtaken does not end that work."""
+    story.prompted("One", "p1", at=2)
+    story.prompted("Two", "p2", at=6)
+    change = story.stops("I did one.", "p1", at=5)
+    assert story.board == ("working", None)
+    assert outcomes(story) == [("prompt", "One", "completed"), ("prompt", "Two", None)]
+    assert change.anomalies == ["late stop"]
+
+
+def test_a_late_stop_closes_what_was_open_before_it(story: Story) -> None:
+    """A call that began before an end is over, in whatever order the two are heard."""
+    story.calls("t1", at=3, prompt_id="p1")
+    story.prompted("Two", "p2", at=6)
+    story.calls("t2", at=7, prompt_id="p2")
+    story.stops("I did one.", "p1", at=5)
+    assert story.open_calls == ["t2"]
+
+
+def test_an_api_error_is_shown_until_the_agent_works_again(story: Story) -> None:
+    """StopFailure comes instead of Stop: the command failed, and the next prompt clears the error."""
+    story.prompted()
+    story.hook("StopFailure", prompt_id="p1", error="rate_limit", last_assistant_message="API Error: 429")
+    assert (story.board, story.agent.error) == (("error", None), "rate_limit")
+    assert outcomes(story) == [("prompt", "Fix the parser", "failed")]
+    assert story.turns[-1] == ("AGENT", "END_OF_TASK", "API Error: 429")
+    story.prompted("Again", "p2")
+    assert (story.board, story.agent.error) == (("working", None), None)
+
+
+def test_an_api_error_told_twice_or_late_changes_nothing(story: Story) -> None:
+    """Neither a doubled nor an overtaken error makes another command or a state."""
+    failure = {"prompt_id": "p1", "error": "rate_limit", "last_assistant_message": "API Error"}
+    story.prompted()
+    story.hook("StopFailure", at=5, **failure)
+    story.hook("StopFailure", at=5.002, **failure)
+    assert len(story.commands) == 1
+    story.prompted("Again", "p2", at=8)
+    story.hook("StopFailure", at=7, **failure)
+    assert story.board == ("working", None)
+
+
+def test_the_reminder_after_a_finished_turn_changes_nothing(story: Story) -> None:
+    """A minute after the end the client notifies that it is idle: nobody is needed for that."""
+    story.prompted()
+    story.stops()
+    before = story.agent
+    change = story.hook("Notification", at=70, notification_type="idle_prompt", message="Claude is waiting")
+    assert (story.board, change.state_changed, story.agent.state_since) == (("idle", None), False, before.state_since)
+    assert story.agent.waits == ()
+
+
+def test_the_reminder_ends_a_turn_whose_end_was_lost(story: Story) -> None:
+    """A client that is idle for a minute is not working, whatever was missed; that is only concluded."""
+    story.prompted()
+    story.calls("t1")
+    story.hook("Notification", at=70, notification_type="idle_prompt", message="Claude is waiting")
+    assert (story.board, story.open_calls) == (("idle", None), [])
+    assert story.evidence.confidence == "medium"
+
+
+# --- interrupts -------------------------------------------------------------------------------------------------------
+
+
+def test_an_interrupt_ends_turn_calls_and_dialogs(story: Story) -> None:
+    """No hook tells of an Esc; the transcript does."""
+    story.prompted()
+    story.calls("t1")
+    story.asks_permission()
+    story.tell(TurnInterrupted())
+    assert (story.board, story.open_calls, story.open_waits) == (("idle", None), [], [])
+    assert outcomes(story) == [("prompt", "Fix the parser", "interrupted")]
+
+
+def test_an_interrupt_leaves_errors_and_questions_alone(story: Story) -> None:
+    """What was over before is not touched: an error stays, and a question in text still waits."""
+    story.prompted()
+    story.stops("Shall I delete the old files?")
+    story.tell(TurnInterrupted())
+    assert story.board == ("waiting", "question")
+    story.prompted("Yes", "p2")
+    story.hook("StopFailure", prompt_id="p2", error="server_error")
+    story.tell(TurnInterrupted())
+    assert story.board == ("error", None)
+
+
+def test_an_interrupt_leaves_background_subagents_alone(story: Story) -> None:
+    """An Esc does not reach what runs in the background, but what runs in the foreground."""
+    story.prompted()
+    story.hook("SubagentStart", **in_subagent("fore"))
+    story.hook("SubagentStart", **in_subagent("back"))
+    story.called("t1", tool_response={"status": "async_launched", "agentId": "back"})
+    story.tell(TurnInterrupted())
+    assert [sub.id for sub in story.agent.working_subagents] == ["back"]
+    assert story.board == ("working", None)
+
+
+def test_an_interrupt_in_a_subagents_transcript_is_the_subagents(story: Story) -> None:
+    """It ends that sub-agent and nothing else."""
+    story.prompted()
+    story.hook("SubagentStart", **in_subagent())
+    story.tell(TurnInterrupted(), subagent_id="sub-1")
+    assert story.agent.working_subagents == ()
+    assert story.board == ("working", None)
+
+
+def test_a_late_interrupt_does_not_stop_newer_work(story: Story) -> None:
+    """An interrupt from before the newest prompt is of the turn before."""
+    story.prompted("One", "p1", at=2)
+    story.prompted("Two", "p2", at=6)
+    story.tell(TurnInterrupted(), at=5)
+    assert story.board == ("working", None)
+
+
+# --- utterances -------------------------------------------------------------------------------------------------------
+
+
+def test_hook_and_transcript_tell_one_utterance(story: Story) -> None:
+    """The transcript corrects the time of what the Stop has said, and says where it has it from."""
+    story.prompted()
+    story.stops("All tests pass now.", at=10)
+    change = story.tell(AgentSpoke("All tests pass now."), at=9.5)
+    [patch] = change.patches
+    assert (patch.at, patch.timestamp_source) == (moment(9.5), "jsonl")
+    assert change.turns == []
+    assert len(story.turns) == 2
+
+
+def test_the_transcript_may_be_first(story: Story) -> None:
+    """What the transcript told as progress gets the intent that only the Stop shows."""
+    story.prompted()
+    story.tell(AgentSpoke("All tests pass now."), at=9.5)
+    assert story.turns[-1] == ("AGENT", "PROGRESS", "All tests pass now.")
+    story.stops("All tests pass now.", at=10)
+    assert story.turns[1:] == [("AGENT", "COMPLETION", "All tests pass now.")]
+    assert [turn.timestamp_source for turn in story.turn_rows.values()] == ["server", "jsonl"]
+
+
+def test_what_is_said_between_tools_is_progress(story: Story) -> None:
+    """The transcript's words while the command runs are progress, with the transcript's time."""
+    story.prompted()
+    story.tell(AgentSpoke("Let me look."), at=4)
+    story.tell(AgentSpoke("Let me look."), at=4)
+    assert story.turns[1:] == [("AGENT", "PROGRESS", "Let me look.")]
+    assert story.board == ("working", None)
+
+
+def test_a_prompt_of_hook_and_transcript_is_one(story: Story) -> None:
+    """The transcript corrects the prompt's time, and the same line again changes nothing."""
+    story.prompted("Fix it", at=3)
+    change = story.tell(UserSpoke("Fix it"), at=2.8)
+    assert [patch.timestamp_source for patch in change.patches] == ["jsonl"]
+    again = story.tell(UserSpoke("Fix it"), at=2.8)
+    assert (again.patches, story.turns) == ([], [("USER", "COMMAND", "Fix it")])
+
+
+def test_a_prompt_that_only_the_transcript_has_begins_a_command(story: Story) -> None:
+    """A missed hook is made good, with less than full confidence."""
+    story.tell(UserSpoke("Fix it"), prompt_id="p1")
+    assert story.board == ("working", None)
+    assert story.evidence.confidence == "medium"
+    story.prompted("Fix it", at=story.now + 0.2)
+    assert story.turns == [("USER", "COMMAND", "Fix it")]
+
+
+def test_words_of_a_subagent_are_not_the_agents(story: Story) -> None:
+    """A sub-agent's transcript says nothing for its parent."""
+    story.prompted()
+    story.tell(AgentSpoke("Sub report."), subagent_id="sub-1")
+    story.tell(UserSpoke("look around"), subagent_id="sub-1")
+    assert len(story.turns) == 1
+
+
+# --- confidence -------------------------------------------------------------------------------------------------------
+
+
+def test_hooks_are_believed_most(story: Story) -> None:
+    """A state that a hook told has high confidence, also when another source told it first."""
+    story.tell(UserSpoke("Fix it"), at=3, prompt_id="p1")
+    story.calls("t1", at=4, prompt_id="p1")
+    assert (story.evidence.source, story.evidence.confidence) == ("hook", "high")
+    assert story.agent.state_since == moment(3)
+
+
+@pytest.mark.parametrize(
+    ("origin", "confidence"),
+    [
+        (Origin.TRANSCRIPT, "medium"),
+        (Origin.REGISTRY, "medium"),
+        (Origin.PROCESS, "medium"),
+        (Origin.STATUS_LINE, "medium"),
+        (Origin.TIMER, "low"),
+        (Origin.OPERATOR, "high"),
+    ],
+)
+def test_other_sources_are_believed_less(story: Story, origin: Origin, confidence: str) -> None:
+    """What was read or concluded never has the confidence of a hook."""
+    story.prompted()
+    story.tell(TurnInterrupted(), origin=origin)
+    assert (story.evidence.source, story.evidence.confidence) == (origin.value, confidence)
+
+
+def test_an_answered_question_is_said_once(story: Story) -> None:
+    """What the tool asks and what was chosen are turns of the command; a doubled end adds nothing."""
+    story.prompted()
+    story.hook("PreToolUse", at=4, prompt_id="p1", **question("q1"))
+    story.hook("PermissionRequest", at=4.05, prompt_id="p1", **question(None))
+    story.hook("PostToolUse", at=9, prompt_id="p1", **answered("q1"))
+    story.hook("PostToolUse", at=9.002, prompt_id="p1", **answered("q1"))
+    story.hook("PostToolBatch", at=9.01, prompt_id="p1", **batch("q1"))
+    assert story.turns[1:] == [("AGENT", "QUESTION", "Which colour?"), ("USER", "ANSWER", "Which colour? Red")]
