@@ -1,7 +1,13 @@
 """Believable sessions of Claude Code as lists of hooks, for hypothesis to draw: blocks that follow each other in time.
 
 Each block is what the real client fires for one thing that happens; `believable` puts them together into a history whose
-times strictly increase. `UNFINISHED` blocks leave something open and can only come last.
+times strictly increase. Unfinished blocks leave something open: they come last, or an Esc that fires nothing follows.
+
+Three things cannot be understood in any order, whatever is done (`ONLY_IN_ORDER` leaves them out):
+- A dialog of which only a notification tells: heard while another dialog still seems open, it is taken for that one.
+- A prompt typed while a tool runs: only the tool's end tells that the turn took it in. If that is heard after the Stop,
+  the prompt seems to run as the next turn, until something newer is heard.
+- A reminder that the client is idle while sub-agents run: nobody has seen whether the client sends it then.
 """
 
 from collections.abc import Callable
@@ -25,6 +31,7 @@ from tests.kernel.story import (
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 Payload = dict[str, object]
+Block = Callable[["Session"], None]
 
 STATEMENTS = ("All tests pass now.", "I renamed the module.", "")
 QUESTIONS = ("Shall I delete the old files?",)
@@ -33,8 +40,9 @@ QUESTIONS = ("Shall I delete the old files?",)
 class Session:
     """A client while it is being imagined: its clock, its ids, and what runs in its background."""
 
-    def __init__(self, draw: Draw) -> None:
+    def __init__(self, draw: Draw, *, in_any_order: bool) -> None:
         self.draw = draw
+        self.in_any_order = in_any_order
         self.told: list[tuple[float, str, Payload]] = []
         self.now = 0.0
         self.session_id = "session-1"
@@ -48,6 +56,12 @@ class Session:
         """An id that nothing else has."""
         self._numbers[kind] = self._numbers.get(kind, 0) + 1
         return f"{kind}-{self._numbers[kind]}"
+
+    def one_of(self, blocks: list[Block]) -> Block:
+        """A block that may come now."""
+        allowed = [block for block in blocks if not self.in_any_order or block not in ONLY_IN_ORDER]
+        chosen: Block = self.draw(st.sampled_from(allowed))
+        return chosen
 
     def flip(self) -> bool:
         """One way or the other."""
@@ -244,7 +258,7 @@ def small_talk(session: Session) -> None:
     )
 
 
-STEPS: list[Callable[[Session], None]] = [
+STEPS: list[Block] = [
     tool,
     failing_tool,
     parallel_tools,
@@ -276,8 +290,8 @@ def prompted(session: Session) -> None:
 
 def steps(session: Session) -> None:
     """A turn's steps."""
-    for step in session.draw(st.lists(st.sampled_from(STEPS), max_size=3)):
-        step(session)
+    for _ in range(session.draw(st.integers(0, 3))):
+        session.one_of(STEPS)(session)
 
 
 def stop(session: Session) -> None:
@@ -340,12 +354,12 @@ def dismissed_turn(session: Session) -> None:
     """Esc at a dialog or in a tool fires nothing; the next thing heard is another turn."""
     prompted(session)
     steps(session)
-    session.draw(st.sampled_from(UNFINISHED_STEPS))(session)
+    session.one_of(UNFINISHED_STEPS)(session)
     prompted(session)
     stop(session)
 
 
-TURNS: list[Callable[[Session], None]] = [plain_turn, failed_turn, shell_turn, queued_turn, dismissed_turn]
+TURNS: list[Block] = [plain_turn, failed_turn, shell_turn, queued_turn, dismissed_turn]
 
 
 # --- between turns ----------------------------------------------------------------------------------------------------
@@ -385,12 +399,12 @@ def restart(session: Session) -> None:
 
 
 def idle_reminder(session: Session) -> None:
-    """A minute passes. (Nobody has seen whether the client reminds while a sub-agent runs.)"""
-    if not session.subagents:
+    """A minute passes."""
+    if not (session.in_any_order and session.subagents):
         session.fire("Notification", {"notification_type": "idle_prompt", "message": "Claude is waiting"}, after=60.0)
 
 
-BETWEEN: list[Callable[[Session], None]] = [manual_compaction, clear, resume_inside, restart, idle_reminder, small_talk]
+BETWEEN: list[Block] = [manual_compaction, clear, resume_inside, restart, idle_reminder, small_talk]
 
 
 # --- last things ------------------------------------------------------------------------------------------------------
@@ -454,7 +468,7 @@ def dialog_open(session: Session) -> None:
     session.fire("Notification", {"notification_type": "agent_needs_input", "message": "Choose"}, after=6.0)
 
 
-UNFINISHED_STEPS: list[Callable[[Session], None]] = [
+UNFINISHED_STEPS: list[Block] = [
     tool_runs,
     permission_open,
     question_open,
@@ -469,7 +483,7 @@ def unfinished_turn(session: Session) -> None:
     prompted(session)
     steps(session)
     if session.flip():
-        session.draw(st.sampled_from(UNFINISHED_STEPS))(session)
+        session.one_of(UNFINISHED_STEPS)(session)
 
 
 def subagent_runs(session: Session) -> None:
@@ -481,16 +495,18 @@ def subagent_runs(session: Session) -> None:
         permission_open(session, **in_subagent(session.subagents[-1]))
 
 
-LAST: list[Callable[[Session], None]] = [unfinished_turn, subagent_runs, exits, manual_compaction, idle_reminder]
+LAST: list[Block] = [unfinished_turn, subagent_runs, exits, manual_compaction, idle_reminder]
+
+
+ONLY_IN_ORDER: list[Block] = [unexplained_dialog, dialog_open, queued_prompt]
 
 
 @st.composite
-def believable(draw: Draw, most_turns: int = 2) -> list[Event]:
+def believable(draw: Draw, *, in_any_order: bool = False, most: int = 3) -> list[Event]:
     """The hooks of one session, decoded, in the order they were fired."""
-    session = Session(draw)
+    session = Session(draw, in_any_order=in_any_order)
     session.fire("SessionStart", {"source": "startup", "model": "claude-opus-5-5"})
-    for turn in draw(st.lists(st.sampled_from(TURNS + BETWEEN), max_size=most_turns)):
-        turn(session)
-    if draw(st.booleans()):
-        draw(st.sampled_from(LAST))(session)
+    for _ in range(draw(st.integers(0, most - 1))):
+        session.one_of(TURNS + BETWEEN)(session)
+    session.one_of(TURNS + BETWEEN + LAST)(session)
     return [decode(envelope(name, seconds, payload)) for seconds, name, payload in session.told]

@@ -75,7 +75,7 @@ class Story:
         self.waits: dict[str, Wait] = {}
         self.changes: list[Change] = []
 
-    def hook(self, name: str, *, at: float | None = None, context: Context = CLIENT, **payload: object) -> Change:
+    def hook(self, name: str, /, *, at: float | None = None, context: Context = CLIENT, **payload: object) -> Change:
         """A hook fires."""
         return self.take(decode(envelope(name, self._tick(at), payload, context=context)))
 

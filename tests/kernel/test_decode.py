@@ -251,7 +251,9 @@ def test_an_unknown_event_is_data() -> None:
     assert event.meta.session_id == "session-1"
 
 
-@pytest.mark.parametrize("payload", [b"", b"nonsense", b"[]", b"null", b'"text"', b"{}{}", b'{"a"', b"\xff\xfe", b"[" * 9])
+@pytest.mark.parametrize(
+    "payload", [b"", b"nonsense", b"[]", b"null", b'"text"', b"{}{}", b'{"a"', b"\xff\xfe", b"[" * 9]
+)
 def test_what_is_no_object_is_noted(payload: bytes) -> None:
     """A payload that cannot be read at all still gives an event."""
     event = decode(envelope("Stop", 1, payload))

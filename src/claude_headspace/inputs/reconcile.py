@@ -96,15 +96,16 @@ class Reconciler:
 
     async def _pause(self) -> None:
         """Wait for the interval in use; when hooks fall silent or resume meanwhile, for the new one."""
-        self._changed.clear()
-        until_silent = self._last_heard / SECOND + self._cadence.silent_after - self._clock() / SECOND
-        interval = self.polling.interval_seconds
-        pause = min(interval, until_silent + self._cadence.silent) if until_silent > 0 else interval
-        try:
-            await asyncio.wait_for(self._changed.wait(), pause)
-        except TimeoutError:
-            return
-        await self._pause()
+        while True:
+            self._changed.clear()
+            until_silent = self._last_heard / SECOND + self._cadence.silent_after - self._clock() / SECOND
+            interval = self.polling.interval_seconds
+            pause = min(interval, until_silent + self._cadence.silent) if until_silent > 0 else interval
+            try:
+                async with asyncio.timeout(pause):  # wait_for of Python 3.11 may swallow the cancellation of `stop`
+                    await self._changed.wait()
+            except TimeoutError:
+                return
 
     async def look(self) -> None:
         """Ask every source once; one that fails does not keep the others from being asked."""

@@ -229,16 +229,46 @@ class AgentSpoke(msgspec.Struct, frozen=True):
 
 
 class UserSpoke(msgspec.Struct, frozen=True):
-    """The transcript shows a prompt, whether or not a hook told it."""
+    """The transcript shows a prompt, whether or not a hook told it; `queued` if it had waited for the turn before."""
+
+    text: str
+    queued: bool = False
+
+
+class PromptQueued(msgspec.Struct, frozen=True):
+    """A prompt was typed while the agent works: it waits for the turn to take it in, or to end."""
 
     text: str
 
 
+class PromptUnqueued(msgspec.Struct, frozen=True):
+    """A queued prompt will be no turn of its own: the running turn took it in, or it was withdrawn. Empty: all."""
+
+    text: str
+
+
+class TurnClosed(msgspec.Struct, frozen=True):
+    """The transcript closes a turn. How it ended was told before; `pending` sub-agents go on without it."""
+
+    pending: int = 0
+
+
+class UsageMeasured(msgspec.Struct, frozen=True, kw_only=True):
+    """What the context holds and what the session has cost, as far as it is told."""
+
+    model: str | None = None
+    tokens: int | None = None
+    window: int | None = None
+    cost_usd: float | None = None
+
+
 class ClientReported(msgspec.Struct, frozen=True):
-    """The client's own registry entry: busy, idle, shell or waiting."""
+    """The client's own registry entry: busy, idle, shell or waiting; empty while it does not say."""
 
     status: str
     ask: Ask | None = None
+    headless: bool = False
+    """Nobody sits in front of it: a program started it (`-p`)."""
 
 
 class ClientVanished(msgspec.Struct, frozen=True):
@@ -255,6 +285,12 @@ class AgentRenamed(msgspec.Struct, frozen=True):
 
 class Observed(msgspec.Struct, frozen=True):
     """Something that only tells that the agent is there."""
+
+
+class Several(msgspec.Struct, frozen=True):
+    """More than one thing told at once, in this order."""
+
+    facts: "tuple[Fact, ...]"
 
 
 Fact = (
@@ -283,10 +319,15 @@ Fact = (
     | TodoDone
     | AgentSpoke
     | UserSpoke
+    | PromptQueued
+    | PromptUnqueued
+    | TurnClosed
+    | UsageMeasured
     | ClientReported
     | ClientVanished
     | AgentRenamed
     | Observed
+    | Several
 )
 
 

@@ -36,7 +36,7 @@ _OPENING = 1_200
 _OPENING_SENTENCES = 3
 _CLOSING_SENTENCES = 4
 _LONGEST_SENTENCE = 400
-_SENTENCES = 40
+_SENTENCES = 16
 _STATEMENTS_AFTER = 3
 _WRAPPED_LINE = 60
 
@@ -47,18 +47,25 @@ _GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]")
 _GREEK_QUESTION = re.compile(r";(?=\s|$)")
 _MARKS = re.compile(r"[?!][?!]+")
 _SENTENCE_END = re.compile(r"(?<=[?!])(?=\s)|(?<=[。])|(?<=[\u2e80-\uffef][?!])|(?<=[.…])\s+(?![a-z])")
+# The same for texts in ASCII alone, five times as fast: it begins at a space instead of looking at every character.
+_ASCII_SENTENCE_END = re.compile(r"\s(?:(?<=[?!]\s)|(?<=\.\s)\s*(?![a-z]))")
 _ONE_SPELLING = str.maketrans(
     {"？": "?", "؟": "?", "\u037e": "?", "！": "!", "’": "'", "：": ":", "｡": "。", "*": None}
 )
 
-# What is not read, each left as one plain word so that the sentence around it stays whole.
+# What is not read, each left as one plain word so that the sentence around it stays whole. The first column is a cheap
+# sign: without any of these characters there is nothing to look for.
 _NOT_READ = (
-    (re.compile(r"(`{1,2})[^`\n]{1,400}\1"), "x"),
-    (re.compile(r"!?\[[^\[\]\n]{0,300}\]\([^()\s]{0,600}\)"), "x"),
-    (re.compile(r"(?:https?://|www\.)[^\s<>)\]]+"), "x"),
-    (re.compile(r"\"[^\"\n]{1,400}\"|“[^“”\n]{1,400}”|„[^„“”\n]{1,400}[“”]|«[^«»\n]{1,400}»"), "x"),
-    (re.compile(r"「[^「」\n]{1,400}」|『[^『』\n]{1,400}』|《[^《》\n]{1,400}》|(?<!\w)'[^'\n]{1,200}'(?!\w)"), "x"),
-    (re.compile(r"(?<=\S)\s*(?:\([^()\n]{0,400}\)|（[^（）\n]{0,400}）)"), ""),
+    ("`", re.compile(r"(`{1,2})[^`\n]{1,400}\1"), "x"),
+    ("[", re.compile(r"!?\[[^\[\]\n]{0,300}\]\([^()\s]{0,600}\)"), "x"),
+    ("/.", re.compile(r"(?:https?://|www\.)[^\s<>)\]]+"), "x"),
+    ('"“„«', re.compile(r"\"[^\"\n]{1,400}\"|“[^“”\n]{1,400}”|„[^„“”\n]{1,400}[“”]|«[^«»\n]{1,400}»"), "x"),
+    (
+        "「『《'",
+        re.compile(r"「[^「」\n]{1,400}」|『[^『』\n]{1,400}』|《[^《》\n]{1,400}》|(?<!\w)'[^'\n]{1,200}'(?!\w)"),
+        "x",
+    ),
+    ("(（", re.compile(r"(?<=\S)\s*(?:\([^()\n]{0,400}\)|（[^（）\n]{0,400}）)"), ""),
 )
 
 
@@ -99,11 +106,14 @@ def detect_intent(text: str) -> Detection:
     text = _without_last_code(text)
     cut = len(text) > _SLICE or text.count("\n") >= _LINES
     lines = _lines(text[-_SLICE:], cut)
-    head = (_lines(text[:_OPENING], False) if cut else []) or lines
     sentences = _last_sentences(_tail(lines))
     if not sentences:
         return Detection(Intent.COMPLETION, 0.2, "there are no words to read")
-    opening = _first_sentences(_joined(head[:_OPENING_SENTENCES]))
+    if not cut and len(sentences) < _SENTENCES:
+        opening = sentences[:_OPENING_SENTENCES]
+    else:
+        head = (_lines(text[:_OPENING], False) if cut else []) or lines
+        opening = _first_sentences(_joined(head[:_OPENING_SENTENCES]))
     claim = _claim(opening, sentences)
     return _question(sentences, claim is not None) or claim or _completion(sentences)
 
@@ -212,13 +222,15 @@ def _first_sentences(lines: Sequence[_Line]) -> list[_Sentence]:
 
 
 def _parts(line: _Line) -> list[str]:
-    return _SENTENCE_END.split(_plain(line.text))
+    text = _plain(line.text)
+    return (_ASCII_SENTENCE_END if text.isascii() else _SENTENCE_END).split(text)
 
 
 def _plain(text: str) -> str:
     """Take out what is not read and spell the marks one way."""
-    for pattern, stand_in in _NOT_READ:
-        text = pattern.sub(stand_in, text)
+    for signs, pattern, stand_in in _NOT_READ:
+        if any(sign in text for sign in signs):
+            text = pattern.sub(stand_in, text)
     text = text.translate(_ONE_SPELLING)
     if _GREEK.search(text):
         text = _GREEK_QUESTION.sub("?", text)

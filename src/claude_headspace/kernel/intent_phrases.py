@@ -12,6 +12,7 @@ Rules of the notation
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -21,21 +22,39 @@ _CHOICE = re.compile(r"\{([^{}]*)\}")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _UNSPACED = re.compile("[\u2e80-\uffff]")
 _KEY = 4
+_FREQUENT = frozenset(
+    "a all and any are as at be been but by can do does for from has have here how i if in is it its me my no not now of "
+    "on one or our so test that the then ther they this to up was we were what when will with work x you your".split()
+)
+"""Keys that nearly every message has: a phrase is looked up by a better one, if it has any."""
 
 
 class Words(NamedTuple):
-    """A sentence as the tables want it: lower case, one space around each word, and the keys to look it up by."""
+    """A sentence as the tables want it: lower case, one space around each word, and what every table finds in it."""
 
     text: str
     keys: frozenset[str]
+    found: dict["Phrases", str]
 
 
 def words_of(sentence: str) -> Words:
     """Take a sentence apart; a key is the beginning of a word, or one character of a script without spaces."""
-    found = _WORD.findall(sentence.lower())
-    text = f" {' '.join(found)} "
-    keys = {word[:_KEY] for word in found}
-    return Words(text, frozenset(keys if text.isascii() else keys.union(_UNSPACED.findall(text))))
+    words = _WORD.findall(sentence.lower())
+    text = f" {' '.join(words)} "
+    keys = frozenset(word[:_KEY] for word in words)
+    if not text.isascii():
+        keys = keys.union(_UNSPACED.findall(text))
+    return Words(text, keys, _search(text, keys))
+
+
+def _search(text: str, keys: frozenset[str]) -> dict["Phrases", str]:
+    """Look a sentence up in all tables at once: the first phrase of each that is in it."""
+    found: dict[Phrases, str] = {}
+    for key in sorted(_INDEX.keys() & keys):
+        for needed, phrase, table in _INDEX[key]:
+            if needed <= keys and table not in found and phrase.is_in(text):
+                found[table] = phrase.name
+    return found
 
 
 class _Phrase(NamedTuple):
@@ -65,20 +84,34 @@ class Phrases:
     """A table that answers: which of its phrases is in this sentence?"""
 
     def __init__(self, table: str) -> None:
-        self._by_key: dict[str, list[_Phrase]] = {}
-        for variant in _variants_of_all(table):
-            phrase = _compile(variant)
-            first = phrase.parts[0].split(maxsplit=1)[0]
-            key = first[0] if _UNSPACED.match(first) else first[:_KEY]
-            self._by_key.setdefault(key, []).append(phrase)
+        compiled = [_compile(variant) for variant in _variants_of_all(table)]
+        common = Counter(key for phrase in compiled for key in _keys(phrase))
+        for phrase in compiled:
+            keys = _keys(phrase)
+            rarest = min(keys, key=lambda key: (key in _FREQUENT, common[key], key))
+            _INDEX.setdefault(rarest, []).append((keys, phrase, self))
 
     def find(self, words: Words) -> str:
         """Give a phrase that is in the sentence, or nothing."""
-        for key in sorted(self._by_key.keys() & words.keys):
-            for phrase in self._by_key[key]:
-                if phrase.is_in(words.text):
-                    return phrase.name
-        return ""
+        return words.found.get(self, "")
+
+
+_INDEX: dict[str, list[tuple[frozenset[str], _Phrase, Phrases]]] = {}
+"""Every phrase of every table, under the rarest of the keys that a sentence with it must have."""
+
+
+def _keys(phrase: _Phrase) -> frozenset[str]:
+    """The keys that a sentence with this phrase must have; a word with any ending has one only if it is long enough."""
+    first = phrase.parts[0].strip()
+    if _UNSPACED.match(first):
+        return frozenset(first[0])
+    keys: set[str] = set()
+    for part in phrase.parts:
+        words = part.split()
+        whole = words if part.endswith(" ") else words[:-1]
+        keys.update(word[:_KEY] for word in whole if not _UNSPACED.search(word))
+        keys.update(word[:_KEY] for word in words[len(whole) :] if len(word) >= _KEY and not _UNSPACED.search(word))
+    return frozenset(keys)
 
 
 def _variants_of_all(table: str) -> Iterator[str]:

@@ -139,7 +139,8 @@ class Broadcaster:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.add(future)
         try:
-            await asyncio.wait_for(future, patience)
+            async with asyncio.timeout(patience):
+                await future
         except TimeoutError:
             return
         finally:

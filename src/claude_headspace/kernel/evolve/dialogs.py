@@ -10,7 +10,7 @@ from claude_headspace.kernel.facts import Ask, Meta
 
 def attention(change: Change, meta: Meta, fact: facts.AttentionCalled) -> None:
     """The client calls: a dialog is open that no other event may have told, or it has been idle for a minute."""
-    if fact.kind == "idle_prompt":
+    if fact.kind == "idle_prompt" and meta.subagent_id is None:
         change.inferred, change.why = True, "the client reminds that it is idle"
         quiet(change, meta.at, "the client is idle")
     elif fact.ask is not None:

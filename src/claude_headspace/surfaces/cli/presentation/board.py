@@ -13,7 +13,7 @@ from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, line, qu
 from claude_headspace.surfaces.wording import SHAPES, Json, instant, shape, span, summary, tells_time
 
 LEAST_DOING = 22
-LEAST_PLACE = 8
+LEAST_PLACE = {"where": 12, "project": 6}
 MOST_DOING = 100
 MOST_NAME = 28
 GAP = 2
@@ -98,7 +98,7 @@ def _fits(widths: dict[str, int], width: int) -> bool:
     if place is not None:
         room = max(room - GAP, 2)
         shared = max(room - widths["doing"], room // 4)
-        enough = shared >= min(widths[place], LEAST_PLACE)
+        enough = shared >= min(widths[place], LEAST_PLACE[place])
         widths[place] = min(widths[place], shared)
         room -= widths[place]
     enough = enough and room >= min(widths["doing"], LEAST_DOING)

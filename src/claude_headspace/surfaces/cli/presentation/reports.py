@@ -63,7 +63,8 @@ def first_event(url: str) -> list[Line]:
     """How to see something at once."""
     return [
         quiet("Try it, then look with `headspace list`:"),
-        quiet(f"  curl {url}/hook/session-start -H 'Content-Type: application/json' \\"),
+        quiet(f"  curl {url}/hook/session-start \\"),
+        quiet("    -H 'Content-Type: application/json' \\"),
         quiet("""    -d '{"session_id": "hello", "cwd": "'"$PWD"'"}'"""),
     ]
 

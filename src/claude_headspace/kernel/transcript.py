@@ -1,0 +1,467 @@
+"""One line of a transcript becomes facts. Total: whatever a line holds, nothing is raised and unknown lines say nothing.
+
+Claude Code writes `<config dir>/projects/<directory>/<session id>.jsonl`, and one file for each sub-agent below it. The
+format is undocumented, measured on 2.1.197 and 2.1.325 and known nowhere but here.
+
+Rules
+- A line speaks for its own time, not for when it was read: it reaches the disk up to half a second later.
+- One line is one block of a message. The lines of a message repeat its `usage`: it replaces, it is never added up.
+- Only what the human typed is a prompt. Injected text (`isMeta`), tool results, local commands and their output are not.
+- What a sub-agent's file says is about the sub-agent; its words are not the agent's.
+- Most lines say nothing about the agent: `Line.facts` is empty, and such a line is not worth keeping.
+"""
+
+import hashlib
+import html
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+
+import msgspec
+
+from claude_headspace.kernel import facts, wire
+from claude_headspace.kernel.decode import _answer as answer_of
+from claude_headspace.kernel.decode import _tool_started, one_line, tolerant
+from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.facts import Event, Fact, Meta
+
+LINE = "TranscriptLine"
+"""The name of the envelope that a line travels in."""
+
+INTERRUPTS = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
+REJECTED = "The user doesn't want to proceed with this tool use"
+CUT_OFF = "[Tool call interrupted"
+"""The client was killed in the middle of a call, and says so when the session is taken up again."""
+SYNTHETIC = "<synthetic>"
+NOTHING_SAID = ("No response requested.", "(no content)")
+"""What the client writes in the model's place. The first means: the turn before was broken off."""
+BLOCKED = "UserPromptSubmit operation blocked by hook"
+NOTIFICATION = "<task-notification>"
+NO_PROMPT = (
+    "<bash-stderr>",
+    "<bash-stdout>",
+    "<command-name>",
+    "<local-command-caveat>",
+    "<local-command-stderr>",
+    "<local-command-stdout>",
+    "<system-reminder>",
+    "<user-memory-input>",
+)
+"""How texts begin that stand where prompts do and are none: local commands, what they printed, reminders."""
+
+LARGEST_UNCUT = 32 * 1024
+LONGEST_STRING = 4_096
+LONGEST_SPEECH = 200_000
+"""What is kept of a line: short ones are kept as they are; in long ones long strings are cut, words that were said last."""
+
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+_SHELL_INPUT = re.compile(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
+_COMMAND_NAME = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
+_COMMAND_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_TASK_ID = re.compile(r"<task-id>([^<]{1,200})</task-id>")
+
+
+# --- foreign shapes ---------------------------------------------------------------------------------------------------
+
+
+class WireUsage(msgspec.Struct):
+    """What one reply took; what was read of the context is spread over three numbers."""
+
+    input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+
+
+class WireBlock(msgspec.Struct):
+    """A piece of a message: text, a call, or a call's result."""
+
+    type: str = ""
+    text: str = ""
+    id: str | None = None
+    name: str = ""
+    input: msgspec.Raw = wire.RAW_NULL
+    tool_use_id: str | None = None
+    is_error: bool | None = None
+    content: msgspec.Raw = wire.RAW_NULL
+
+
+class WireMessage(msgspec.Struct):
+    """A message as the API knows it."""
+
+    model: str | None = None
+    stop_reason: str | None = None
+    content: msgspec.Raw = wire.RAW_NULL
+    usage: WireUsage | None = None
+
+
+class WireAttachment(msgspec.Struct):
+    """Something that the client adds to the conversation."""
+
+    type: str = ""
+    prompt: str = ""
+
+
+class WireCompaction(msgspec.Struct):
+    """What a compaction left over."""
+
+    post_tokens: int | None = msgspec.field(default=None, name="postTokens")
+
+
+class WireLine(msgspec.Struct, rename="camel"):
+    """The parts of a line that say something. Every one may be missing."""
+
+    type: str = ""
+    subtype: str = ""
+    uuid: str | None = None
+    timestamp: str | None = None
+    session_id: str = ""
+    cwd: str | None = None
+    git_branch: str | None = None
+    prompt_id: str | None = None
+    prompt_source: str | None = None
+    permission_mode: str | None = None
+    is_meta: bool | None = None
+    is_sidechain: bool | None = None
+    is_compact_summary: bool | None = None
+    is_aborted_mid_stream: bool | None = None
+    is_api_error_message: bool | None = None
+    agent_id: str | None = None
+    error: str | None = None
+    message: msgspec.Raw = wire.RAW_NULL
+    attachment: msgspec.Raw = wire.RAW_NULL
+    compact_metadata: msgspec.Raw = wire.RAW_NULL
+    tool_use_result: msgspec.Raw = wire.RAW_NULL
+    tool_denial_kind: str | None = None
+    user_feedback: str | None = None
+    pending_background_agent_count: int | None = None
+    operation: str = ""
+    content: msgspec.Raw = wire.RAW_NULL
+    total_cost: float | None = msgspec.field(default=None, name="totalCostUSD")
+    has_unknown_model_cost: bool | None = None
+
+
+# --- a line -----------------------------------------------------------------------------------------------------------
+
+
+class Line(msgspec.Struct, frozen=True):
+    """What one line says, and of whom."""
+
+    at: Micros | None
+    """The line's own time; some kinds have none."""
+    session_id: str
+    key: str
+    """Recognises the line, also in a copy of the file."""
+    cwd: str | None
+    facts: tuple[Fact, ...]
+    subagent_id: str | None = None
+
+
+def read_line(raw: bytes) -> Line | None:
+    """The line, if it says anything."""
+    shape = tolerant(raw, WireLine)[0]
+    told = _facts(shape)
+    if not told or not shape.session_id:
+        return None
+    key = shape.uuid or hashlib.blake2b(raw.strip(), digest_size=12).hexdigest()
+    return Line(_moment(shape.timestamp), shape.session_id, key, shape.cwd, told, _subagent(shape))
+
+
+def decode_line(envelope: Envelope) -> Event:
+    """Give a line its meaning. Never raises."""
+    shape, anomaly = tolerant(envelope.payload, WireLine)
+    told = _facts(shape)
+    meta = Meta(
+        event_id=envelope.id,
+        name=envelope.name,
+        origin=envelope.origin,
+        at=envelope.fired_at,
+        received_at=envelope.received_at,
+        session_id=shape.session_id,
+        cwd=shape.cwd,
+        prompt_id=shape.prompt_id,
+        permission_mode=shape.permission_mode,
+        subagent_id=_subagent(shape),
+    )
+    fact = told[0] if len(told) == 1 else facts.Several(told) if told else facts.Observed()
+    return Event(meta, fact, envelope.context, anomaly)
+
+
+def is_repetition(told: tuple[Fact, ...]) -> bool:
+    """Whether hooks tell all of it, where there are any: the course of calls that ask nobody, and of sub-agents."""
+    return all(isinstance(fact, _REPETITIONS) and not getattr(fact, "ask", None) for fact in told)
+
+
+_REPETITIONS = (
+    facts.ToolStarted,
+    facts.ToolFinished,
+    facts.ToolFailed,
+    facts.SubagentStarted,
+    facts.SubagentStopped,
+    facts.UsageMeasured,
+)
+
+
+def measured_tokens(told: tuple[Fact, ...]) -> int | None:
+    """How full a line says the context is."""
+    return next((fact.tokens for fact in told if isinstance(fact, facts.UsageMeasured)), None)
+
+
+def _moment(timestamp: str | None) -> Micros | None:
+    try:
+        moment = datetime.fromisoformat(timestamp or "")
+    except ValueError:
+        return None
+    return (moment - _EPOCH) // timedelta(microseconds=1) if moment.tzinfo else None
+
+
+def _subagent(line: WireLine) -> str | None:
+    return line.agent_id if line.is_sidechain else None
+
+
+def _facts(line: WireLine) -> tuple[Fact, ...]:
+    reader = _READERS.get(line.type)
+    return tuple(reader(line)) if reader is not None else ()
+
+
+# --- users ------------------------------------------------------------------------------------------------------------
+
+
+def _user(line: WireLine) -> Iterator[Fact]:
+    """A prompt, the results of calls, or that the turn was interrupted."""
+    if line.is_meta or line.is_compact_summary:
+        return
+    said = []
+    for block in _blocks(_message(line)):
+        if block.type == "tool_result":
+            yield from _result(line, block)
+        elif block.type == "text":
+            said.append(block.text)
+    if said:
+        yield from _said(line, "\n".join(said))
+
+
+def _said(line: WireLine, text: str) -> Iterator[Fact]:
+    words = text.strip()
+    if words in INTERRUPTS:
+        yield facts.TurnInterrupted()
+    elif line.is_sidechain:
+        yield facts.SubagentStarted()
+    elif words.startswith(NOTIFICATION):
+        yield _came_back(words)
+    elif (spoken := _spoken(text, words)).strip():
+        yield facts.UserSpoke(spoken, line.prompt_source == "queued")
+
+
+def _spoken(text: str, words: str) -> str:
+    """The prompt as it was typed; empty when nobody typed it.
+
+    A command that the client runs itself begins with its name, one that becomes a prompt with its message.
+    """
+    if words.startswith("<bash-input>"):
+        return f"! {_inner(_SHELL_INPUT, words)}"
+    if words.startswith("<command-message>"):
+        return f"{_inner(_COMMAND_NAME, words)} {_inner(_COMMAND_ARGUMENTS, words)}".strip()
+    return "" if words.startswith(NO_PROMPT) else text
+
+
+def _inner(tag: re.Pattern[str], words: str) -> str:
+    found = tag.search(words)
+    return html.unescape(found[1]).strip() if found else ""
+
+
+def _came_back(words: str) -> Fact:
+    found = _TASK_ID.search(words)
+    return facts.PromptSubmitted(words, found[1] if found else "")
+
+
+def _result(line: WireLine, block: WireBlock) -> Iterator[Fact]:
+    """How a call ended. The result names the call, never the tool."""
+    text = _result_text(block.content)
+    if line.tool_denial_kind == "interrupted" or text.startswith(CUT_OFF):
+        yield facts.TurnInterrupted()
+    elif line.tool_denial_kind or text.startswith(REJECTED):
+        reason = one_line(line.user_feedback or "") or ("by the user" if text.startswith(REJECTED) else one_line(text))
+        yield facts.ToolRefused(block.tool_use_id, "", reason=reason)
+    elif block.is_error:
+        yield facts.ToolFailed(block.tool_use_id, "", error=one_line(text))
+    else:
+        yield _finished(line, block)
+
+
+def _finished(line: WireLine, block: WireBlock) -> Fact:
+    response = tolerant(line.tool_use_result, wire.WireToolResponse)[0]
+    return facts.ToolFinished(
+        block.tool_use_id,
+        "",
+        answer=answer_of(response.answers),
+        background_task=_left_running(response.background_task_id),
+        background_subagent=response.agent_id if response.status == "async_launched" else None,
+    )
+
+
+def _left_running(task_id: str | None) -> facts.Task | None:
+    return facts.Task(id=task_id, kind="shell") if task_id else None
+
+
+def _result_text(content: msgspec.Raw) -> str:
+    return " ".join(block.text for block in _blocks(WireMessage(content=content)))
+
+
+# --- the agent --------------------------------------------------------------------------------------------------------
+
+
+def _assistant(line: WireLine) -> Iterator[Fact]:
+    """Words, calls, errors, and how full the context is."""
+    message = _message(line)
+    blocks = _blocks(message)
+    if message.model == SYNTHETIC:
+        yield from _written_by_client(line, "".join(block.text for block in blocks))
+        return
+    final = message.stop_reason not in (None, "tool_use")
+    for block in blocks:
+        if block.type == "text" and block.text.strip():
+            yield from _speech(line, block.text, final=final)
+        elif block.type == "tool_use" and block.id:
+            yield _tool_started(wire.WireTool(tool_name=block.name, tool_input=_compact(block.input), tool_use_id=block.id))
+    if line.is_aborted_mid_stream:
+        yield facts.TurnInterrupted()
+    yield from _usage(line, message)
+
+
+def _speech(line: WireLine, text: str, *, final: bool) -> Iterator[Fact]:
+    if not line.is_sidechain:
+        yield facts.AgentSpoke(text, final)
+    elif final:
+        yield facts.SubagentStopped(text)
+
+
+def _written_by_client(line: WireLine, text: str) -> Iterator[Fact]:
+    if line.is_api_error_message:
+        yield facts.TurnFailed(line.error or "unknown", text)
+    elif text == NOTHING_SAID[0]:
+        yield facts.TurnInterrupted()
+    elif text.strip() and text not in NOTHING_SAID and not line.is_sidechain:
+        yield facts.AgentSpoke(text)
+
+
+def _usage(line: WireLine, message: WireMessage) -> Iterator[Fact]:
+    usage = message.usage
+    if line.is_sidechain or usage is None:
+        return
+    parts = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
+    if tokens := sum(part or 0 for part in parts):
+        yield facts.UsageMeasured(model=message.model, tokens=tokens)
+
+
+def _compact(raw: msgspec.Raw) -> msgspec.Raw:
+    """An input as hooks spell it, so that both have the same digest."""
+    try:
+        return msgspec.Raw(msgspec.json.format(bytes(raw), indent=-1))
+    except msgspec.DecodeError:
+        return raw
+
+
+# --- the client -------------------------------------------------------------------------------------------------------
+
+
+def _system(line: WireLine) -> Iterator[Fact]:
+    if line.is_sidechain:
+        return
+    if line.subtype == "turn_duration":
+        yield facts.TurnClosed(line.pending_background_agent_count or 0)
+    elif line.subtype == "compact_boundary":
+        yield facts.SessionStarted("compact")
+        if tokens := tolerant(line.compact_metadata, WireCompaction)[0].post_tokens:
+            yield facts.UsageMeasured(tokens=tokens)
+    elif line.subtype == "informational" and _text(line.content).startswith(BLOCKED):
+        yield facts.TurnInterrupted()
+
+
+def _attachment(line: WireLine) -> Iterator[Fact]:
+    """A queued prompt, or finished work, was taken into the running turn."""
+    attachment = tolerant(line.attachment, WireAttachment)[0]
+    if attachment.type == "queued_command" and not line.is_sidechain:
+        words = attachment.prompt.strip()
+        if words.startswith(NOTIFICATION):
+            yield _came_back(words)
+        elif words:
+            yield facts.PromptUnqueued(attachment.prompt)
+
+
+def _queue(line: WireLine) -> Iterator[Fact]:
+    text = _text(line.content)
+    if line.operation == "popAll":
+        yield facts.PromptUnqueued("")
+    elif text.strip() and not text.lstrip().startswith(NOTIFICATION):
+        if line.operation == "enqueue":
+            yield facts.PromptQueued(text)
+        elif line.operation == "remove":
+            yield facts.PromptUnqueued(text)
+
+
+def _cost(line: WireLine) -> Iterator[Fact]:
+    """What the session has cost, in the client's own words; a sum with unknown prices in it is no cost."""
+    if line.total_cost is not None and not line.has_unknown_model_cost:
+        yield facts.UsageMeasured(cost_usd=line.total_cost)
+
+
+_READERS: dict[str, Callable[[WireLine], Iterator[Fact]]] = {
+    "user": _user,
+    "assistant": _assistant,
+    "system": _system,
+    "attachment": _attachment,
+    "queue-operation": _queue,
+    "cost-state": _cost,
+}
+"""The kinds of lines that say something. All others are the client's own notes."""
+
+
+def _message(line: WireLine) -> WireMessage:
+    return tolerant(line.message, WireMessage)[0]
+
+
+def _blocks(message: WireMessage) -> list[WireBlock]:
+    """The pieces of a message; one that is a plain text has a single piece."""
+    content = bytes(message.content)
+    if content[:1] == b'"':
+        return [WireBlock(type="text", text=_text(message.content))]
+    try:
+        pieces = msgspec.json.decode(content, type=list[msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return []
+    return [tolerant(piece, WireBlock)[0] for piece in pieces]
+
+
+def _text(raw: msgspec.Raw) -> str:
+    """A JSON string; anything else is empty."""
+    return tolerant(b'{"text":%s}' % bytes(raw), WireBlock)[0].text
+
+
+# --- what is kept -----------------------------------------------------------------------------------------------------
+
+
+def bounded(raw: bytes) -> bytes:
+    """The line as it is kept: whole, unless it is long; then its long strings are cut, but not what was said."""
+    raw = raw.strip()
+    if len(raw) <= LARGEST_UNCUT:
+        return raw
+    try:
+        return msgspec.json.encode(_cut(msgspec.json.decode(raw), LONGEST_STRING))
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return raw[:LARGEST_UNCUT]
+
+
+def _cut(value: object, longest: int) -> object:
+    if isinstance(value, str):
+        return value if len(value) <= longest else value[: longest - 1] + "…"
+    if isinstance(value, list):
+        return [_cut(item, longest) for item in value]
+    if isinstance(value, dict):
+        return {key: _cut(item, _limit(value, key, longest)) for key, item in value.items()}
+    return value
+
+
+def _limit(owner: dict[object, object], key: object, longest: int) -> int:
+    """Words have room: the text of a block, and a message that is nothing but text."""
+    said = (key == "text" and owner.get("type") == "text") or (key == "content" and "role" in owner)
+    return LONGEST_SPEECH if said and isinstance(owner[key], str) else longest

@@ -1,0 +1,120 @@
+"""Dialogs that no call explains: notifications and MCP elicitations."""
+
+import pytest
+
+from tests.kernel.story import Story, answered, in_subagent, question
+
+PERMISSION = {"notification_type": "permission_prompt", "message": "Claude needs your permission"}
+DIALOG = {"notification_type": "agent_needs_input", "message": "Auto mode needs your choice"}
+ELICITATION = {"mcp_server_name": "tickets", "elicitation_id": "el-1", "message": "Which board?"}
+
+
+@pytest.fixture
+def story() -> Story:
+    """A client that works on a prompt."""
+    told = Story()
+    told.starts()
+    told.prompted()
+    return told
+
+
+def test_a_notification_never_opens_a_second_wait(story: Story) -> None:
+    """The reminder six seconds after a dialog tells nothing new."""
+    story.calls("t1", "rm x", at=4)
+    story.asks_permission("rm x", at=4.05)
+    story.hook("Notification", at=10, **PERMISSION)
+    assert story.open_waits == ["permission"]
+
+
+def test_a_notification_alone_opens_a_wait(story: Story) -> None:
+    """Some dialogs fire no other hook; the next end of a tool closes them."""
+    story.calls("t1", at=4)
+    story.hook("Notification", at=10, **DIALOG)
+    assert story.board == ("waiting", "dialog")
+    story.called("t1", at=12)
+    assert story.board == ("working", None)
+
+
+def test_a_notification_may_be_the_first_that_is_heard() -> None:
+    """A daemon that started late learns that somebody waits."""
+    story = Story()
+    story.hook("Notification", **PERMISSION)
+    assert story.board == ("waiting", "permission")
+
+
+def test_a_dialog_explains_the_notification_that_overtook_it(story: Story) -> None:
+    """Heard in the wrong order, the two are still one wait, and it is that of the call."""
+    story.hook("Notification", at=10, **PERMISSION)
+    story.hook("PermissionRequest", at=4.05, **question(None))
+    story.hook("PreToolUse", at=4, **question("q1"))
+    assert [(wait.kind, wait.call_id) for wait in story.agent.waits] == [("question", "q1")]
+    story.hook("PostToolUse", at=12, **answered("q1"))
+    assert story.board == ("working", None)
+
+
+def test_a_question_explains_the_notification_that_overtook_it(story: Story) -> None:
+    """A call that asks is enough to know what the notification meant."""
+    story.hook("Notification", at=10, **PERMISSION)
+    story.hook("PreToolUse", at=4, **question("q1"))
+    assert [(wait.kind, wait.call_id) for wait in story.agent.waits] == [("question", "q1")]
+
+
+def test_a_notification_of_a_subagents_dialog_is_the_subagents(story: Story) -> None:
+    """A notification does not tell whose dialog it means."""
+    story.hook("Notification", at=10, **PERMISSION)
+    story.asks_permission("rm x", at=4, **in_subagent())
+    assert [(wait.kind, wait.subagent_id) for wait in story.agent.waits] == [("permission", "sub-1")]
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_notification_of_a_dialog_that_is_over_opens_nothing(story: Story, order: int) -> None:
+    """The dialog, its end and the notification may arrive in any order."""
+    told = [
+        lambda: story.called("t1", "rm x", at=12, **in_subagent()),
+        lambda: story.hook("Notification", at=10, **PERMISSION),
+    ]
+    for tell in told if order else reversed(told):
+        tell()
+    story.asks_permission("rm x", at=4, **in_subagent())
+    assert story.open_waits == []
+
+
+def test_an_older_dialog_is_not_what_was_noticed(story: Story) -> None:
+    """A notification follows its dialog by six seconds: one of long ago is another."""
+    story.hook("Notification", at=30, **PERMISSION)
+    story.asks_permission("rm x", at=4)
+    assert len(story.open_waits) == 2
+    story.called("t1", "rm x", at=6)
+    assert story.open_waits == ["permission"]
+
+
+def test_an_elicitation_waits_for_its_answer(story: Story) -> None:
+    """An MCP server asks and is answered; another one after it is asked again under the same name."""
+    for _ in range(2):
+        story.hook("Elicitation", **ELICITATION)
+        assert (story.board, story.command.state) == (("waiting", "elicitation"), "AWAITING_INPUT")
+        story.hook("ElicitationResult", action="accept", **ELICITATION)
+        assert story.board == ("working", None)
+    assert [wait.resolution for wait in story.waits.values()] == ["accept", "accept"]
+
+
+def test_an_elicitation_told_twice_or_noticed_first_is_one(story: Story) -> None:
+    """Notification and doubled hooks open no second wait."""
+    story.hook("Notification", at=4, notification_type="elicitation_dialog", message="Asked")
+    story.hook("Elicitation", at=4.1, **ELICITATION)
+    story.hook("Elicitation", at=4.102, **ELICITATION)
+    assert [(wait.kind, wait.text) for wait in story.agent.waits] == [("elicitation", "Which board?")]
+
+
+def test_an_elicitation_after_its_answer_opens_nothing(story: Story) -> None:
+    """Question and answer may arrive in any order."""
+    story.hook("ElicitationResult", at=6, action="decline", **ELICITATION)
+    story.hook("Elicitation", at=4, **ELICITATION)
+    assert story.board == ("working", None)
+
+
+def test_a_notification_of_nothing_open_changes_nothing(story: Story) -> None:
+    """Good news and unknown kinds are no need of a human."""
+    for kind in ("auth_success", "agent_completed", "something_new"):
+        story.hook("Notification", notification_type=kind, message="")
+        assert story.board == ("working", None)

@@ -1,0 +1,280 @@
+"""Signs of life, context windows, and the end of an agent."""
+
+import pytest
+
+from claude_headspace.kernel.envelope import Context
+from claude_headspace.kernel.facts import ClientVanished
+from tests.kernel.story import Story, in_subagent, moment, new_agent, running
+
+
+@pytest.fixture
+def story() -> Story:
+    """A client that has started."""
+    told = Story()
+    told.starts(model="claude-opus-5-5")
+    return told
+
+
+def windows(story: Story) -> list[tuple[int, str, str, str | None]]:
+    """All sessions: ordinal, the client's id, how they began, how they ended."""
+    return [
+        (session.ordinal, session.client_id, session.source, session.end_reason) for session in story.sessions.values()
+    ]
+
+
+# --- starts -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_agent_that_nothing_was_heard_of_is_starting() -> None:
+    """A placeholder has no session yet."""
+    assert Story().board == ("starting", None)
+
+
+def test_a_started_client_is_idle(story: Story) -> None:
+    """After its start an agent waits for something to do; nobody is needed for that."""
+    assert story.board == ("idle", None)
+    assert (windows(story), story.agent.model) == ([(1, "session-1", "startup", None)], "claude-opus-5-5")
+
+
+def test_a_start_told_twice_is_one(story: Story) -> None:
+    """Doubled starts open one session."""
+    story.starts(at=1.002)
+    story.hook("SessionStart", at=5, source="resume")
+    story.hook("SessionStart", at=5.002, source="resume")
+    assert len(windows(story)) == 2
+
+
+def test_any_event_may_be_the_first_of_a_session() -> None:
+    """A daemon that started late opens the session with what it hears; the start that is heard later gives its source."""
+    story = Story()
+    story.calls("t1", at=5)
+    assert windows(story) == [(1, "session-1", "unknown", None)]
+    story.starts(at=2)
+    assert windows(story) == [(1, "session-1", "startup", None)]
+
+
+def test_any_event_may_bring_the_transcript(story: Story) -> None:
+    """The path is taken from whatever brings it first."""
+    assert story.agent.session is not None
+    assert story.agent.session.transcript_path is None
+    story.hook("Notification", notification_type="idle_prompt", transcript_path="/t/session-1.jsonl")
+    assert story.agent.session.transcript_path == "/t/session-1.jsonl"
+    assert [session.transcript_path for session in story.sessions.values()] == ["/t/session-1.jsonl"]
+
+
+def test_compaction_opens_the_next_session_and_keeps_the_work(story: Story) -> None:
+    """An automatic compaction in the middle of a turn changes neither state nor command."""
+    story.prompted()
+    story.hook("PreCompact", trigger="auto")
+    story.hook("SubagentStop", agent_id="a1", agent_type="")
+    story.hook("SessionStart", source="compact", model="claude-opus-5-5")
+    story.hook("PostCompact", trigger="auto")
+    assert (story.board, story.command.state) == (("working", None), "PROCESSING")
+    assert windows(story) == [(1, "session-1", "startup", "compact"), (2, "session-1", "compact", None)]
+
+
+def test_compaction_by_hand_is_work(story: Story) -> None:
+    """`/compact` shows the agent working until it is done, without a command."""
+    story.hook("PreCompact", trigger="manual")
+    assert story.board == ("working", None)
+    story.hook("SessionStart", source="compact")
+    story.hook("PostCompact", trigger="manual")
+    assert (story.board, story.agent.command) == (("idle", None), None)
+
+
+def test_a_compaction_that_came_to_nothing_is_over_with_the_next_turn(story: Story) -> None:
+    """When its end was lost, newer work and its end show it."""
+    story.hook("PreCompact", trigger="manual")
+    story.prompted()
+    story.stops()
+    assert story.board == ("idle", None)
+
+
+def test_clear_keeps_the_agent_and_ends_the_work(story: Story) -> None:
+    """`/clear` gives the same agent a new session; what was asked before is not asked any more."""
+    story.prompted()
+    story.stops("Shall I delete the old files?")
+    story.hook("SessionEnd", reason="clear")
+    story.hook("SessionStart", source="clear", session_id="session-2")
+    assert (story.board, story.command.outcome) == (("idle", None), "interrupted")
+    assert windows(story) == [(1, "session-1", "startup", "clear"), (2, "session-2", "clear", None)]
+    [first, second] = story.sessions.values()
+    assert (second.prev_session_id, story.agent.model) == (first.id, "claude-opus-5-5")
+
+
+def test_resume_inside_takes_up_another_session_and_back(story: Story) -> None:
+    """`/resume` changes the session of the same agent, also to one that it has had before."""
+    story.hook("SessionEnd", reason="resume")
+    story.hook("SessionStart", source="resume", session_id="session-2")
+    story.hook("SessionEnd", reason="resume", session_id="session-2")
+    story.hook("SessionStart", source="resume")
+    assert [window[:2] for window in windows(story)] == [(1, "session-1"), (2, "session-2"), (3, "session-1")]
+    assert story.board == ("idle", None)
+
+
+def test_a_missed_change_of_session_is_noticed(story: Story) -> None:
+    """The first event of another session opens it, be it a new one or an earlier one after this one's end."""
+    story.calls("t1", session_id="session-2")
+    story.hook("SessionEnd", reason="resume", session_id="session-2")
+    story.calls("t2")
+    assert [window[1] for window in windows(story)] == ["session-1", "session-2", "session-1"]
+
+
+def test_a_late_start_opens_nothing(story: Story) -> None:
+    """The start of an earlier session is noted and changes neither session nor model."""
+    story.hook("SessionStart", at=9, source="clear", session_id="session-2", model="new")
+    change = story.hook("SessionStart", at=5, source="resume", session_id="session-0", model="old")
+    assert change.anomalies == ["late start of an earlier session"]
+    assert (story.agent.session and story.agent.session.client_id, story.agent.model) == ("session-2", "new")
+
+
+def test_a_late_event_of_an_earlier_session_changes_no_session(story: Story) -> None:
+    """What was fired before `/clear` belongs to the past."""
+    story.hook("SessionStart", at=9, source="clear", session_id="session-2")
+    story.calls("t1", at=5)
+    assert [window[1] for window in windows(story)] == ["session-1", "session-2"]
+    assert (story.board, story.open_calls) == (("idle", None), [])
+
+
+def test_a_restarted_client_has_left_everything_behind(story: Story) -> None:
+    """After a kill and `--continue` nothing of the old process is open."""
+    story.prompted()
+    story.calls("t1")
+    story.asks_permission()
+    story.hook("SubagentStart", **in_subagent())
+    story.hook("SessionStart", source="resume")
+    assert (story.board, story.open_calls, story.open_waits) == (("idle", None), [], [])
+    assert (story.agent.working_subagents, story.command.outcome) == ((), "interrupted")
+
+
+# --- ends -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reason", ["prompt_input_exit", "logout", "other", "something_new"])
+def test_an_exit_ends_the_agent(story: Story, reason: str) -> None:
+    """With its client the agent ends, and nothing of it stays open."""
+    story.prompted()
+    story.calls("t1")
+    story.asks_permission()
+    story.asks_permission("rm x", **in_subagent())
+    story.hook("SessionEnd", reason=reason)
+    agent = story.agent
+    assert story.board == ("ended", None)
+    assert (agent.end_reason, agent.ended_at, agent.pid) == (reason, moment(story.now), None)
+    assert (agent.calls, agent.waits, agent.working_subagents) == ((), (), ())
+    assert all(wait.closed_at is not None for wait in story.waits.values())
+    assert story.command.outcome == "interrupted"
+
+
+def test_an_exit_after_a_finished_turn_leaves_its_outcome(story: Story) -> None:
+    """A completed command stays completed."""
+    story.prompted()
+    story.stops()
+    story.hook("SessionEnd", reason="other")
+    assert (story.board, story.command.outcome) == (("ended", None), "completed")
+
+
+def test_a_hook_fired_after_the_end_brings_the_agent_back(story: Story) -> None:
+    """It comes back with that one event."""
+    story.hook("SessionEnd", reason="other")
+    change = story.prompted()
+    assert (story.board, change.state_changed) == (("working", None), True)
+    assert (story.agent.ended_at, story.agent.end_reason, story.agent.pid) == (None, None, 4711)
+
+
+@pytest.mark.parametrize("name", ["UserPromptSubmit", "PreToolUse", "SubagentStart", "Notification", "SessionStart"])
+def test_a_hook_fired_before_the_end_does_not(story: Story, name: str) -> None:
+    """What is heard late of a client that is gone changes nothing."""
+    story.hook("SessionEnd", at=9, reason="other")
+    story.hook(
+        name,
+        at=5,
+        prompt="Fix it",
+        tool_name="Bash",
+        tool_use_id="t1",
+        notification_type="permission_prompt",
+        **(in_subagent() if name == "SubagentStart" else {}),
+    )
+    agent = story.agent
+    assert story.board == ("ended", None)
+    assert (agent.pid, agent.calls, agent.waits, agent.working_subagents) == (None, (), (), ())
+
+
+def test_a_late_end_does_not_end_what_went_on(story: Story) -> None:
+    """An end from before the newest hook was not the end."""
+    story.hook("SessionStart", at=9, source="resume")
+    story.hook("SessionEnd", at=5, reason="other")
+    assert story.board == ("idle", None)
+
+
+def test_an_end_told_twice_is_one(story: Story) -> None:
+    """The doubled end changes nothing."""
+    story.hook("SessionEnd", at=5, reason="other")
+    change = story.hook("SessionEnd", at=5.002, reason="other")
+    assert (change.state_changed, len(story.sessions)) == (False, 1)
+
+
+def test_the_end_of_one_session_never_touches_another(story: Story) -> None:
+    """An agent that has taken up another session does not end with the one before."""
+    story.starts(session_id="session-2")
+    change = story.hook("SessionEnd", reason="other")
+    assert story.board == ("idle", None)
+    assert change.anomalies == ["end of another session than the one in use"]
+
+
+def test_an_end_may_overtake_the_start_of_its_session(story: Story) -> None:
+    """Taken up again and left: the agent has ended, in whatever order the two are heard."""
+    story.hook("SessionStart", source="resume", session_id="session-2", at=5)
+    story.hook("SessionEnd", reason="other", at=9)
+    story.hook("SessionStart", source="resume", at=8)
+    assert story.board == ("ended", None)
+
+
+def test_a_vanished_client_ends_the_agent(story: Story) -> None:
+    """A killed client fires no hook; its process is gone."""
+    story.prompted()
+    story.calls("t1")
+    story.tell(ClientVanished(4711))
+    assert (story.board, story.agent.end_reason, story.open_calls) == (("ended", None), "vanished", [])
+
+
+def test_another_process_that_vanished_is_not_the_client(story: Story) -> None:
+    """A pid that the agent does not have says nothing."""
+    story.tell(ClientVanished(1))
+    assert story.board == ("idle", None)
+
+
+# --- surroundings -----------------------------------------------------------------------------------------------------
+
+
+def test_where_the_client_runs_is_remembered(story: Story) -> None:
+    """Process, terminal, directory and branch follow the newest hook; the tmux session stays the first one."""
+    context = Context(client_pid=9, client_started_at=5, tmux_session="one", tmux_pane="%2", branch="main")
+    story.hook("Stop", cwd="/home/dev/app/sub", context=context, permission_mode="plan")
+    story.hook("Stop", at=1.5, cwd="/old", context=Context(client_pid=8, tmux_session="two", branch="old"))
+    story.hook("Stop", context=Context(tmux_session="two"))
+    agent = story.agent
+    assert (agent.pid, agent.pid_started_at, agent.tmux_session, agent.tmux_pane) == (9, 5, "one", "%2")
+    assert (agent.cwd, agent.branch, agent.permission_mode) == ("/home/dev/app", "main", "plan")
+
+
+def test_a_child_does_not_take_its_parents_terminal() -> None:
+    """A client started by an agent inherits pane and id from it: they are not its own."""
+    story = Story(new_agent(parent_id="agent-0"))
+    story.starts(context=Context(client_pid=9, tmux_session="one", tmux_pane="%1", headspace_id="wrapper-1"))
+    agent = story.agent
+    assert (agent.pid, agent.tmux_session, agent.tmux_pane, agent.headspace_id) == (9, None, None, None)
+
+
+def test_late_hooks_are_no_activity(story: Story) -> None:
+    """The last activity is the newest hook."""
+    story.prompted(at=9)
+    story.calls("t1", at=5)
+    assert story.agent.last_active_at == moment(9)
+
+
+def test_a_stop_after_the_end_of_a_session_brings_it_back_idle(story: Story) -> None:
+    """Whatever brings an agent back, its state follows from what is open."""
+    story.hook("SessionEnd", at=5, reason="other")
+    story.stops("Done with it.", at=6, background_tasks=running(shell_id="b1"))
+    assert story.board == ("idle", None)
