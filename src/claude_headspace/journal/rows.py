@@ -1,6 +1,6 @@
 """Nouns to rows and back. The only place that knows which column holds what."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -97,16 +97,18 @@ def stored_message(row: Mapping[str, Any]) -> StreamMessage:
 
 
 def agent_row(agent: Agent) -> Row:
-    """An agent: columns to look by, and the whole of it as JSON."""
+    """An agent, whole, as JSON."""
+    return {"id": agent.id, "kernel_version": KERNEL_VERSION, "body": _encode(agent).decode()}
+
+
+def roster_row(agent: Agent) -> Row:
+    """What an agent is looked up by."""
     return {
         "id": agent.id,
         "name": storable(agent.name),
         "project_id": agent.project.id,
         "state": agent.state.value,
-        "last_active_at": agent.last_active_at,
         "ended_at": agent.ended_at,
-        "kernel_version": KERNEL_VERSION,
-        "body": _encode(agent).decode(),
     }
 
 
@@ -237,10 +239,15 @@ class Projection:
         else:
             row.update(patch_values(patch))
 
-    def rows(self) -> Iterable[tuple[Table, list[Row]]]:
-        """The rows of every table that has any."""
-        self.tables[schema.agents] = {agent.id: agent_row(agent) for agent in self.agents.values()}
-        return [(table, list(rows.values())) for table, rows in self.tables.items() if rows]
+    def rows(self, known: Callable[[str], Agent | None]) -> list[tuple[Table, list[Row]]]:
+        """The rows of every table that has any; what is in the roster as it is need not be written again."""
+        tables = self.tables
+        for agent in self.agents.values():
+            tables[schema.agents][agent.id] = agent_row(agent)
+            before, row = known(agent.id), roster_row(agent)
+            if before is None or roster_row(before) != row:
+                tables[schema.roster][agent.id] = row
+        return [(table, list(rows.values())) for table, rows in tables.items() if rows]
 
 
 def patch_values(patch: TurnPatch) -> Row:

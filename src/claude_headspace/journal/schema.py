@@ -67,17 +67,24 @@ agents = Table(
     "agents",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("project_id", Text, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("last_active_at", Moment, nullable=False),
-    Column("ended_at", Moment),
     Column("kernel_version", SmallInteger, nullable=False),
     Column("body", Text, nullable=False),
 )
-Index(None, agents.c.project_id, agents.c.ended_at)
-Index(None, agents.c.name)
-Index(None, agents.c.ended_at)
+"""Written with every event, so it has no index beside its key: each would be another page to write."""
+
+roster = Table(
+    "roster",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("project_id", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("ended_at", Moment),
+)
+"""What agents are looked up by; written when that changes."""
+Index(None, roster.c.project_id, roster.c.ended_at)
+Index(None, roster.c.name)
+Index(None, roster.c.ended_at)
 
 identities = Table(
     "identities",
@@ -157,7 +164,7 @@ states = Table(
 )
 Index(None, states.c.agent_id, states.c.seq)
 
-PROJECTIONS = (agents, identities, sessions, commands, turns, waits, states)
+PROJECTIONS = (agents, roster, identities, sessions, commands, turns, waits, states)
 """The tables that follow from the log."""
 
 for _table in PROJECTIONS:

@@ -37,6 +37,9 @@ PAGE = 2_000
 
 COUNTER = "journal"
 
+LISTED = select(schema.agents.c.body).join(schema.roster, schema.roster.c.id == schema.agents.c.id)
+"""Agents, to be chosen by what the roster knows of them."""
+
 PATIENCE_SECONDS = 5.0
 """How long another program may keep the database from us."""
 
@@ -169,10 +172,9 @@ class SqlJournal:
 
     def agents(self, *, ended_after: Micros | None = None) -> list[Agent]:
         """Living agents, and those that ended after a moment."""
-        table = schema.agents.c
+        table = schema.roster.c
         living = table.ended_at.is_(None)
-        wanted = living if ended_after is None else or_(living, table.ended_at > ended_after)
-        return self._agents(select(table.body).where(wanted))
+        return self._agents(LISTED.where(living if ended_after is None else or_(living, table.ended_at > ended_after)))
 
     def agent(self, agent_id: str) -> Agent | None:
         """One agent by its id."""
@@ -181,9 +183,9 @@ class SqlJournal:
 
     def agents_named(self, name: str) -> list[Agent]:
         """Agents of that name, the living first, then the most recently active."""
-        table = schema.agents.c
-        order = (table.ended_at.is_not(None), table.last_active_at.desc())
-        return self._agents(select(table.body).where(table.name == name).order_by(*order).limit(10))
+        table = schema.roster.c
+        query = LISTED.where(table.name == name).order_by(table.ended_at.is_not(None), table.ended_at.desc()).limit(10)
+        return sorted(self._agents(query), key=lambda agent: (agent.ended_at is not None, -agent.last_active_at))
 
     def agents_beginning(self, prefix: str) -> list[Agent]:
         """Agents whose id begins so."""
@@ -252,10 +254,10 @@ class SqlJournal:
 
     def counts(self) -> Counts:
         """What the journal holds."""
-        by_state = select(schema.agents.c.state, func.count().label("agents")).group_by(schema.agents.c.state)
+        by_state = select(schema.roster.c.state, func.count().label("agents")).group_by(schema.roster.c.state)
         return Counts(
             events=self._scalar(select(func.count()).select_from(schema.events)) or 0,
-            agents=self._scalar(select(func.count()).select_from(schema.agents)) or 0,
+            agents=self._scalar(select(func.count()).select_from(schema.roster)) or 0,
             anomalies=self._scalar(select(func.count()).where(schema.events.c.anomaly.is_not(None))) or 0,
             last_seq=self._scalar(select(schema.counters.c.value).where(schema.counters.c.name == COUNTER)) or 0,
             by_state={row["state"]: row["agents"] for row in self._rows(by_state)},
@@ -288,7 +290,7 @@ class SqlJournal:
             projection, count = replay.project(_all_events(batch.connection))
             for table in schema.PROJECTIONS:
                 batch.connection.execute(table.delete())
-            _write(batch.connection, projection)
+            _write(batch.connection, projection, lambda _id: None)
         self._cache.forget()
         return count
 
@@ -357,18 +359,15 @@ class SqlTransaction:
 
     def in_project(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
         """The agents of a project that live, or ended after that moment; the most recently active first."""
-        table = schema.agents.c
-        query = (
-            select(table.body)
-            .where(table.project_id == project_id, table.ended_at.is_(None) | (table.ended_at >= not_ended_before))
-            .order_by(table.last_active_at.desc())
-            .limit(50)
-        )
-        return [rows.agent_of(row.body) for row in self.connection.execute(query)]
+        table = schema.roster.c
+        recent = table.ended_at.is_(None) | (table.ended_at >= not_ended_before)
+        query = LISTED.where(table.project_id == project_id, recent)
+        found = [rows.agent_of(row.body) for row in self.connection.execute(query)]
+        return sorted(found, key=lambda agent: agent.last_active_at, reverse=True)
 
     def taken(self, names: Collection[str]) -> set[str]:
         """Which of these names living agents have."""
-        table = schema.agents.c
+        table = schema.roster.c
         query = select(table.name).where(table.name.in_(names), table.ended_at.is_(None))
         return {row.name for row in self.connection.execute(query)}
 
@@ -387,7 +386,7 @@ class SqlTransaction:
             seq += 1
         bulk(self.connection, schema.events, events)
         bulk(self.connection, schema.stream, [rows.stream_row(message) for message in messages])
-        _write(self.connection, self.projection)
+        _write(self.connection, self.projection, self._cache.agent)
         return messages
 
     def _take_numbers(self, count: int) -> int:
@@ -456,8 +455,8 @@ def _all_events(connection: Connection) -> Iterator[StoredEvent]:
         after = found[-1]["seq"]
 
 
-def _write(connection: Connection, projection: Projection) -> None:
-    for table, values in projection.rows():
+def _write(connection: Connection, projection: Projection, known: Callable[[str], Agent | None]) -> None:
+    for table, values in projection.rows(known):
         bulk(connection, table, values)
     for patch in projection.patches:
         turns = schema.turns

@@ -14,19 +14,11 @@ def upgrade() -> None:
     op.create_table(
         "agents",
         sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("project_id", sa.Text(), nullable=False),
-        sa.Column("state", sa.Text(), nullable=False),
-        sa.Column("last_active_at", sa.BigInteger(), nullable=False),
-        sa.Column("ended_at", sa.BigInteger(), nullable=True),
         sa.Column("kernel_version", sa.SmallInteger(), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_agents"),
         info={"projection": True},
     )
-    op.create_index("ix_agents_ended_at", "agents", ["ended_at"], unique=False)
-    op.create_index("ix_agents_name", "agents", ["name"], unique=False)
-    op.create_index("ix_agents_project_id_ended_at", "agents", ["project_id", "ended_at"], unique=False)
     op.create_table(
         "commands",
         sa.Column("id", sa.Text(), nullable=False),
@@ -87,6 +79,19 @@ def upgrade() -> None:
         info={"projection": True},
         sqlite_with_rowid=False,
     )
+    op.create_table(
+        "roster",
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("project_id", sa.Text(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("ended_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name="pk_roster"),
+        info={"projection": True},
+    )
+    op.create_index("ix_roster_ended_at", "roster", ["ended_at"], unique=False)
+    op.create_index("ix_roster_name", "roster", ["name"], unique=False)
+    op.create_index("ix_roster_project_id_ended_at", "roster", ["project_id", "ended_at"], unique=False)
     op.create_table(
         "sessions",
         sa.Column("id", sa.Text(), nullable=False),
@@ -170,6 +175,7 @@ def downgrade() -> None:
         "commands",
         "sessions",
         "identities",
+        "roster",
         "agents",
         "stream",
         "events",
