@@ -4,8 +4,8 @@
         reply = daemon.post("session-start", {"session_id": "one", "cwd": "/tmp"})
         assert reply.json()["state"] == "idle"
 
-Settings are given by name, as in `running_daemon(home, heartbeat_seconds=0.1)`. The daemon is seen from outside only, through
-what the standard library can speak. Waits are on conditions, with limits that only a hang reaches.
+Settings are given by name, as in `running_daemon(home, heartbeat_seconds=0.1)`. The daemon is seen from outside only,
+through what the standard library can speak. Waits are on conditions, with limits that only a hang reaches.
 """
 
 import contextlib

@@ -203,7 +203,7 @@ def test_a_home_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 def spoil(home: Path) -> None:
     """Change what is shown behind the journal's back."""
     with sqlite3.connect(home / "headspace.db") as database:
-        database.execute("UPDATE agents SET name = 'impostor'")
+        database.execute("UPDATE roster SET name = 'impostor'")
     database.close()
 
 
@@ -221,7 +221,7 @@ def test_the_database_is_looked_after_without_a_daemon(used: Path) -> None:
     spoil(used)
     found = headspace(used, "db", "verify")
     assert found.returncode == 1
-    assert found.stdout.startswith("1 difference between the log and what is shown:\n  agents ")
+    assert found.stdout.startswith("1 difference between the log and what is shown:\n  roster ")
     assert headspace(used, "db", "rebuild").stdout == "Rebuilt from 3 events.\n"
     assert headspace(used, "db", "verify").returncode == 0
 
@@ -233,7 +233,7 @@ def test_the_database_in_json(used: Path) -> None:
     assert found.returncode == 1
     told = json.loads(found.stdout)
     assert told["ok"] is False
-    assert told["differences"][0]["table"] == "agents"
+    assert told["differences"][0]["table"] == "roster"
     assert json.loads(headspace(used, "db", "rebuild", "--json").stdout) == {"events": 3}
     assert json.loads(headspace(used, "db", "verify", "--json").stdout) == {"ok": True, "differences": []}
     assert json.loads(headspace(used, "db", "upgrade", "--json").stdout) == {"up_to_date": True}

@@ -20,6 +20,10 @@ from claude_headspace.errors import BadConfiguration
 MIB = 1024 * 1024
 
 
+LISTS = ("allowed_hosts", "config_dirs", "asked_hooks")
+"""Settings that are lists; in the environment their parts stand between commas."""
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Every setting, with its default and what it is for."""
 
@@ -30,12 +34,21 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     database: Annotated[str, Meta(description="Database address; empty means SQLite in the data directory.")] = ""
     ingest: Annotated[
         Literal["open", "token"],
-        Meta(
-            description="Who may send hook events: any local program (they are only recorded), or only holders of a token."
-        ),
+        Meta(description="Who may send hook events: any local program (only recorded), or only holders of a token."),
     ] = "open"
     allowed_hosts: Annotated[
         tuple[str, ...], Meta(description="More host names that the page and API may be reached by, beside loopback.")
+    ] = ()
+    config_dirs: Annotated[
+        tuple[str, ...],
+        Meta(description="More config dirs of Claude Code, beside `~/.claude` and `$CLAUDE_CONFIG_DIR`."),
+    ] = ()
+    asked_hooks: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Hook events that wait for Headspace's answer, by name; `*` means all. The others only tell, "
+            "which costs less."
+        ),
     ] = ()
     machine: Annotated[str, Meta(description="This machine's name on the board; empty takes the host name.")] = ""
     max_body_bytes: Annotated[int, Meta(description="Largest request body; a larger one gets 413.", ge=1024)] = 8 * MIB
@@ -79,8 +92,23 @@ class Places(msgspec.Struct, frozen=True):
 
     @property
     def spool(self) -> Path:
-        """Events that nobody could take."""
+        """Events on their way to the daemon."""
         return self.state / "spool"
+
+    @property
+    def address_file(self) -> Path:
+        """What the shims know of the running daemon."""
+        return self.state / "address"
+
+    @property
+    def asked(self) -> Path:
+        """A file for each hook event that waits for an answer."""
+        return self.state / "asked"
+
+    @property
+    def silent_file(self) -> Path:
+        """Put there by a shim that got no answer in time."""
+        return self.state / "silent"
 
     @property
     def log_file(self) -> Path:
@@ -119,6 +147,13 @@ def find_places(env: Mapping[str, str] = os.environ) -> Places:
     # Without a runtime directory of the user's own platformdirs takes one in /tmp, where others could wait for us.
     runtime = dirs.user_runtime_path if env.get("XDG_RUNTIME_DIR") else dirs.user_state_path / "run"
     return Places(dirs.user_config_path, dirs.user_data_path, dirs.user_state_path, runtime)
+
+
+def claude_config_dirs(settings: Settings, env: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
+    """The directories in which clients keep their registry and transcripts, each once."""
+    named = [*settings.config_dirs, env.get("CLAUDE_CONFIG_DIR", ""), str(Path.home() / ".claude")]
+    places = (Path(name).expanduser().absolute() for name in named if name.strip())
+    return tuple(dict.fromkeys(places))
 
 
 def load_settings(
@@ -172,7 +207,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     for name in Settings.__struct_fields__:
         value = env.get(f"HEADSPACE_{name.upper()}")
         if value:
-            found[name] = value.split(",") if name == "allowed_hosts" else value
+            found[name] = [part.strip() for part in value.split(",") if part.strip()] if name in LISTS else value
     if url := env.get("HEADSPACE_DATABASE_URL"):
         found["database"] = url
     return found

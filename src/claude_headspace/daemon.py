@@ -11,7 +11,9 @@ import signal
 import socket
 import time
 import uuid
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from types import FrameType
 
 import msgspec
@@ -26,24 +28,30 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from claude_headspace import __version__
-from claude_headspace.config import Places, Settings
-from claude_headspace.engine import Engine
+from claude_headspace.config import Places, Settings, claude_config_dirs
+from claude_headspace.engine import Engine, Outcome
 from claude_headspace.errors import BadConfiguration, HeadspaceError
+from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, HookEndpoint
-from claude_headspace.inputs.processes import ProcessWatch
+from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
-from claude_headspace.inputs.reconcile import Cadence, Reconciler
+from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
+from claude_headspace.inputs.sources import Sources
+from claude_headspace.inputs.spool import Spool
 from claude_headspace.inputs.surroundings import SurroundingsFinder
 from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
-from claude_headspace.outputs.reply import compose
+from claude_headspace.outputs.reply import compose, for_claude
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces import openapi
 from claude_headspace.surfaces.api import ENDPOINTS, Api, Health, HookStatus, PartHealth, SpoolStatus
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
 from claude_headspace.surfaces.metrics import Metrics
+from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.read_model import ReadModel
 from claude_headspace.surfaces.running import DaemonInfo, hold
 from claude_headspace.surfaces.stream import Broadcaster
@@ -53,6 +61,8 @@ from claude_headspace.surfaces.wording import without_password
 log = structlog.get_logger(__name__)
 
 GRACE_SECONDS = 3
+FIRST_DRAIN_SECONDS = 0.5
+"""How long the start waits for the spool. A longer one is emptied while the daemon answers already."""
 
 
 def wall_clock() -> Micros:
@@ -83,7 +93,7 @@ def open_journal(settings: Settings, places: Places) -> SqlJournal:
 class Daemon:
     """All parts, wired."""
 
-    def __init__(self, settings: Settings, places: Places, journal: Journal) -> None:
+    def __init__(self, settings: Settings, places: Places, journal: Journal, presence: Presence | None = None) -> None:
         self._settings = settings
         self._places = places
         self._journal = journal
@@ -91,13 +101,26 @@ class Daemon:
         counts = journal.counts()
         self._events_at_start = counts.events
         self._events_stored = 0
+        self._refusals: Counter[str] = Counter()
+        self._presence = presence
         self.metrics = Metrics()
         self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, counts.last_seq)
         self.engine = Engine(journal, self.broadcaster.publish, lambda: str(uuid.uuid4()), self.metrics.committed)
         self._surroundings = SurroundingsFinder()
-        watch = ProcessWatch(settings.host_name, wall_clock, journal, self.engine.submit)
+        self.sources = Sources(
+            settings.host_name,
+            wall_clock,
+            claude_config_dirs(settings),
+            journal,
+            self._submit,
+            self._surroundings,
+        )
         cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
-        self.reconciler = Reconciler(cadence, wall_clock, [watch])
+        self.reconciler = Reconciler(cadence, wall_clock, self.sources.looks, awake_clock(wall_clock))
+        self._receiver = HookReceiver(settings.host_name, wall_clock, self._surroundings, self.sources.kinship)
+        self.spool = Spool(
+            places.spool, self._receiver, self._take, wall_clock, settings.max_body_bytes, self._count_refusal
+        )
         self.api = Api(
             ReadModel(journal, wall_clock),
             self.engine,
@@ -108,13 +131,26 @@ class Daemon:
             settings.host_name,
             self.health,
             self.status,
-            self.spool_depth,
+            lambda: self.spool.counts().depth,
+            self._history(),
+        )
+
+    def _history(self) -> History:
+        sources = self.sources
+        return History(
+            self._settings.host_name,
+            wall_clock,
+            lambda: claude_config_dirs(self._settings),
+            self._journal,
+            partial(_bring_in, self.engine),
+            sources.sealer,
+            sources.registry.client_of,
         )
 
     def app(self) -> ASGIApp:
         """The whole as one ASGI application, behind the guard."""
-        receiver = HookReceiver(self._settings.host_name, wall_clock, self._surroundings)
-        hooks = HookEndpoint(receiver, self._answer, self._settings.max_body_bytes, self._count, self.metrics.refused)
+        largest = self._settings.max_body_bytes
+        hooks = HookEndpoint(self._receiver, self._answer, largest, self._count, self._count_refusal)
         description = msgspec.json.encode(openapi.describe(ENDPOINTS))
 
         async def describe(_request: Request) -> Response:
@@ -125,6 +161,7 @@ class Daemon:
             exception_handlers={HeadspaceError: _tell, HTTPException: _tell_http, Exception: _tell_bug},
             lifespan=self._lifespan,
         )
+        starlette.router.redirect_slashes = False
         known = Tokens(read_secret(self._places.secret_file))
         hosts = frozenset(self._settings.allowed_hosts)
         return Guard(_front(hooks, starlette), known, hosts, open_ingest=self._settings.ingest == "open")
@@ -132,36 +169,65 @@ class Daemon:
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         self.engine.start()
+        if self.spool.counts().depth:
+            await self.sources.gather()
+        self.spool.start()
+        await self.spool.first_drain(FIRST_DRAIN_SECONDS)  # what hooks told comes before what is found out without them
+        self.sources.start()
         self.reconciler.start()
+        if self._presence is not None:
+            self._presence.start()
         try:
             yield
         finally:
+            if self._presence is not None:
+                await self._presence.stop()
             await self.reconciler.stop()
+            await self.sources.stop()
+            await self.spool.stop()
             await self.engine.stop()
             self._surroundings.close()
             self._journal.close()
 
-    async def _answer(self, envelope: Envelope) -> bytes:
-        outcome = await self.engine.submit(envelope)
-        self.reconciler.heard(envelope.received_at)
+    async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> bytes:
+        outcome = await self._hear(envelope, envelope.received_at)
+        if for_claude_alone:
+            return for_claude(envelope.name, outcome.verdict)
         return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate))
+
+    async def _take(self, envelope: Envelope) -> None:
+        """What lay in the spool: news when it fired, which may have been long ago."""
+        started = time.perf_counter()
+        await self.sources.transcripts.tell_until(envelope.fired_at)
+        await self._hear(envelope, envelope.fired_at)
+        self._count(envelope.name, time.perf_counter() - started)
+
+    async def _hear(self, envelope: Envelope, at: Micros) -> Outcome:
+        outcome = await self.engine.submit(envelope)
+        if outcome.strategy is not Strategy.NOBODY:
+            self.sources.known.met(outcome.agent)
+        if at > (self.reconciler.last_event_at or self._started_at):
+            self.reconciler.heard(at)
+        return outcome
+
+    async def _submit(self, envelope: Envelope, agent_id: str | None) -> Agent:
+        return (await self.engine.submit(envelope, agent_id)).agent
 
     def _count(self, name: str, seconds: float) -> None:
         self._events_stored += 1
         self.metrics.stored(name, seconds)
 
-    def spool_depth(self) -> int:
-        """How many events wait in the spool."""
-        try:
-            return sum(1 for entry in os.scandir(self._places.spool) if entry.name.endswith(".json"))
-        except FileNotFoundError:
-            return 0
+    def _count_refusal(self, code: str) -> None:
+        self._refusals[code] += 1
+        self.metrics.refused(code)
 
     def health(self) -> Health:
         """Every background part's state."""
         parts = {
             "writer": _part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
             "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
+            "spool": _part(*self.spool.health()),
+            **{name: _part(*part) for name, part in self.sources.health().items()},
             "stream": PartHealth("ok", f"{self.broadcaster.readers} readers"),
         }
         ok = all(part.status == "ok" for part in parts.values())
@@ -170,7 +236,7 @@ class Daemon:
     def status(self) -> HookStatus:
         """How the receiver is doing."""
         counts, polling, now = self._journal.counts(), self.reconciler.polling, wall_clock()
-        last = self.reconciler.last_event_at
+        last, spool = self.reconciler.last_event_at, self.spool.counts()
         return HookStatus(
             enabled=True,
             mode=polling.mode.value,
@@ -183,11 +249,23 @@ class Daemon:
             agents=counts.by_state,
             anomalies=counts.anomalies,
             last_seq=counts.last_seq,
-            spool=SpoolStatus(self.spool_depth()),
+            refused=dict(self._refusals),
+            spool=SpoolStatus(
+                depth=spool.depth,
+                rejected=spool.rejected,
+                lost=spool.lost,
+                taken=spool.taken,
+                last_drain_at=iso(spool.last_drain_at) if spool.last_drain_at else None,
+            ),
             version=__version__,
             pid=os.getpid(),
             started_at=iso(self._started_at),
         )
+
+
+async def _bring_in(engine: Engine, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:
+    outcome = await engine.submit(envelope, agent_id, announce=False)
+    return outcome.agent, outcome.duplicate
 
 
 def _front(hooks: ASGIApp, others: ASGIApp) -> ASGIApp:
@@ -214,14 +292,14 @@ async def _tell(_request: Request, error: Exception) -> Response:
 async def _tell_http(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     code, message = {
-        404: ("not_found", f"There is nothing at {request.url.path[:200]}."),
+        404: ("not_found", f"There is nothing at {request.scope['path'][:200]}."),
         405: ("method_not_allowed", f"{request.method} does not work here."),
     }.get(status, ("bad_request", "The request cannot be understood."))
     return await _tell(request, HeadspaceError(code, message, "See /openapi.json for what there is.", status=status))
 
 
 async def _tell_bug(request: Request, error: Exception) -> Response:
-    log.error("request_failed", path=request.url.path[:200], exc_info=error)
+    log.error("request_failed", path=request.scope["path"][:200], exc_info=error)
     return await _tell(
         request, HeadspaceError("bug", "Headspace made a mistake.", "See `headspace logs`, and report it.")
     )
@@ -253,7 +331,9 @@ def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], 
     places.make()
     with hold(places), _listen(settings) as listener:
         configure_logging(places.log_file, settings.log_level)
-        daemon = Daemon(settings, places, open_journal(settings, places))
+        host, port = listener.getsockname()[:2]
+        presence = Presence(places, host, port, settings.asked_hooks)
+        daemon = Daemon(settings, places, open_journal(settings, places), presence)
         info = _announce(places, listener)
         listening(info)
         try:
@@ -273,6 +353,7 @@ def _run(daemon: Daemon, listener: socket.socket) -> None:
         date_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
         backlog=2_048,
+        http=Protocol,
         ws="none",
     )
     server = Server(config, daemon.broadcaster)

@@ -35,11 +35,12 @@ from claude_headspace.kernel.correlate import (
 )
 from claude_headspace.kernel.decide import ABSTAIN, Policy, Verdict, decide
 from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentRenamed, Event
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.react import react
+from claude_headspace.kernel.wire import PROBE
 from claude_headspace.ports import UNDERSTANDING_FAILED, Record, StreamMessage, Transaction, Writer
 
 log = structlog.get_logger(__name__)
@@ -63,6 +64,8 @@ class Submission(msgspec.Struct):
     envelope: Envelope
     agent_id: str | None
     future: "asyncio.Future[Outcome]"
+    announce: bool = True
+    """Whether others are told; what is only brought in from the past is no news."""
 
 
 Answer = Outcome | HeadspaceError
@@ -109,12 +112,12 @@ class Engine:
         if self._loop is not None:
             await self._loop
 
-    async def submit(self, envelope: Envelope, agent_id: str | None = None) -> Outcome:
+    async def submit(self, envelope: Envelope, agent_id: str | None = None, *, announce: bool = True) -> Outcome:
         """Hand in an envelope and wait until it is stored. `agent_id` is for senders who know whose it is."""
         if self._closed:
             raise JournalUnavailable("stopping", "The daemon is stopping.", "Send it again in a moment.")
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._waiting.put_nowait(Submission(envelope, agent_id, future))
+        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce))
         return await future
 
     async def _run(self) -> None:
@@ -143,13 +146,20 @@ class Engine:
         for submission, result in zip(submissions, results, strict=True):
             _settle(submission.future, result)
         if messages:
+            self._announce(messages)
+
+    def _announce(self, messages: Sequence[StreamMessage]) -> None:
+        """They are stored: a reader that cannot be told now reads them from the journal."""
+        try:
             self._publish(messages)
+        except Exception:
+            log.exception("announcement_failed")
 
     def _process(
         self, transaction: Transaction, submissions: list[Submission]
     ) -> tuple[list[Answer], list[StreamMessage]]:
         batch = Batch(transaction, self._policy, self._new_id)
-        results = [batch.take(submission) for submission in submissions]
+        results = [_taken(batch, submission) for submission in submissions]
         return results, transaction.write(batch.records) if batch.records else []
 
 
@@ -168,9 +178,11 @@ class Batch:
     def take(self, submission: Submission) -> Answer:
         """Work one envelope through."""
         envelope = submission.envelope
-        if (stored := self._known_delivery(envelope.delivery_id)) is not None:
-            return stored
         event = decode(envelope)
+        if (stored := self._known_delivery(envelope, event)) is not None:
+            return stored
+        if envelope.name == PROBE:
+            return self._keep_probe(envelope, event)
         known = identities(envelope, event)
         found = self._find([*known.values(), *ancestors(envelope)])
         try:
@@ -178,9 +190,10 @@ class Batch:
             self._refuse_taken_name(agent, event)
         except HeadspaceError as refusal:
             return refusal
-        return self._apply(envelope, event, agent, strategy, found)
+        return self._apply(envelope, event, agent, strategy, found, announce=submission.announce)
 
-    def _known_delivery(self, delivery_id: str | None) -> Outcome | None:
+    def _known_delivery(self, envelope: Envelope, event: Event) -> Outcome | None:
+        delivery_id = envelope.delivery_id
         if delivery_id is None:
             return None
         if delivery_id in self._deliveries:
@@ -188,8 +201,8 @@ class Batch:
         stored = self._transaction.delivered([delivery_id]).get(delivery_id)
         if stored is None:
             return None
-        agent = self._agent(stored.agent_id)
-        return Outcome(agent, stored.strategy, duplicate=True) if agent is not None else None
+        agent = self._agent(stored.agent_id) or born(stored.agent_id, envelope, event)
+        return Outcome(agent, stored.strategy, duplicate=True)
 
     def _whose(
         self,
@@ -216,7 +229,8 @@ class Batch:
     ) -> Correlation:
         named = {kind: found[identity] for kind, identity in known.items() if identity in found}
         parents = [found[identity].agent for identity in ancestors(envelope) if identity in found]
-        nearby = [] if "session" in named else self._nearby(envelope, event)
+        by_directory = envelope.origin is Origin.HOOK and "session" not in named
+        nearby = self._nearby(envelope, event) if by_directory else []
         return correlate(envelope, event, named, parents, nearby)
 
     def _nearby(self, envelope: Envelope, event: Event) -> list[Agent]:
@@ -266,6 +280,8 @@ class Batch:
         agent: Agent | None,
         strategy: Strategy,
         found: dict[Identity, Found],
+        *,
+        announce: bool,
     ) -> Outcome:
         """Decide, evolve, react. What cannot be understood is kept as it is and changes nothing."""
         before = agent
@@ -275,7 +291,7 @@ class Batch:
             envelope = msgspec.structs.replace(envelope, context=context)
             agent = born(agent_id, envelope, event)
         owned = {identity for identity, owner in found.items() if owner.agent.id == agent.id}
-        claimed = [identity for identity in claims(envelope, event) if identity not in owned]
+        claimed = [identity for identity in claims(agent, envelope, event) if identity not in owned]
         record = Record(
             envelope=envelope,
             agent_id=agent.id,
@@ -289,22 +305,52 @@ class Batch:
         try:
             verdict = decide(self._policy, agent, event)
             change = evolve(agent, event)
-            record.change, record.publish = change, react(before, change)
+            record.change, record.publish = change, react(before, change) if announce else ()
             record.anomaly = "; ".join(change.anomalies) or None
             agent = change.agent
         except Exception as error:
             log.exception("event_not_understood", event_name=envelope.name, agent=agent.id)
             record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
+            record.claims = ()
+            return self._remember(record, Outcome(agent, strategy))
         return self._keep(record, agent, Outcome(agent, strategy, verdict))
 
+    def _keep_probe(self, envelope: Envelope, event: Event) -> Outcome:
+        """A test of the way in is written down and changes nothing."""
+        nobody = born("", envelope, event)
+        record = Record(
+            envelope=envelope,
+            agent_id=nobody.id,
+            strategy=Strategy.NOBODY,
+            anomaly=None,
+            change=None,
+            claims=(),
+            publish=(),
+        )
+        return self._remember(record, Outcome(nobody, Strategy.NOBODY))
+
     def _keep(self, record: Record, agent: Agent, outcome: Outcome) -> Outcome:
-        self.records.append(record)
         self._agents[agent.id] = agent
         for identity in record.claims:
             self._owners[identity] = agent.id
+        return self._remember(record, outcome)
+
+    def _remember(self, record: Record, outcome: Outcome) -> Outcome:
+        self.records.append(record)
         if record.envelope.delivery_id is not None:
             self._deliveries[record.envelope.delivery_id] = outcome
         return outcome
+
+
+def _taken(batch: Batch, submission: Submission) -> Answer:
+    """Work one envelope through; a mistake of ours is told to its sender and spoils nobody else's."""
+    try:
+        return batch.take(submission)
+    except JournalUnavailable:
+        raise
+    except Exception as error:
+        log.exception("event_not_stored", event_name=submission.envelope.name)
+        return _unavailable(error)
 
 
 def _settle(future: "asyncio.Future[Outcome]", result: Answer) -> None:

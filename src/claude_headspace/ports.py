@@ -4,7 +4,7 @@ The journal is the only memory. Its writing side is one transaction per batch: l
 answer. Its reading side serves the surfaces and never waits for the writer.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
@@ -117,7 +117,7 @@ class Writer(Protocol):
         """Begin a batch; it is committed when the block ends, and undone when the block fails."""
 
     async def transact(self, work: Callable[[Transaction], Result]) -> Result:
-        """Do work in one batch. Whatever may wait (another writer, the disk, a network) does not keep the loop waiting."""
+        """Do work in one batch; what may wait (another writer, the disk, a network) leaves the loop free."""
 
 
 class Reader(Protocol):
@@ -166,6 +166,23 @@ class Reader(Protocol):
         """What the journal holds."""
 
 
+class Position(msgspec.Struct, frozen=True):
+    """How far a file was read, and the time of the newest thing in it."""
+
+    offset: int
+    at: Micros
+
+
+class Bookmarks(Protocol):
+    """What readers of files remember."""
+
+    def positions(self, reader: str) -> dict[str, Position]:
+        """How far a reader came in each file."""
+
+    def remember(self, reader: str, positions: Mapping[str, Position]) -> None:
+        """Keep how far a reader came."""
+
+
 class Difference(msgspec.Struct, frozen=True):
     """A projection row that does not follow from the log."""
 
@@ -187,5 +204,5 @@ class Upkeep(Protocol):
         """Let go of the database, cleanly."""
 
 
-class Journal(Writer, Reader, Upkeep, Protocol):
+class Journal(Writer, Reader, Bookmarks, Upkeep, Protocol):
     """All of it: what is remembered."""

@@ -5,7 +5,7 @@ Use them to test what you build on Headspace. The journal here passes the same c
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 
@@ -13,7 +13,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.birth import born, claims
-from claude_headspace.kernel.correlate import Found, Identity
+from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.evolve import evolve
@@ -23,6 +23,7 @@ from claude_headspace.ports import (
     Counts,
     Delivered,
     Difference,
+    Position,
     Record,
     Result,
     StateRow,
@@ -85,6 +86,7 @@ class MemoryJournal:
         self._events: list[StoredEvent] = []
         self._stream: list[StreamMessage] = []
         self._rows = _Rows()
+        self._positions: dict[str, dict[str, Position]] = {}
         self._seq = 0
 
     # --- writing ---
@@ -181,6 +183,16 @@ class MemoryJournal:
         states = Counter(agent.state.value for agent in self._rows.agents.values())
         return Counts(len(self._events), len(self._rows.agents), odd, self._seq, dict(states))
 
+    # --- bookmarks ---
+
+    def positions(self, reader: str) -> dict[str, Position]:
+        """How far a reader came in each file."""
+        return dict(self._positions.get(reader, {}))
+
+    def remember(self, reader: str, positions: Mapping[str, Position]) -> None:
+        """Keep how far a reader came."""
+        self._positions.setdefault(reader, {}).update(positions)
+
     # --- upkeep ---
 
     def verify(self) -> Iterator[Difference]:
@@ -203,11 +215,13 @@ class MemoryJournal:
     def _replayed(self) -> "_Rows":
         anew = _Rows()
         for stored in self._events:
+            if stored.strategy is Strategy.NOBODY:
+                continue
             if stored.anomaly is not None and stored.anomaly.startswith(UNDERSTANDING_FAILED):
                 continue
             event = decode(stored.envelope)
             agent = anew.agents.get(stored.agent_id) or born(stored.agent_id, stored.envelope, event)
-            anew.take(stored.seq, evolve(agent, event), claims(stored.envelope, event))
+            anew.take(stored.seq, evolve(agent, event), claims(agent, stored.envelope, event))
         return anew
 
 

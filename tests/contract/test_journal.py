@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ def store(journal: Journal, *envelopes: Envelope) -> list[StreamMessage]:
         return transaction.write(batch.records) if batch.records else []
 
 
-def a_turn(start: int = START, **common: object) -> list[Envelope]:
+def a_turn(start: int = START, **common: Any) -> list[Envelope]:
     """A session that starts, is asked for something, runs a tool and asks back."""
     return [
         hook("SessionStart", start, source="startup", **common),
@@ -104,12 +105,16 @@ def test_a_failed_batch_leaves_no_trace(journal: Journal) -> None:
     class Unlucky(Exception):
         pass
 
+    def half_a_batch() -> None:
+        with journal.transaction() as transaction:
+            batch = Batch(transaction, Policy(), lambda: "agent-1")
+            batch.take(Submission(hook("SessionStart"), None, None))  # type: ignore[arg-type]  # nobody waits for it
+            transaction.write(batch.records)
+            raise Unlucky
+
     before = journal.counts()
-    with pytest.raises(Unlucky), journal.transaction() as transaction:
-        batch = Batch(transaction, Policy(), lambda: "agent-1")
-        batch.take(Submission(hook("SessionStart"), None, None))  # type: ignore[arg-type]  # nobody waits for it
-        transaction.write(batch.records)
-        raise Unlucky
+    with pytest.raises(Unlucky):
+        half_a_batch()
     assert journal.counts() == before
     with journal.transaction() as transaction:
         assert transaction.find([Identity("session", "session-1")]) == {}

@@ -1,4 +1,4 @@
-"""What arrives at `/hook/*`: valid events are taken as they are, everything else is refused clearly and leaves no trace."""
+"""What arrives at `/hook/*`: events are taken as they are, everything else is refused clearly and leaves no trace."""
 
 import asyncio
 import json
@@ -36,7 +36,8 @@ def test_every_hook_has_its_address(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "name"), [("brand-new-event", "BrandNewEvent"), ("BrandNewEvent", "BrandNewEvent"), ("x", "X"), ("a_b", "AB")]
+    ("path", "name"),
+    [("brand-new-event", "BrandNewEvent"), ("BrandNewEvent", "BrandNewEvent"), ("x", "X"), ("a_b", "AB")],
 )
 def test_an_unknown_event_gets_the_name_it_would_have(path: str, name: str) -> None:
     """An event of a later Claude Code is called as it would be called there."""
@@ -251,7 +252,16 @@ def test_what_is_wrong_is_named(daemon: RunningDaemon) -> None:
     assert "cwd" in daemon.post("stop", body(cwd=7)).error["message"]
 
 
-BAD_NAMES = ["/hook/", "/hook/%20", "/hook/1st", "/hook/a%2fb", "/hook/a/b", "/hook/%00", "/hook/%ff", "/hook/" + "a" * 999]
+BAD_NAMES = [
+    "/hook/",
+    "/hook/%20",
+    "/hook/1st",
+    "/hook/a%2fb",
+    "/hook/a/b",
+    "/hook/%00",
+    "/hook/%ff",
+    "/hook/" + "a" * 999,
+]
 BAD_NAMES += ["/hook/..%2f..%2fetc%2fpasswd", "/hook/../api/agents", "/hook/%F0%9F%98%80", "/hook/stop/", "/hook/a.b"]
 
 
@@ -363,7 +373,14 @@ json_values = st.recursive(
     max_leaves=12,
 )
 FIELDS = ["cwd", "prompt", "tool_name", "tool_input", "tool_use_id", "agent_id", "agent_type", "background_tasks"]
-FIELDS += ["tool_response", "permission_suggestions", "last_assistant_message", "message", "notification_type", "source"]
+FIELDS += [
+    "tool_response",
+    "permission_suggestions",
+    "last_assistant_message",
+    "message",
+    "notification_type",
+    "source",
+]
 FIELDS += ["reason", "client_pid", "tmux_pane", "transcript_path", "prompt_id", "task_id", "tool_calls", "error"]
 events = st.sampled_from([kebab(name) for name in HOOKS]) | st.text(max_size=12)
 bodies = st.fixed_dictionaries(

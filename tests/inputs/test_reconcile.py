@@ -73,11 +73,11 @@ def run(play: Callable[[Reconciler, Looks, ManualClock], Awaitable[None]], caden
         clock, looks = ManualClock(), Looks()
         reconciler = Reconciler(cadence, clock, [looks])
         reconciler.start()
-        assert reconciler.running
+        ran = reconciler.running
         await asyncio.sleep(0)
         await play(reconciler, looks, clock)
         await reconciler.stop()
-        assert not reconciler.running
+        assert (ran, reconciler.running) == (True, False)
         return looks
 
     return asyncio.run(main())
@@ -116,10 +116,10 @@ def test_resuming_and_falling_silent_change_the_pause_in_use() -> None:
         for _ in range(20):
             clock.advance(301)
             reconciler.heard(clock() - 301 * SECOND)
-            assert reconciler.polling.mode is Mode.POLLING_FALLBACK
+            assert reconciler.polling == Polling(Mode.POLLING_FALLBACK, FAST.silent)
             await looks.more()
             reconciler.heard(clock())
-            assert reconciler.polling.mode is Mode.HOOKS_ACTIVE
+            assert reconciler.polling == Polling(Mode.HOOKS_ACTIVE, FAST.active)
             await asyncio.sleep(0)
 
     run(play)

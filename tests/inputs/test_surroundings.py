@@ -1,4 +1,4 @@
-"""What belongs to a directory: the root of its project and the branch, found with a few looks and never with a long wait."""
+"""What belongs to a directory: its project and branch, found with a few looks and never with a long wait."""
 
 import asyncio
 import os
@@ -69,7 +69,11 @@ def test_a_submodule_points_by_a_relative_path(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("head", "branch"),
-    [("0123456789abcdef0123456789abcdef01234567\n", "0123456789ab"), ("", None), ("ref: refs/heads/" + "x" * 5_000, "x" * 200)],
+    [
+        ("0123456789abcdef0123456789abcdef01234567\n", "0123456789ab"),
+        ("", None),
+        ("ref: refs/heads/" + "x" * 5_000, "x" * 200),
+    ],
 )
 def test_a_head_without_a_branch(tmp_path: Path, head: str, branch: str | None) -> None:
     """A detached head is told by its commit, an empty one not at all, and no name is endless."""

@@ -1,7 +1,8 @@
 """Believable sessions of Claude Code as lists of hooks, for hypothesis to draw: blocks that follow each other in time.
 
-Each block is what the real client fires for one thing that happens; `believable` puts them together into a history whose
-times strictly increase. Unfinished blocks leave something open: they come last, or an Esc that fires nothing follows.
+Each block is what the real client fires for one thing that happens; `believable` puts them together into a history
+whose times strictly increase. Unfinished blocks leave something open: they come last, or before an Esc that fires
+nothing.
 
 Three things cannot be understood in any order, whatever is done (`ONLY_IN_ORDER` leaves them out):
 - A dialog of which only a notification tells: heard while another dialog still seems open, it is taken for that one.
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.facts import Event
 from tests.kernel.story import (
+    Payload,
     answered,
     bash,
     batch,
@@ -30,7 +32,6 @@ from tests.kernel.story import (
 )
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
-Payload = dict[str, object]
 Block = Callable[["Session"], None]
 
 STATEMENTS = ("All tests pass now.", "I renamed the module.", "")
@@ -79,7 +80,7 @@ class Session:
         """The client gives the next turn its id."""
         self.prompt_id = self.new("prompt")
 
-    def listed(self) -> list[dict[str, object]]:
+    def listed(self) -> list[Payload]:
         """What a Stop lists as still running."""
         return [task for sub in self.subagents for task in running(subagent_id=sub)] + [
             task for shell in self.shells for task in running(shell_id=shell)
@@ -89,7 +90,7 @@ class Session:
 # --- steps of a turn --------------------------------------------------------------------------------------------------
 
 
-def tool(session: Session, **thread: object) -> None:
+def tool(session: Session, **thread: Any) -> None:
     """A shell command that is allowed; the end of the step may be told or not."""
     call = session.new("call")
     session.fire("PreToolUse", bash(call, call) | thread, after=2.0)
@@ -116,7 +117,7 @@ def parallel_tools(session: Session) -> None:
     session.fire("PostToolBatch", batch(*calls))
 
 
-def permission(session: Session, **thread: object) -> None:
+def permission(session: Session, **thread: Any) -> None:
     """A dialog for a command: approved, denied with a reason (only the step's end tells), or slow to be seen."""
     call = session.new("call")
     asked = {"tool_name": "Bash", "tool_input": {"command": call}}
@@ -427,7 +428,7 @@ def tool_runs(session: Session) -> None:
         session.fire("PostToolUse", bash(calls[0], calls[0]), after=0.5)
 
 
-def permission_open(session: Session, **thread: object) -> None:
+def permission_open(session: Session, **thread: Any) -> None:
     """A permission dialog is open."""
     call = session.new("call")
     session.fire("PreToolUse", bash(call, call) | thread, after=2.0)

@@ -4,10 +4,11 @@
     story.hook("UserPromptSubmit", prompt="Fix it", prompt_id="p1")
     assert story.board == ("working", None)
 
-Moments are seconds since the story began. Every event comes one second after the one before, unless `at` says otherwise.
+Moments are seconds since the story began. Every event comes one second after the one before, unless `at` says so.
 """
 
 from itertools import count
+from typing import Any
 
 import msgspec
 
@@ -21,6 +22,8 @@ from claude_headspace.kernel.facts import Event, Fact, Meta
 START: Micros = 1_790_000_000 * SECOND
 CLIENT = Context(client_pid=4711, tmux_pane="%1")
 
+Payload = dict[str, Any]
+
 _ids = count(1)
 
 
@@ -32,7 +35,7 @@ def moment(seconds: float) -> Micros:
 def envelope(
     name: str,
     seconds: float,
-    payload: dict[str, object] | bytes,
+    payload: Payload | bytes,
     *,
     origin: Origin = Origin.HOOK,
     context: Context = CLIENT,
@@ -54,7 +57,7 @@ def envelope(
     )
 
 
-def new_agent(**known: object) -> Agent:
+def new_agent(**known: Any) -> Agent:
     """An agent of which nothing has been heard."""
     project = Project("project-1", "app", "/home/dev/app")
     agent = Agent(
@@ -75,13 +78,11 @@ class Story:
         self.waits: dict[str, Wait] = {}
         self.changes: list[Change] = []
 
-    def hook(self, name: str, /, *, at: float | None = None, context: Context = CLIENT, **payload: object) -> Change:
+    def hook(self, name: str, /, *, at: float | None = None, context: Context = CLIENT, **payload: Any) -> Change:
         """A hook fires."""
         return self.take(decode(envelope(name, self._tick(at), payload, context=context)))
 
-    def tell(
-        self, fact: Fact, *, origin: Origin = Origin.TRANSCRIPT, at: float | None = None, **known: object
-    ) -> Change:
+    def tell(self, fact: Fact, *, origin: Origin = Origin.TRANSCRIPT, at: float | None = None, **known: Any) -> Change:
         """Another source tells a fact."""
         moment_of = moment(self._tick(at))
         meta = Meta(
@@ -147,65 +148,65 @@ class Story:
 
     # --- what a client often does ---
 
-    def starts(self, **payload: object) -> Change:
+    def starts(self, **payload: Any) -> Change:
         """The client starts."""
         return self.hook("SessionStart", **({"source": "startup"} | payload))
 
-    def prompted(self, text: str = "Fix the parser", prompt_id: str | None = "p1", **payload: object) -> Change:
+    def prompted(self, text: str = "Fix the parser", prompt_id: str | None = "p1", **payload: Any) -> Change:
         """A prompt is submitted."""
         return self.hook("UserPromptSubmit", **({"prompt": text, "prompt_id": prompt_id} | payload))
 
-    def calls(self, tool_use_id: str, command: str = "ls", **payload: object) -> Change:
+    def calls(self, tool_use_id: str, command: str = "ls", **payload: Any) -> Change:
         """A shell command is about to run."""
         return self.hook("PreToolUse", **(bash(tool_use_id, command) | payload))
 
-    def called(self, tool_use_id: str, command: str = "ls", **payload: object) -> Change:
+    def called(self, tool_use_id: str, command: str = "ls", **payload: Any) -> Change:
         """A shell command has run."""
         return self.hook("PostToolUse", **(bash(tool_use_id, command) | {"tool_response": {}} | payload))
 
-    def asks_permission(self, command: str = "ls", **payload: object) -> Change:
+    def asks_permission(self, command: str = "ls", **payload: Any) -> Change:
         """The client shows a permission dialog for a shell command."""
         return self.hook("PermissionRequest", **({"tool_name": "Bash", "tool_input": {"command": command}} | payload))
 
-    def stops(self, message: str = "All tests pass now.", prompt_id: str | None = "p1", **payload: object) -> Change:
+    def stops(self, message: str = "All tests pass now.", prompt_id: str | None = "p1", **payload: Any) -> Change:
         """The turn ends."""
-        said = {"last_assistant_message": message, "prompt_id": prompt_id, "background_tasks": []}
+        said: Payload = {"last_assistant_message": message, "prompt_id": prompt_id, "background_tasks": []}
         return self.hook("Stop", **(said | payload))
 
 
-def bash(tool_use_id: str, command: str = "ls") -> dict[str, object]:
+def bash(tool_use_id: str, command: str = "ls") -> Payload:
     """A call of the shell."""
     return {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": tool_use_id}
 
 
-def question(tool_use_id: str | None, text: str = "Which colour?") -> dict[str, object]:
+def question(tool_use_id: str | None, text: str = "Which colour?") -> Payload:
     """A call of AskUserQuestion; its dialog has no id."""
     options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
     asked = [{"question": text, "header": "Colour", "options": options, "multiSelect": False}]
-    call: dict[str, object] = {"tool_name": "AskUserQuestion", "tool_input": {"questions": asked}}
+    call: Payload = {"tool_name": "AskUserQuestion", "tool_input": {"questions": asked}}
     return call | ({"tool_use_id": tool_use_id} if tool_use_id else {})
 
 
-def answered(tool_use_id: str, text: str = "Which colour?", answer: str = "Red") -> dict[str, object]:
+def answered(tool_use_id: str, text: str = "Which colour?", answer: str = "Red") -> Payload:
     """The end of a question: the client adds the answers to its input."""
     answers = {"answers": {text: answer}}
     return question(tool_use_id, text) | {"tool_input": answers, "tool_response": answers}
 
 
-def plan(tool_use_id: str | None) -> dict[str, object]:
+def plan(tool_use_id: str | None) -> Payload:
     """A call of ExitPlanMode."""
-    call: dict[str, object] = {"tool_name": "ExitPlanMode", "tool_input": {"plan": "1. Do it"}}
+    call: Payload = {"tool_name": "ExitPlanMode", "tool_input": {"plan": "1. Do it"}}
     return call | ({"tool_use_id": tool_use_id} if tool_use_id else {})
 
 
-def batch(*tool_use_ids: str) -> dict[str, object]:
+def batch(*tool_use_ids: str) -> Payload:
     """The end of a step."""
     return {"tool_calls": [{"tool_name": "Bash", "tool_use_id": one} for one in tool_use_ids]}
 
 
-def running(subagent_id: str = "", shell_id: str = "") -> list[dict[str, object]]:
+def running(subagent_id: str = "", shell_id: str = "") -> list[Payload]:
     """What a Stop lists as still running."""
-    tasks: list[dict[str, object]] = []
+    tasks: list[Payload] = []
     if subagent_id:
         tasks.append({"id": subagent_id, "type": "subagent", "status": "running", "agent_type": "Explore"})
     if shell_id:
@@ -213,7 +214,7 @@ def running(subagent_id: str = "", shell_id: str = "") -> list[dict[str, object]
     return tasks
 
 
-def in_subagent(subagent_id: str = "sub-1") -> dict[str, object]:
+def in_subagent(subagent_id: str = "sub-1") -> Payload:
     """What marks an event as a sub-agent's."""
     return {"agent_id": subagent_id, "agent_type": "Explore"}
 

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_headspace.kernel import facts, wire
-from claude_headspace.kernel.decode import FACTS, FACTS_IN_SUBAGENT, decode, digest, one_line
+from claude_headspace.kernel.decode import FACTS, FACTS_IN_SUBAGENT, decode
 from claude_headspace.kernel.envelope import Context, Origin
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.reading import digest, one_line
 from tests.kernel.story import answered, envelope, moment, plan, question, running, task_notification
 
 HOOK_NAMES = """
@@ -222,7 +223,8 @@ def test_the_registry_tells_states_and_dialogs() -> None:
     assert entry(status="waiting", waitingFor="new thing") == facts.ClientReported(
         "waiting", facts.Ask("dialog", "new thing")
     )
-    assert entry() == facts.Observed()
+    assert entry() == facts.ClientReported("")
+    assert entry(entrypoint="sdk-cli") == facts.ClientReported("", headless=True)
 
 
 def test_a_vanished_process_and_a_new_name() -> None:

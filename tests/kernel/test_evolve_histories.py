@@ -1,42 +1,39 @@
 """What holds for every history: lost, doubled, late and interleaved hooks never raise, and never break the rules.
 
-And where nothing is lost, the order of arrival does not matter: what is open at the end is the same. The histories are drawn
-from `histories`, which also says what cannot be understood in any order.
+And where nothing is lost, the order of arrival does not matter: what is open at the end is the same. The histories are
+drawn from `histories`, which also says what cannot be understood in any order.
 """
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from itertools import count
 from random import Random
+from typing import get_args
 
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import AgentState, state_of
 from claude_headspace.kernel.envelope import Context, Origin
-from claude_headspace.kernel.facts import (
-    AgentSpoke,
-    Ask,
-    ClientReported,
-    ClientVanished,
-    Event,
-    Meta,
-    TurnInterrupted,
-    UserSpoke,
-)
+from claude_headspace.kernel.evolve import HANDLERS
+from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.state_machine import TRANSITIONS, CommandState
 from tests.kernel.histories import believable
 from tests.kernel.story import Story, moment
 
 # The quick tests draw the same histories every time; the long ones look for new ones.
 quick = settings(
-    max_examples=150,
+    max_examples=600,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-long = settings(quick, max_examples=20_000, derandomize=False)
+long = settings(quick, max_examples=8_000, derandomize=False)
+
+_ids = count(1)
 
 CHANCE = st.randoms(use_true_random=False)
 
@@ -116,24 +113,34 @@ def lossy(events: list[Event], chance: Random) -> list[Event]:
     return sorted(told, key=lambda event: event.meta.at + (chance.random() < 0.2) * chance.random() * 30_000_000)
 
 
+SEEN: list[tuple[Fact, Origin]] = [
+    (facts.ClientReported("idle"), Origin.REGISTRY),
+    (facts.ClientReported("busy"), Origin.REGISTRY),
+    (facts.ClientReported("shell"), Origin.REGISTRY),
+    (facts.ClientReported("waiting", facts.Ask("permission")), Origin.REGISTRY),
+    (facts.ClientReported("waiting", facts.Ask("dialog")), Origin.REGISTRY),
+    (facts.TurnInterrupted(), Origin.TRANSCRIPT),
+    (facts.TurnClosed(), Origin.TRANSCRIPT),
+    (facts.TurnClosed(1), Origin.TRANSCRIPT),
+    (facts.AgentSpoke("All tests pass now."), Origin.TRANSCRIPT),
+    (facts.AgentSpoke("Shall I delete the old files?", final=True), Origin.TRANSCRIPT),
+    (facts.UserSpoke("Please do prompt-1"), Origin.TRANSCRIPT),
+    (facts.UserSpoke("and then prompt-1", queued=True), Origin.TRANSCRIPT),
+    (facts.UserSpoke("Something new"), Origin.TRANSCRIPT),
+    (facts.PromptQueued("and then prompt-1"), Origin.TRANSCRIPT),
+    (facts.PromptUnqueued(""), Origin.TRANSCRIPT),
+    (facts.ToolRejected("call-1"), Origin.TRANSCRIPT),
+    (facts.UsageMeasured(tokens=1000), Origin.TRANSCRIPT),
+    (facts.Several((facts.AgentSpoke("Let me look."), facts.UsageMeasured(tokens=10))), Origin.TRANSCRIPT),
+    (facts.ClientVanished(4711), Origin.PROCESS),
+]
+
+
 def seen(seconds: float, chance: Random) -> Event:
     """Something that another source tells."""
-    fact, origin = chance.choice(
-        [
-            (ClientReported("idle"), Origin.REGISTRY),
-            (ClientReported("busy"), Origin.REGISTRY),
-            (ClientReported("shell"), Origin.REGISTRY),
-            (ClientReported("waiting", Ask("permission")), Origin.REGISTRY),
-            (ClientReported("waiting", Ask("dialog")), Origin.REGISTRY),
-            (TurnInterrupted(), Origin.TRANSCRIPT),
-            (AgentSpoke("All tests pass now."), Origin.TRANSCRIPT),
-            (UserSpoke("Please do prompt-1"), Origin.TRANSCRIPT),
-            (UserSpoke("Something new"), Origin.TRANSCRIPT),
-            (ClientVanished(4711), Origin.PROCESS),
-        ]
-    )
+    fact, origin = chance.choice(SEEN)
     at = moment(seconds)
-    meta = Meta(event_id=f"seen-{chance.random()}", name="seen", origin=origin, at=at, received_at=at)
+    meta = Meta(event_id=f"seen-{next(_ids)}", name="seen", origin=origin, at=at, received_at=at)
     return Event(meta, fact, Context())
 
 
@@ -158,6 +165,11 @@ def order_does_not_matter(history: list[Event], chance: Random) -> None:
     """Compare a history told in order with the same in any order."""
     shuffled = chance.sample(history, len(history))
     assert outlook(tell(shuffled)) == outlook(tell(history))
+
+
+def test_every_fact_has_a_handler() -> None:
+    """Whatever can be told changes an agent in a way that somebody has thought about."""
+    assert set(HANDLERS) == set(get_args(Fact))
 
 
 @quick
@@ -209,11 +221,9 @@ def test_a_redelivered_history_changes_nothing(history: list[Event]) -> None:
     """The same events once more, word for word, leave the board as it was."""
     story = tell(history)
     before = outlook(story)
-    again: Callable[[Event], Event] = lambda event: msgspec.structs.replace(
-        event, meta=msgspec.structs.replace(event.meta, event_id=f"{event.meta.event_id}-again")
-    )
     for event in history:
-        story.take(again(event))
+        meta = msgspec.structs.replace(event.meta, event_id=f"{event.meta.event_id}-again")
+        story.take(msgspec.structs.replace(event, meta=meta))
     assert outlook(story) == before
 
 

@@ -119,12 +119,12 @@ def test_a_dialog_from_before_busy_does_not_open(story: Story) -> None:
     assert story.board == ("working", None)
 
 
-def test_busy_begins_a_turn_that_nothing_announced() -> None:
-    """A `!` command is seen at work; a prompt that comes right after it was its own."""
+def test_busy_is_work_but_no_command() -> None:
+    """The client is seen at work, on what nobody knows: the prompt that comes right after makes it a command."""
     story = Story()
     story.starts()
     reports(story, "busy", at=4)
-    assert (story.board, story.command.trigger) == (("working", None), "unannounced")
+    assert (story.board, story.commands) == (("working", None), {})
     story.prompted("Fix it", at=4.1)
     assert (story.command.text, len(story.commands)) == ("Fix it", 1)
 

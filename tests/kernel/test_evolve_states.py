@@ -1,16 +1,16 @@
 """State × event: what every hook means in every state, as a table that a person can read.
 
-A row is a hook, a column the state that the agent is in when it fires, five seconds after that state began. The payloads are
-what the real client sends, of the running turn, and of *another* call than the one that is waited for. `=` means that the
-state stays; `wait:permission` is the state waiting, for a permission. The second table is the same for hooks that a
-sub-agent fires.
+A row is a hook, a column the state that the agent is in when it fires, five seconds after that state began. The
+payloads are what the real client sends, of the running turn, and of *another* call than the one that is waited for.
+`=` means that the state stays; `wait:p` is the state waiting, for a permission (`SHORT` has the others). The second
+table is the same for hooks that a sub-agent fires.
 """
 
 import pytest
 
 from claude_headspace.kernel.agent import state_of
 from claude_headspace.kernel.wire import HOOKS
-from tests.kernel.story import Story, bash, batch, in_subagent, plan, question, running, task_notification
+from tests.kernel.story import Payload, Story, bash, batch, in_subagent, plan, question, running, task_notification
 
 TABLE = """
 on                  starting idle    working tool    question plan    perm    elicit  dialog  text    error   ended
@@ -125,7 +125,8 @@ def cells(table: str) -> list[tuple[str, str, str]]:
     ]
 
 
-PAYLOADS: dict[str, dict[str, object]] = {
+TURN: Payload = {"prompt_id": "p1"}
+PAYLOADS: dict[str, Payload] = {
     "SessionStart": {"source": "resume"},
     "SessionEnd": {"reason": "prompt_input_exit"},
     "SessionEnd:clear": {"reason": "clear"},
@@ -253,7 +254,7 @@ def test_a_hook_in_a_state(hook: str, state: str, expected: str) -> None:
     """A hook of the main thread leads from each state to the one in the table."""
     story = agent_that_is(state)
     before = story.board
-    story.hook(hook.partition(":")[0], at=15, **({"prompt_id": "p1"} | PAYLOADS[hook]))
+    story.hook(hook.partition(":")[0], at=15, **(TURN | PAYLOADS[hook]))
     assert story.board == board_of(expected, before)
     assert state_of(story.agent) == (story.agent.state, story.agent.waiting_for)
 
@@ -263,6 +264,6 @@ def test_a_subagents_hook_in_a_state(hook: str, state: str, expected: str) -> No
     """A hook of a sub-agent leads from each state to the one in the table, and never ends its parent's turn."""
     story = agent_that_is(state)
     before, command = story.board, story.agent.command
-    story.hook(hook.partition(":")[0], at=15, **({"prompt_id": "p1"} | PAYLOADS[hook] | in_subagent()))
+    story.hook(hook.partition(":")[0], at=15, **(TURN | PAYLOADS[hook] | in_subagent()))
     assert story.board == board_of(expected, before)
     assert story.agent.command is None or command is None or story.agent.command.id == command.id

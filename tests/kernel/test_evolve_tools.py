@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.kernel.story import Story, answered, bash, batch, in_subagent, plan, question, running
+from tests.kernel.story import Payload, Story, answered, bash, batch, in_subagent, plan, question, running
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_a_call_is_open_until_it_ends(story: Story) -> None:
     ("name", "more"),
     [("PostToolUse", {}), ("PostToolUseFailure", {"error": "Exit code 3"}), ("PermissionDenied", {"reason": "unsafe"})],
 )
-def test_a_call_ends_however_it_ended(story: Story, name: str, more: dict[str, object]) -> None:
+def test_a_call_ends_however_it_ended(story: Story, name: str, more: Payload) -> None:
     """Finished, failed or refused: the call is over and the agent goes on; a failing tool is no error of the agent."""
     story.calls("t1")
     story.hook(name, **bash("t1"), **more)
@@ -86,7 +86,7 @@ def test_calls_without_ids_are_matched_by_tool_and_input(story: Story) -> None:
 def test_an_end_without_tool_and_id_ends_the_oldest_call(story: Story) -> None:
     """The barest of payloads still closes a question."""
     story.hook("PreToolUse", tool_name="AskUserQuestion")
-    assert story.board == ("waiting", "question")
+    assert story.open_waits == ["question"]
     story.hook("PostToolUse")
     assert story.board == ("working", None)
 
@@ -123,7 +123,7 @@ def test_a_permission_belongs_to_its_call(story: Story) -> None:
     [wait] = story.agent.waits
     assert (wait.kind, wait.call_id, wait.summary) == ("permission", "t2", "rm x")
     story.called("t1", "ls", at=5)
-    assert story.board == ("waiting", "permission")
+    assert story.open_waits == ["permission"]
     story.called("t2", "rm x", at=6)
     assert story.board == ("working", None)
 

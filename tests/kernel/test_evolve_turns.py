@@ -4,7 +4,17 @@ import pytest
 
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import AgentSpoke, TurnInterrupted, UserSpoke
-from tests.kernel.story import Story, answered, batch, in_subagent, moment, question, running, task_notification
+from tests.kernel.story import (
+    Payload,
+    Story,
+    answered,
+    batch,
+    in_subagent,
+    moment,
+    question,
+    running,
+    task_notification,
+)
 
 
 @pytest.fixture
@@ -368,7 +378,7 @@ def test_an_api_error_is_shown_until_the_agent_works_again(story: Story) -> None
 
 def test_an_api_error_told_twice_or_late_changes_nothing(story: Story) -> None:
     """Neither a doubled nor an overtaken error makes another command or a state."""
-    failure = {"prompt_id": "p1", "error": "rate_limit", "last_assistant_message": "API Error"}
+    failure: Payload = {"prompt_id": "p1", "error": "rate_limit", "last_assistant_message": "API Error"}
     story.prompted()
     story.hook("StopFailure", at=5, **failure)
     story.hook("StopFailure", at=5.002, **failure)
@@ -415,7 +425,7 @@ def test_an_interrupt_leaves_errors_and_questions_alone(story: Story) -> None:
     story.prompted()
     story.stops("Shall I delete the old files?")
     story.tell(TurnInterrupted())
-    assert story.board == ("waiting", "question")
+    assert story.open_waits == ["question"]
     story.prompted("Yes", "p2")
     story.hook("StopFailure", prompt_id="p2", error="server_error")
     story.tell(TurnInterrupted())

@@ -40,6 +40,13 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def daemon_for_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """One daemon for the tests that do not need a fresh one."""
+    with running_daemon(tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
 def shell(daemon: RunningDaemon, command: str) -> Any:
     """What a command prints, as JSON; only the port is another one."""
     here = command.replace(":5055", f":{daemon.port}")
@@ -62,10 +69,10 @@ def test_the_first_curl_is_answered(daemon: RunningDaemon) -> None:
     assert status["last_event_at"].startswith("20"), "the time in the payload (2009) is only data"
 
 
-def test_the_same_bytes_without_curl_are_answered(daemon: RunningDaemon) -> None:
+def test_the_same_bytes_without_curl_are_answered(daemon_for_all: RunningDaemon) -> None:
     """What curl sends, sent by another program, gets the same answer."""
     body = b'{"session_id": "test-123", "cwd": "/tmp", "timestamp": 1234567890}'
-    connection = http.client.HTTPConnection("localhost", daemon.port, timeout=60)
+    connection = http.client.HTTPConnection("localhost", daemon_for_all.port, timeout=60)
     connection.request("POST", "/hook/session-start", body, {"Content-Type": "application/json"})
     response = connection.getresponse()
     reply = json.loads(response.read())
@@ -73,10 +80,11 @@ def test_the_same_bytes_without_curl_are_answered(daemon: RunningDaemon) -> None
     assert (response.status, reply["status"], reply["state"]) == (200, "ok", "idle")
 
 
-def test_every_event_of_a_session_is_answered(daemon: RunningDaemon) -> None:
+def test_every_event_of_a_session_is_answered(daemon_for_all: RunningDaemon) -> None:
     """Each of the eight lifecycle events, and one that nobody knows, gets status, agent and state."""
     replies = {
-        event: daemon.post(event, {"session_id": "whole", "cwd": "/tmp", **fields}) for event, fields in EVENTS.items()
+        event: daemon_for_all.post(event, {"session_id": "whole", "cwd": "/projects/whole", **fields})
+        for event, fields in EVENTS.items()
     }
     assert {event: reply.status for event, reply in replies.items()} == dict.fromkeys(EVENTS, 200)
     told = {event: reply.json() for event, reply in replies.items()}
@@ -103,13 +111,6 @@ def test_any_event_may_be_the_first(daemon_for_all: RunningDaemon, event: str) -
     assert reply.status == 200
     assert {"status", "agent_id", "state"} <= reply.json().keys()
     assert daemon_for_all.agent(reply.json()["agent_id"])["state"] == reply.json()["state"]
-
-
-@pytest.fixture(scope="module")
-def daemon_for_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """One daemon for the tests that do not need a fresh one."""
-    with running_daemon(tmp_path_factory.mktemp("home")) as running:
-        yield running
 
 
 def test_working_directory_is_another_word_for_cwd(daemon_for_all: RunningDaemon) -> None:

@@ -1,9 +1,9 @@
 """What the specification of the hooks promises, scenario by scenario and under the scenario's own name.
 
-All of it is seen from outside, with a real daemon; only the reading of transcript times is shown on the kernel itself, since
-no input brings them yet.
+All of it is seen from outside, with a real daemon; only what transcript times mean is shown on the kernel itself.
 """
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -157,6 +157,33 @@ def test_new_session_in_unknown_directory(session: Session) -> None:
     reply = session.fire("session-start")
     assert reply["correlation"] == "new"
     assert reply["agent_id"] not in known
+
+
+@pytest.mark.parametrize(
+    ("known", "strategy"),
+    [
+        ({"headspace_session_id": "headspace-id"}, "headspace_id"),
+        ({"tmux_pane": "%4711"}, "tmux_pane"),
+        ({}, "working_directory"),
+    ],
+)
+def test_the_strategies_after_the_session(session: Session, known: dict[str, object], strategy: str) -> None:
+    """A new session is recognised by its wrapper's id, its pane or its directory, and the reply says by which."""
+    first = session.fire("session-start", **known)
+    session.fire("session-end", reason="clear")
+    second = Session(session.daemon, session.cwd).fire("session-start", source="clear", **known)
+    assert (first["correlation"], second["correlation"]) == ("new", strategy)
+    assert second["agent_id"] == first["agent_id"]
+
+
+def test_two_clients_in_one_directory_are_two_agents(session: Session) -> None:
+    """The directory decides only while nothing better speaks: two clients alive at once are not one."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as client:
+        first = session.fire("session-start", client_pid=client.pid)
+        second = Session(session.daemon, session.cwd).fire("session-start", client_pid=os.getpid())
+        assert second["correlation"] == "new"
+        assert second["agent_id"] != first["agent_id"]
+        client.kill()
 
 
 @pytest.mark.parametrize("event", [*map(kebab, HOOKS), "some-event-of-next-year"])
@@ -408,7 +435,5 @@ def test_a_fresh_home_stays_in_its_place(daemon: RunningDaemon) -> None:
     """Everything that a daemon keeps lies in its home, readable by its user alone."""
     kept = {path.relative_to(daemon.home) for path in daemon.home.rglob("*") if path.is_file()}
     assert {Path("headspace.db"), Path("headspace.log"), Path("secret"), Path("run/daemon.json")} <= kept
-    open_to_others = [
-        str(name) for name in kept - {Path("output.txt")} if (daemon.home / name).stat().st_mode & 0o077
-    ]
+    open_to_others = [str(name) for name in kept - {Path("output.txt")} if (daemon.home / name).stat().st_mode & 0o077]
     assert open_to_others == []

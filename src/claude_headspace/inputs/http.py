@@ -14,10 +14,15 @@ from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.kernel.envelope import Envelope
 
-Answer = Callable[[Envelope], Awaitable[bytes]]
-"""Stores an envelope and composes the reply."""
+Answer = Callable[[Envelope, bool], Awaitable[bytes]]
+"""Stores an envelope and composes the reply: all of it, or only what Claude Code should act on, which may be
+nothing."""
 
 HOOKS = "/hook/"
+TRUSTED = "headspace.trusted"
+"""Where the guard notes that the sender has the ingest token: it is the shim."""
+FOR_CLAUDE = (b"x-headspace-reply", b"hook")
+"""How the shim asks for Claude Code's part of the reply alone."""
 JSON = (b"content-type", b"application/json")
 THROWN_AWAY = 64 * 1024 * 1024
 
@@ -46,13 +51,14 @@ class HookEndpoint:
             if scope["method"] != "POST":
                 raise BadRequest("method_not_allowed", "Hooks are sent with POST.", "Use POST.", status=405)
             body = await read_body(scope, receive, self._largest_body)
-            envelope = await self._receiver.seal(scope["path"].removeprefix(HOOKS), body, scope["headers"])
-            reply = await self._answer(envelope)
+            path, trusted = scope["path"].removeprefix(HOOKS), bool(scope.get(TRUSTED))
+            envelope = await self._receiver.seal(path, body, scope["headers"], trusted=trusted)
+            reply = await self._answer(envelope, trusted and FOR_CLAUDE in scope["headers"])
         except HeadspaceError as error:
             self._refused(error.code)
             await send_json(send, error.status, msgspec.json.encode(error.body()))
             return
-        await send_json(send, 200, reply)
+        await (send_json(send, 200, reply) if reply else send_nothing(send))
         self._stored(envelope.name, time.perf_counter() - started)
 
 
@@ -63,11 +69,16 @@ async def send_json(send: Send, status: int, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
+async def send_nothing(send: Send) -> None:
+    """Answer that there is nothing to say."""
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
 async def read_body(scope: Scope, receive: Receive, largest: int) -> bytes:
     """The whole body, if it is not too large.
 
-    One that is too large is read to its end and thrown away, within reason: a sender that is cut off in the middle never
-    sees why.
+    One that is too large is read to its end and thrown away, within reason: a sender that is cut off never sees why.
     """
     told = next((int(value) for key, value in scope["headers"] if key == b"content-length" and value.isdigit()), 0)
     if told > largest + THROWN_AWAY:

@@ -1,53 +1,197 @@
-"""The process table: a client that was killed fires no hook, but its process is gone."""
+"""The process table: a client that was killed fires no hook, but its process is gone.
+
+A number alone is no process: it is given to another one some day. So a client is known by its number and its start, and
+one that has the number but began at another time is somebody else.
+
+Rules
+- Every second each known client is asked for by its number, which costs some microseconds; its start is compared only
+  when the reconciler looks.
+- A client that ends by itself fires SessionEnd, up to 1.1 s after its process is gone: that hook knows more, so it is
+  waited for. A client that was killed had no time to remove its registry entry: then nothing is waited for.
+- What the process table tells of a hook's client (start, ancestors) is looked up once and remembered for a while.
+"""
 
 import asyncio
 import os
+import time
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import psutil
+import structlog
+
+from claude_headspace.inputs.known import KnownAgents
 from claude_headspace.inputs.receiver import new_id
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.kernel.correlate import is_same_start
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.ports import Clock, Reader
+
+log = structlog.get_logger(__name__)
 
 Submit = Callable[[Envelope, str], Awaitable[object]]
 
-
-class ProcessWatch:
-    """Tells of the agents of this host whose client is gone."""
-
-    def __init__(self, host: str, clock: Clock, reader: Reader, submit: Submit) -> None:
-        self._host = host
-        self._clock = clock
-        self._reader = reader
-        self._submit = submit
-
-    async def __call__(self) -> None:
-        """Look once at every client that is believed to live."""
-        for agent in await asyncio.to_thread(self._reader.agents):
-            if agent.host == self._host and agent.pid is not None and not is_alive(agent.pid):
-                await self._submit(self._vanished(agent), agent.id)
-
-    def _vanished(self, agent: Agent) -> Envelope:
-        now = self._clock()
-        return Envelope(
-            id=new_id(),
-            name="ClientVanished",
-            origin=Origin.PROCESS,
-            client=agent.client,
-            host=self._host,
-            fired_at=now,
-            received_at=now,
-            payload=b"{}",
-            context=Context(client_pid=agent.pid),
-        )
+EVERY_SECONDS = 1.0
+GRACE: Micros = 3 * SECOND // 2
+ANCESTORS = 32
+REMEMBERED_SECONDS = 30.0
+REMEMBERED = 2_000
+PATIENCE_SECONDS = 0.2
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process of that number exists."""
+    """Whether a process of that number runs. One that ended and was not fetched by its parent yet does not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except (PermissionError, OverflowError):
         return True
-    return True
+    return not _is_left_over(pid)
+
+
+def _is_left_over(pid: int) -> bool:
+    """Whether only the entry of a process is left, where the system shows that in a file. tmux leaves some for long."""
+    try:
+        with Path(f"/proc/{pid}/stat").open("rb") as file:
+            return file.read(1_024).rpartition(b") ")[2][:1] in (b"Z", b"X")
+    except OSError:
+        return False
+
+
+def is_running(pid: int, began: Micros | None) -> bool:
+    """Whether that very process runs; its remains do not count. What cannot be found out counts as running."""
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        return is_same_start(round(process.create_time() * SECOND), began)
+    except (psutil.Error, OverflowError, ValueError):
+        return is_alive(pid)
+
+
+# --- whose child a client is ------------------------------------------------------------------------------------------
+
+
+def relatives(pid: int) -> Context:
+    """When a client's process began, and what it descends from, nearest first."""
+    try:
+        process = psutil.Process(pid)
+        began = round(process.create_time() * SECOND)
+        above = tuple(parent.pid for parent in process.parents()[:ANCESTORS])
+    except (psutil.Error, OverflowError, ValueError):
+        return Context(client_pid=pid)
+    return Context(client_pid=pid, client_started_at=began, ancestor_pids=above)
+
+
+class Kinship:
+    """Looks clients up, and remembers for a while. Never more than a moment's wait."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[float, Context]] = {}
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kinship")
+
+    async def __call__(self, pid: int, patience: float = PATIENCE_SECONDS) -> Context:
+        """What the process table tells of a client."""
+        now = time.monotonic()
+        known = self._known.get(pid)
+        if known is not None and known[0] > now:
+            return known[1]
+        looking = asyncio.get_running_loop().run_in_executor(self._thread, relatives, pid)
+        try:
+            found = await asyncio.wait_for(looking, patience)
+        except TimeoutError:
+            return Context(client_pid=pid)
+        if len(self._known) >= REMEMBERED:
+            self._known.clear()
+        self._known[pid] = (now + REMEMBERED_SECONDS, found)
+        return found
+
+    def close(self) -> None:
+        """Stop looking."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+# --- who is gone ------------------------------------------------------------------------------------------------------
+
+
+class ProcessWatch:
+    """Tells of the agents of this host whose client is gone."""
+
+    def __init__(
+        self,
+        host: str,
+        clock: Clock,
+        reader: Reader,
+        submit: Submit,
+        known: KnownAgents | None = None,
+        was_killed: Callable[[int], bool] = lambda _pid: False,
+    ) -> None:
+        self._host = host
+        self._clock = clock
+        self._reader = reader
+        self._submit = submit
+        self._known = known or KnownAgents(host)
+        self._was_killed = was_killed
+        self._missing: dict[str, tuple[int, Micros]] = {}
+        self._task: asyncio.Task[None] | None = None
+        self.failure: str | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether clients are asked for."""
+        return self._task is not None and not self._task.done()
+
+    def start(self) -> None:
+        """Begin to ask for every known client, again and again."""
+        self._task = asyncio.create_task(self._run(), name="process-watch")
+
+    async def stop(self) -> None:
+        """Ask no more."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(EVERY_SECONDS)
+            try:
+                for agent in [agent for agent in self._known.with_client() if not is_alive(agent.pid or 0)]:
+                    await self._miss(agent)
+                self.failure = None
+            except Exception as error:  # whatever the journal raises, the next round asks again
+                self.failure = str(error)
+                log.exception("process_watch_failed")
+
+    async def __call__(self) -> None:
+        """Look once at every client that is believed to live, and compare its start."""
+        for agent in await asyncio.to_thread(self._reader.agents):
+            if agent.host == self._host and agent.pid is not None:
+                self._known.learn(agent)
+                if not await asyncio.to_thread(is_running, agent.pid, agent.pid_started_at):
+                    await self._miss(agent)
+
+    async def _miss(self, agent: Agent) -> None:
+        """A client is not there: tell it, once its own last words had time to arrive."""
+        pid, now = agent.pid or 0, self._clock()
+        missed, since = self._missing.get(agent.id, (pid, now))
+        if missed != pid:
+            since = now
+        self._missing[agent.id] = (pid, since)
+        if now - since >= GRACE or self._was_killed(pid):
+            await self._submit(self._vanished(agent, since), agent.id)
+            del self._missing[agent.id]
+
+    def _vanished(self, agent: Agent, at: Micros) -> Envelope:
+        return Envelope(
+            id=new_id(),
+            name="ClientVanished",
+            origin=Origin.PROCESS,
+            client=agent.client,
+            host=self._host,
+            fired_at=at,
+            received_at=self._clock(),
+            payload=b"{}",
+            context=Context(client_pid=agent.pid),
+        )

@@ -1,7 +1,9 @@
 """Hooks over HTTP: `POST /hook/{event}` for every event of Claude Code, and for those that nobody knows yet.
 
-The body is kept as it came. Only what says whose event it is must have the right type, because a wrong guess there would mix
-up agents; everything else is the decoder's business. The shim adds what a payload cannot know in `X-Headspace-…` headers.
+The body is kept as it came. Only what says whose event it is must have the right type, because a wrong guess there
+would mix up agents; everything else is the decoder's business. The shim adds what a payload cannot know: in
+`X-Headspace-…` headers, or as the notes of a file in the spool. Nobody sends its events a second time, so what is
+broken in their text is repaired.
 """
 
 import re
@@ -21,6 +23,9 @@ from claude_headspace.ports import Clock
 
 Surroundings = Callable[[str | None], Awaitable[Context]]
 """Finds out what belongs to a directory: its project's root and branch."""
+
+Relatives = Callable[[int], Awaitable[Context]]
+"""Finds out when a process began and what it descends from."""
 
 LONGEST_DELIVERY_ID = 200
 
@@ -79,8 +84,11 @@ def repair(body: bytes) -> bytes:
     return _ESCAPES.sub(lambda found: rb"\ufffd" if found[1] else found[0], body)
 
 
-def read_identity(body: bytes) -> tuple[WireIdentity, bytes]:
-    """Check a body and read whose event it is, from the body or a repaired one; what is wrong is said clearly."""
+def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes]:
+    """Check a body and read whose event it is, from the body or a repaired one; what is wrong is said clearly.
+
+    A lenient look also repairs bytes that are no text.
+    """
     try:
         body.decode("utf-8")
         identity, body = _decoded(body)
@@ -88,7 +96,11 @@ def read_identity(body: bytes) -> tuple[WireIdentity, bytes]:
         raise BadRequest(
             "bad_field", f"The body does not fit: {error}.", "Every event needs a `session_id` string."
         ) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        if lenient:
+            return read_identity(body.decode("utf-8", "replace").encode())
+        raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
+    except msgspec.DecodeError as error:
         raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
     except RecursionError as error:
         raise BadRequest("bad_json", "The body is nested too deeply.", _NOT_JSON) from error
@@ -122,18 +134,30 @@ def new_id() -> str:
 class HookReceiver:
     """Seals what arrives at `/hook/*`."""
 
-    def __init__(self, host: str, clock: Clock, surroundings: Surroundings) -> None:
+    def __init__(self, host: str, clock: Clock, surroundings: Surroundings, relatives: Relatives | None = None) -> None:
         self._host = host
         self._clock = clock
         self._surroundings = surroundings
+        self._relatives = relatives
 
-    async def seal(self, path: str, body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> Envelope:
-        """An envelope around what arrived."""
-        received_at = self._clock()
-        name = event_name(path)
-        identity, body = read_identity(body)
+    async def seal(
+        self, path: str, body: bytes, headers: Iterable[tuple[bytes, bytes]], *, trusted: bool = False
+    ) -> Envelope:
+        """An envelope around what arrived over HTTP; a trusted sender's broken text is repaired."""
         told = {key[12:]: value for key, value in headers if key.startswith(b"x-headspace-")}
+        return await self._seal(event_name(path), body, told, lenient=trusted)
+
+    async def seal_told(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Envelope:
+        """An envelope around what lay in the spool."""
+        return await self._seal(event_name(event), payload, notes, lenient=True)
+
+    async def _seal(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Envelope:
+        received_at = self._clock()
+        identity, kept = read_identity(body, lenient=lenient)
         around = await self._surroundings(identity.cwd or identity.working_directory)
+        context = _context(identity, told, around)
+        if kept is not body:
+            context = msgspec.structs.replace(context, flaw="the text was broken and has been repaired")
         return Envelope(
             id=new_id(),
             name=name,
@@ -142,9 +166,18 @@ class HookReceiver:
             host=self._host,
             fired_at=_fired_at(told.get(b"fired-at"), received_at),
             received_at=received_at,
-            payload=body,
-            context=_context(identity, told, around),
+            payload=kept,
+            context=await self._with_relatives(context),
             delivery_id=_delivery(told.get(b"delivery-id")),
+        )
+
+    async def _with_relatives(self, context: Context) -> Context:
+        """What the process table tells of the client that the sender named."""
+        if self._relatives is None or not context.client_pid:
+            return context
+        client = await self._relatives(context.client_pid)
+        return msgspec.structs.replace(
+            context, client_started_at=client.client_started_at, ancestor_pids=client.ancestor_pids
         )
 
 

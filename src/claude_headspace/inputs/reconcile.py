@@ -1,10 +1,11 @@
-"""Looks for itself, for what no hook tells: once a minute while hooks arrive, every two seconds when they have gone silent.
+"""Looks for itself, for what no hook tells: once a minute while hooks arrive, every two seconds in silence.
 
-The interval that is reported is the one in use: both come from `polling`. What a look consists of is a list of sources; today
-that is the process table, which tells that a client is gone.
+The interval that is reported is the one in use: both come from `polling`. What a look consists of is a list of
+sources: the process table, the clients' registry, their transcripts. Time in which the machine slept is no silence.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
 
@@ -48,14 +49,21 @@ def polling(cadence: Cadence, now: Micros, last_heard: Micros) -> Polling:
     return Polling(Mode.HOOKS_ACTIVE, cadence.active)
 
 
-class Reconciler:
-    """The loop that looks. `heard` must be called for every hook."""
+def awake_clock(clock: Clock) -> Clock:
+    """A clock that stands still while the machine sleeps, and does not notice when the other one is set."""
+    began, ticks = clock(), time.monotonic_ns()
+    return lambda: began + (time.monotonic_ns() - ticks) // 1_000
 
-    def __init__(self, cadence: Cadence, clock: Clock, looks: list[Look]) -> None:
+
+class Reconciler:
+    """The loop that looks. `heard` must be called for every hook. `awake` is a clock that does not count sleep."""
+
+    def __init__(self, cadence: Cadence, clock: Clock, looks: list[Look], awake: Clock | None = None) -> None:
         self._cadence = cadence
         self._clock = clock
+        self._awake = awake or clock
         self._looks = looks
-        self._last_heard = clock()
+        self._last_heard = self._awake()
         self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.last_event_at: Micros | None = None
@@ -65,7 +73,7 @@ class Reconciler:
     @property
     def polling(self) -> Polling:
         """The mode and the interval in use."""
-        return polling(self._cadence, self._clock(), self._last_heard)
+        return polling(self._cadence, self._awake(), self._last_heard)
 
     @property
     def running(self) -> bool:
@@ -75,7 +83,7 @@ class Reconciler:
     def heard(self, at: Micros) -> None:
         """A hook arrived."""
         was_silent = self.polling.mode is Mode.POLLING_FALLBACK
-        self._last_heard = self.last_event_at = at
+        self._last_heard, self.last_event_at = self._awake() - (self._clock() - at), at
         if was_silent:
             self._changed.set()
 
@@ -98,7 +106,7 @@ class Reconciler:
         """Wait for the interval in use; when hooks fall silent or resume meanwhile, for the new one."""
         while True:
             self._changed.clear()
-            until_silent = self._last_heard / SECOND + self._cadence.silent_after - self._clock() / SECOND
+            until_silent = self._last_heard / SECOND + self._cadence.silent_after - self._awake() / SECOND
             interval = self.polling.interval_seconds
             pause = min(interval, until_silent + self._cadence.silent) if until_silent > 0 else interval
             try:

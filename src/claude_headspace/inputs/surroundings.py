@@ -1,7 +1,7 @@
 """What belongs to a directory: the root of its project and the branch that is checked out.
 
-Bounded I/O on the way of a hook: a few `stat`s and one small file, remembered for some seconds, never more than a moment's
-wait. Nothing but `.git/HEAD` is opened, and only if it is a small regular file.
+Bounded I/O on the way of a hook: a few `stat`s and one small file, remembered for some seconds, never more than a
+moment's wait. Nothing but `.git/HEAD` is opened, and only if it is a small regular file.
 """
 
 import asyncio

@@ -21,7 +21,7 @@ LARGEST_STATEMENT = 256
 
 
 def bulk(connection: Connection, table: Table, values: Sequence[Row]) -> None:
-    """Insert rows; a row of a projection replaces the one of the same key."""
+    """Insert rows; a row of a projection, or a position, replaces the one of the same key."""
     if connection.dialect.name != "sqlite":
         if values:
             connection.exec_driver_sql(_statement(connection.dialect, table, 1)[0], list(values))
@@ -50,7 +50,7 @@ def _statement(dialect: Dialect, table: Table, size: int) -> tuple[str, Callable
     insert = (sqlite.insert if dialect.name == "sqlite" else postgresql.insert)(table)
     names = [column.name for column in table.c]
     statement: Any = insert.values([dict.fromkeys(names)] * size) if size > 1 else insert
-    if table.info.get("projection"):
+    if table.info.get("projection") or table.info.get("replaced"):
         others = {column.name: insert.excluded[column.name] for column in table.c if not column.primary_key}
         statement = statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=others)
     return str(statement.compile(dialect=dialect, column_keys=names)), itemgetter(*names)

@@ -8,6 +8,7 @@ from sqlalchemy import RowMapping, Table
 from claude_headspace.journal.rows import Projection, Row
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.birth import born, claims
+from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.ports import UNDERSTANDING_FAILED, Difference, StoredEvent
@@ -18,13 +19,15 @@ def project(events: Iterable[StoredEvent]) -> tuple[Projection, int]:
     projection, agents, count = Projection(), dict[str, Agent](), 0
     for stored in events:
         count += 1
+        if stored.strategy is Strategy.NOBODY:
+            continue
         if stored.anomaly is not None and stored.anomaly.startswith(UNDERSTANDING_FAILED):
             continue
         event = decode(stored.envelope)
         agent = agents.get(stored.agent_id) or born(stored.agent_id, stored.envelope, event)
         change = evolve(agent, event)
         agents[stored.agent_id] = change.agent
-        projection.take(stored.seq, change, claims(stored.envelope, event))
+        projection.take(stored.seq, change, claims(agent, stored.envelope, event))
     projection.rows(_nobody)
     return projection, count
 

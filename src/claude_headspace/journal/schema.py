@@ -1,8 +1,8 @@
 """The tables. One metadata for SQLite and PostgreSQL; Alembic's history makes exactly these.
 
 `events` is the log and never changes. `stream` is what was announced, kept so that it can be replayed word for word.
-All other tables are projections: they follow from `events` and can be made anew at any time. Moments are microseconds
-since 1970; payloads and bodies are JSON texts, never parsed by the database.
+`positions` is how far files were read. All other tables are projections: they follow from `events` and can be made anew
+at any time. Moments are microseconds since 1970; payloads and bodies are JSON texts, never parsed by the database.
 """
 
 from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, SmallInteger, Table, Text
@@ -62,6 +62,17 @@ stream = Table(
     Column("project_id", Text, nullable=False),
     Column("data", Text, nullable=False),
 )
+
+positions = Table(
+    "positions",
+    metadata,
+    Column("reader", Text, primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("offset", BigInteger, nullable=False),
+    Column("at", Moment, nullable=False),
+    sqlite_with_rowid=False,
+)
+positions.info["replaced"] = True
 
 agents = Table(
     "agents",

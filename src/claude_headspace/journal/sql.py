@@ -9,7 +9,7 @@ import asyncio
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,7 +27,17 @@ from claude_headspace.journal.rows import Projection, Row
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.ports import Counts, Delivered, Difference, Record, Result, StateRow, StoredEvent, StreamMessage
+from claude_headspace.ports import (
+    Counts,
+    Delivered,
+    Difference,
+    Position,
+    Record,
+    Result,
+    StateRow,
+    StoredEvent,
+    StreamMessage,
+)
 
 CHUNK = 400
 """How many values one `IN (…)` may have."""
@@ -39,6 +49,9 @@ COUNTER = "journal"
 
 LISTED = select(schema.agents.c.body).join(schema.roster, schema.roster.c.id == schema.agents.c.id)
 """Agents, to be chosen by what the roster knows of them."""
+
+QUICK_SECONDS = 0.004
+"""A commit that is quicker than this is not worth a change of threads, which costs as much under load."""
 
 PATIENCE_SECONDS = 5.0
 """How long another program may keep the database from us."""
@@ -72,6 +85,8 @@ class SqlJournal:
         self._cache = Cache()
         self._writer: Connection | None = None
         self._lock = threading.Lock()
+        self._commit_seconds = QUICK_SECONDS
+        """How long a commit takes lately; at first it is not trusted to be quick."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
 
     # --- writing ---
@@ -100,7 +115,10 @@ class SqlJournal:
         except BaseException:
             await loop.run_in_executor(self._thread, self._undo)
             raise
-        await loop.run_in_executor(self._thread, self._commit, batch)
+        if self._commit_seconds < QUICK_SECONDS:
+            self._commit(batch)
+        else:
+            await loop.run_in_executor(self._thread, self._commit, batch)
         return result
 
     def _begin(self) -> "SqlTransaction":
@@ -146,9 +164,11 @@ class SqlJournal:
 
     def _commit(self, batch: "SqlTransaction") -> None:
         """Bring it to the disk; only then it is known."""
+        started = time.perf_counter()
         try:
             with _translated():
                 batch.connection.commit()
+            self._commit_seconds += (time.perf_counter() - started - self._commit_seconds) / 8
             self._cache.learn(batch.projection)
         except BaseException:
             self._let_go()
@@ -274,6 +294,23 @@ class SqlJournal:
         with _translated(), self._engine.connect() as connection:
             found: int | None = connection.execute(query).scalar()
             return found
+
+    # --- bookmarks ---
+
+    def positions(self, reader: str) -> dict[str, Position]:
+        """How far a reader came in each file."""
+        table = schema.positions.c
+        found = self._rows(select(table.path, table.offset, table.at).where(table.reader == reader))
+        return {row["path"]: Position(row["offset"], row["at"]) for row in found}
+
+    def remember(self, reader: str, positions: Mapping[str, Position]) -> None:
+        """Keep how far a reader came."""
+        with self.transaction() as batch:
+            kept = [
+                {"reader": reader, "path": rows.storable(path), "offset": known.offset, "at": known.at}
+                for path, known in positions.items()
+            ]
+            bulk(batch.connection, schema.positions, kept)
 
     # --- upkeep ---
 

@@ -34,8 +34,10 @@ class Trigger(StrEnum):
     PROMPT = "prompt"
     QUEUED = "queued_prompt"
     NOTIFICATION = "task_notification"
+    SHELL = "shell_command"
+    """A `!` command: no hook tells it."""
     UNANNOUNCED = "unannounced"
-    """No prompt was heard: a `!` command, or the hook was lost."""
+    """No prompt was heard: the hook was lost, or it was a `!` command."""
 
 
 class Outcome(StrEnum):
@@ -294,9 +296,15 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     error: str | None = None
     todos: tuple[str, ...] = ()
     todos_done: tuple[str, ...] = ()
+    last_words: str = ""
+    """How the running turn ends, as far as the transcript shows; empty again when the turn is closed."""
+    last_words_turn: str = ""
     # what it costs
     permission_mode: str | None = None
     model: str | None = None
+    context_window: int | None = None
+    """How much the model can take in, where that was told."""
+    measured_at: Micros = 0
     context_percent: float | None = None
     tokens: int | None = None
     cost_usd: float | None = None

@@ -21,6 +21,20 @@ def born(agent_id: str, envelope: Envelope, event: Event) -> Agent:
     )
 
 
-def claims(envelope: Envelope, event: Event) -> list[Identity]:
-    """What the agent of this event will be recognised by from now on. Only hooks speak for the client itself."""
-    return list(identities(envelope, event).values()) if envelope.origin is Origin.HOOK else []
+SPEAKS_FOR = {
+    Origin.HOOK: ("session", "headspace", "process", "pane"),
+    Origin.TRANSCRIPT: ("session",),
+    Origin.REGISTRY: ("session", "process"),
+}
+"""What a source knows of the client itself. All others speak of agents that are known already."""
+
+
+INHERITED = ("headspace", "pane")
+"""What a child has from its parent: it stays the parent's."""
+
+
+def claims(agent: Agent, envelope: Envelope, event: Event) -> list[Identity]:
+    """What the agent of this event will be recognised by from now on."""
+    known = identities(envelope, event)
+    kinds = [kind for kind in SPEAKS_FOR.get(envelope.origin, ()) if kind in known]
+    return [known[kind] for kind in kinds if agent.parent_id is None or kind not in INHERITED]

@@ -1,13 +1,13 @@
 """Whose event is it? Decided once, when it arrives, and stored with it.
 
-The strategies are tried in the order of `Strategy`, and the answer says which one it was. A known client process counts as a
-known session: the same process with a new session id (`/clear`, `/resume`) is the same agent.
+The strategies are tried in the order of `Strategy`, and the answer says which one it was. A known client process counts
+as a known session: the same process with a new session id (`/clear`, `/resume`) is the same agent.
 
 Rules
 - A client that descends from an agent's client is its child, whatever ids and panes it inherited.
-- A pane belongs to its agent as long as the work stays in the same project.
-- The directory decides only while nothing better speaks: an agent there is free to be claimed when no client of it is known to
-  be alive, it is not in a turn, and it did not end more than ten minutes ago.
+- A pane belongs to its agent as long as the work stays in the same project and no other client of it is alive.
+- The directory decides only for hooks, and only while nothing better speaks: an agent there is free to be claimed when
+  no client of it is known to be alive, it is not in a turn, and it did not end more than ten minutes ago.
 """
 
 import hashlib
@@ -20,6 +20,7 @@ from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.kernel.facts import Event, SessionStarted
 
 CLAIMABLE_AFTER_END: Micros = 600 * SECOND
+SAME_START: Micros = 5 * SECOND
 
 
 class Strategy(StrEnum):
@@ -33,6 +34,8 @@ class Strategy(StrEnum):
     NEW = "new"
     ADDRESSED = "addressed"
     """No search: whoever sent it named the agent."""
+    NOBODY = "nobody"
+    """A test of the way in: it is kept, and belongs to no agent."""
 
 
 class Identity(msgspec.Struct, frozen=True, order=True):
@@ -94,18 +97,18 @@ def correlate(
     """Choose among those who answer. `nearby` are the agents of the same project, newest first."""
     if "session" in found:
         return Correlation(_known(found["session"]), found["session"].agent)
-    parent = next((agent for agent in parents if agent.ended_at is None), None)
+    process = found.get("process")
+    if process is not None and _same_process(process.agent, envelope):
+        return Correlation(_known(process), process.agent)
+    parent = next((agent for agent in parents if _is_parent(agent, envelope)), None)
     if parent is not None:
         return Correlation(Strategy.NEW, parent_id=parent.id)
     if "headspace" in found:
         return Correlation(Strategy.HEADSPACE_ID, found["headspace"].agent)
-    process = found.get("process")
-    if process is not None and _same_process(process.agent, envelope):
-        return Correlation(_known(process), process.agent)
     pane = found.get("pane")
-    if pane is not None and _stays_in(pane.agent, envelope, event):
+    if pane is not None and _keeps_its_pane(pane.agent, envelope, event):
         return Correlation(Strategy.TMUX_PANE, pane.agent)
-    free = next((agent for agent in nearby if is_unclaimed(agent, envelope.fired_at)), None)
+    free = next((agent for agent in nearby if _may_go_on(agent, envelope)), None)
     if free is not None:
         return Correlation(Strategy.WORKING_DIRECTORY, free)
     return Correlation(Strategy.NEW)
@@ -117,19 +120,47 @@ def _known(found: Found) -> Strategy:
 
 def _same_process(agent: Agent, envelope: Envelope) -> bool:
     """A pid is reused: both must be the same process, and it must not have ended."""
-    started, known = envelope.context.client_started_at, agent.pid_started_at
-    return agent.pid == envelope.context.client_pid and (started is None or known is None or started == known)
+    context = envelope.context
+    return agent.pid == context.client_pid and is_same_start(context.client_started_at, agent.pid_started_at)
 
 
-def _stays_in(agent: Agent, envelope: Envelope, event: Event) -> bool:
-    if not isinstance(event.fact, SessionStarted) or event.fact.source in ("clear", "compact"):
+def is_same_start(one: Micros | None, other: Micros | None) -> bool:
+    """Whether two starts of a process may be the same: when the clock is set the system tells another second."""
+    return one is None or other is None or abs(one - other) < SAME_START
+
+
+def _is_parent(agent: Agent, envelope: Envelope) -> bool:
+    """Whether an agent's client is what the event's client descends from: it lives, and it is the older one."""
+    context = envelope.context
+    if agent.ended_at is not None or agent.pid not in context.ancestor_pids:
+        return False
+    started, known = context.client_started_at, agent.pid_started_at
+    return started is None or known is None or known < started + SAME_START
+
+
+def _keeps_its_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
+    """Whether a new session in an agent's pane is the agent's: in the same project, and of no other client."""
+    if isinstance(event.fact, SessionStarted) and event.fact.source in ("clear", "compact"):
         return True
-    return agent.project.root == (envelope.context.project_root or "")
+    has_client = agent.ended_at is None and agent.pid is not None
+    if has_client and envelope.context.client_pid is not None and not _same_process(agent, envelope):
+        return False
+    return envelope.context.project_root in (None, agent.project.root)
+
+
+def _may_go_on(agent: Agent, envelope: Envelope) -> bool:
+    """Whether a client may be the next one of an unclaimed agent in its directory: of its kind, in no other pane."""
+    if agent.client != envelope.client or not is_unclaimed(agent, envelope.fired_at):
+        return False
+    panes = {agent.tmux_pane, envelope.context.tmux_pane} - {None}
+    return len(panes) < 2
 
 
 def is_unclaimed(agent: Agent, now: Micros) -> bool:
-    """Whether a new session in the same directory may be taken for this agent."""
+    """Whether a new session in the same directory may be taken for this agent. A child was somebody's errand."""
+    if agent.parent_id is not None:
+        return False
     if agent.ended_at is not None:
-        return now - agent.ended_at <= CLAIMABLE_AFTER_END
+        return 0 <= now - agent.ended_at <= CLAIMABLE_AFTER_END
     has_client = agent.pid is not None or agent.tmux_pane is not None
     return not has_client and agent.state not in (AgentState.WORKING, AgentState.WAITING)

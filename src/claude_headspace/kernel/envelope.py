@@ -3,8 +3,8 @@
 Rules
 - `fired_at` is the word of whoever sent it, `received_at` ours; a `timestamp` inside a payload is only data.
 - `delivery_id` is made by the sender and unique in the journal: the same delivery twice is one event.
-- `context` holds what was found out around the event (process, terminal, repository). It is stored with the event, so that
-  a replay never asks the machine again.
+- `context` holds what was found out around the event (process, terminal, repository). It is stored with the event, so
+  that a replay never asks the machine again.
 """
 
 from enum import StrEnum
@@ -50,6 +50,8 @@ class Context(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The agent whose client started this one."""
     actor: str | None = None
     """Who asked, for what an operator did."""
+    flaw: str | None = None
+    """What was wrong with the text that arrived, where it had to be repaired."""
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):

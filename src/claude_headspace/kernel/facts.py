@@ -131,6 +131,13 @@ class ToolRefused(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
+class ToolRejected(msgspec.Struct, frozen=True):
+    """The human said no to a call, perhaps with a word of advice."""
+
+    call_id: str | None
+    feedback: str = ""
+
+
 class StepFinished(msgspec.Struct, frozen=True):
     """All calls of one step are over."""
 
@@ -302,6 +309,7 @@ Fact = (
     | ToolFinished
     | ToolFailed
     | ToolRefused
+    | ToolRejected
     | StepFinished
     | ElicitationAsked
     | ElicitationAnswered

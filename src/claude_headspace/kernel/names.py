@@ -1,7 +1,7 @@
 """Short names that people remember and can say: two words, unique among the living.
 
-The first choice follows from the agent's id, so it is the same at every replay; the following ones are for the case that it is
-taken. 64 × 96 names are enough for thousands of agents; after that a number is added.
+The first choice follows from the agent's id, so it is the same at every replay; the following ones are for the case
+that it is taken. There are more than nine thousand; after those come names with a number.
 """
 
 import hashlib
@@ -21,12 +21,12 @@ CREATURES = (
     "goose grouse gull hare hawk heron hoopoe horse hound ibex ibis jackal jay kestrel kite kiwi koala lark lemur "
     "linnet lion llama lobster lynx magpie marten mink mole moose moth mouse newt ocelot octopus okapi orca oriole "
     "osprey otter owl panda parrot pelican perch pigeon pike plover pony puffin puma quail rabbit raven robin rook "
-    "salmon seal shrew shrike sloth snipe sparrow squid stoat stork swan swift tapir tern thrush tiger toad trout "
+    "salmon seal shrew shrike sloth snipe sparrow squid stoat stork swan tapir tern thrush tiger toad trout "
     "turtle viper vole walrus wasp weasel whale wolf wombat wren yak zebra"
 ).split()
 
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?")
-"""What a person may call an agent: lower case, so that names are easy to type and never look like an id's beginning by case."""
+"""What a person may call an agent: lower case, so that names are easy to type."""
 
 
 def suggestions(agent_id: str) -> Iterator[str]:

@@ -1,19 +1,19 @@
-"""What others must be told about a change. Pure, and never called by a replay: a rebuild cannot announce anything again.
+"""What others must be told about a change. Pure, and never called by a replay: a rebuild announces nothing again.
 
-Effects are data. There is one kind so far, `Publish`; the journal stores it in the same transaction as the event, so what the
-stream replays is what it said.
+Effects are data. There is one kind so far, `Publish`; the journal stores it in the same transaction as the event, so
+what the stream replays is what it said.
 """
 
 import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.evolve.change import Change, TurnPatch
 from claude_headspace.kernel.views import agent_view, dialects, evidence_view, iso, turn_view, view_changes, wait_view
 
 STREAM = {
     "agent_created": "An agent was seen for the first time; `agent` is its whole JSON.",
     "agent_updated": "Something about an agent changed, but not its state.",
-    "state_changed": "An agent is in another state: the new one, the one before, the evidence, the turn that caused it.",
+    "state_changed": "An agent is in another state: the new one, the one before, the evidence, the turn behind it.",
     "agent_ended": "An agent's client is gone, and why.",
     "turn_created": "Somebody said something: text, actor, intent, command.",
     "turn_updated": "A turn is known better: its exact time, its intent or its command.",
@@ -39,29 +39,32 @@ def react(before: Agent | None, change: Change) -> list[Publish]:
     agent = change.agent
     told = [_about_agent(before, change)] if before is not None else [_publish(agent, "agent_created", _created(agent))]
     told += [_publish(agent, "turn_created", msgspec.structs.asdict(turn_view(turn))) for turn in change.turns]
-    told += [
-        _publish(
-            agent,
-            "turn_updated",
-            {
-                "turn_id": patch.id,
-                "command_id": patch.command_id,
-                "intent": patch.intent,
-                "timestamp": iso(patch.at),
-                "timestamp_source": patch.timestamp_source,
-            },
-        )
-        for patch in change.patches
-    ]
-    known = {wait.id for wait in before.waits} if before is not None else set()
-    for wait in change.waits.values():
-        if wait.closed_at is not None:
-            told.append(_publish(agent, "wait_closed", msgspec.structs.asdict(wait_view(wait))))
-        elif wait.id not in known:
-            told.append(_publish(agent, "wait_opened", msgspec.structs.asdict(wait_view(wait))))
+    told += [_publish(agent, "turn_updated", _updated(patch)) for patch in change.patches]
+    told += _about_waits(before, change)
     if agent.state is AgentState.ENDED and change.state_changed:
         told.append(_publish(agent, "agent_ended", {"ended_at": iso(agent.ended_at or 0), "reason": agent.end_reason}))
     return [message for message in told if message is not None]
+
+
+def _updated(patch: TurnPatch) -> dict[str, object]:
+    return {
+        "turn_id": patch.id,
+        "command_id": patch.command_id,
+        "intent": patch.intent,
+        "timestamp": iso(patch.at),
+        "timestamp_source": patch.timestamp_source,
+    }
+
+
+def _about_waits(before: Agent | None, change: Change) -> list[Publish]:
+    """What opened and what closed; an open wait that is only known better is part of what changed of the agent."""
+    known = {wait.id for wait in before.waits} if before is not None else set()
+    told = []
+    for wait in change.waits.values():
+        if wait.closed_at is not None or wait.id not in known:
+            kind = "wait_opened" if wait.closed_at is None else "wait_closed"
+            told.append(_publish(change.agent, kind, msgspec.structs.asdict(wait_view(wait))))
+    return told
 
 
 def _publish(agent: Agent, kind: str, data: dict[str, object]) -> Publish:

@@ -1,4 +1,4 @@
-"""One line of a transcript becomes facts. Total: whatever a line holds, nothing is raised and unknown lines say nothing.
+"""One line of a transcript becomes facts. Total: whatever a line holds, nothing is raised; unknown lines say nothing.
 
 Claude Code writes `<config dir>/projects/<directory>/<session id>.jsonl`, and one file for each sub-agent below it. The
 format is undocumented, measured on 2.1.197 and 2.1.325 and known nowhere but here.
@@ -6,7 +6,7 @@ format is undocumented, measured on 2.1.197 and 2.1.325 and known nowhere but he
 Rules
 - A line speaks for its own time, not for when it was read: it reaches the disk up to half a second later.
 - One line is one block of a message. The lines of a message repeat its `usage`: it replaces, it is never added up.
-- Only what the human typed is a prompt. Injected text (`isMeta`), tool results, local commands and their output are not.
+- Only what the human typed is a prompt. Injected text (`isMeta`), results, local commands and their output are not.
 - What a sub-agent's file says is about the sub-agent; its words are not the agent's.
 - Most lines say nothing about the agent: `Line.facts` is empty, and such a line is not worth keeping.
 """
@@ -20,23 +20,30 @@ from datetime import datetime, timedelta
 import msgspec
 
 from claude_headspace.kernel import facts, wire
-from claude_headspace.kernel.decode import _answer as answer_of
-from claude_headspace.kernel.decode import _tool_started, one_line, tolerant
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact, Meta
+from claude_headspace.kernel.reading import (
+    NOTIFICATION,
+    answer_of,
+    one_line,
+    task_that_came_back,
+    tolerant,
+    tool_started,
+)
 
 LINE = "TranscriptLine"
 """The name of the envelope that a line travels in."""
 
 INTERRUPTS = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
 REJECTED = "The user doesn't want to proceed with this tool use"
+ADVICE = "the user said:\n"
+"""What follows it in a rejected call's result was typed by the human."""
 CUT_OFF = "[Tool call interrupted"
 """The client was killed in the middle of a call, and says so when the session is taken up again."""
 SYNTHETIC = "<synthetic>"
 NOTHING_SAID = ("No response requested.", "(no content)")
 """What the client writes in the model's place. The first means: the turn before was broken off."""
 BLOCKED = "UserPromptSubmit operation blocked by hook"
-NOTIFICATION = "<task-notification>"
 NO_PROMPT = (
     "<bash-stderr>",
     "<bash-stdout>",
@@ -52,13 +59,12 @@ NO_PROMPT = (
 LARGEST_UNCUT = 32 * 1024
 LONGEST_STRING = 4_096
 LONGEST_SPEECH = 200_000
-"""What is kept of a line: short ones are kept as they are; in long ones long strings are cut, words that were said last."""
+"""What is kept of a line: a short one as it is; in a long one long strings are cut, what was said only when huge."""
 
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 _SHELL_INPUT = re.compile(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
 _COMMAND_NAME = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
 _COMMAND_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-_TASK_ID = re.compile(r"<task-id>([^<]{1,200})</task-id>")
 
 
 # --- foreign shapes ---------------------------------------------------------------------------------------------------
@@ -119,6 +125,7 @@ class WireLine(msgspec.Struct, rename="camel"):
     git_branch: str | None = None
     prompt_id: str | None = None
     prompt_source: str | None = None
+    entrypoint: str | None = None
     permission_mode: str | None = None
     is_meta: bool | None = None
     is_sidechain: bool | None = None
@@ -163,7 +170,9 @@ def read_line(raw: bytes) -> Line | None:
     if not told or not shape.session_id:
         return None
     key = shape.uuid or hashlib.blake2b(raw.strip(), digest_size=12).hexdigest()
-    return Line(_moment(shape.timestamp), shape.session_id, key, shape.cwd, told, _subagent(shape))
+    # A prompt that was taken in has the time when it was typed: it happened when the lines around it did.
+    at = None if shape.type == "attachment" else _moment(shape.timestamp)
+    return Line(at, shape.session_id, key, shape.cwd, told, _subagent(shape))
 
 
 def decode_line(envelope: Envelope) -> Event:
@@ -188,7 +197,10 @@ def decode_line(envelope: Envelope) -> Event:
 
 def is_repetition(told: tuple[Fact, ...]) -> bool:
     """Whether hooks tell all of it, where there are any: the course of calls that ask nobody, and of sub-agents."""
-    return all(isinstance(fact, _REPETITIONS) and not getattr(fact, "ask", None) for fact in told)
+    return all(
+        isinstance(fact, _REPETITIONS) and not getattr(fact, "ask", None) and not getattr(fact, "answer", "")
+        for fact in told
+    )
 
 
 _REPETITIONS = (
@@ -246,10 +258,12 @@ def _said(line: WireLine, text: str) -> Iterator[Fact]:
         yield facts.TurnInterrupted()
     elif line.is_sidechain:
         yield facts.SubagentStarted()
-    elif words.startswith(NOTIFICATION):
-        yield _came_back(words)
+    elif (task := task_that_came_back(words)) is not None:
+        yield facts.PromptSubmitted(words, task)
     elif (spoken := _spoken(text, words)).strip():
         yield facts.UserSpoke(spoken, line.prompt_source == "queued")
+        if line.entrypoint == wire.HEADLESS:
+            yield facts.ClientReported("", headless=True)
 
 
 def _spoken(text: str, words: str) -> str:
@@ -269,19 +283,16 @@ def _inner(tag: re.Pattern[str], words: str) -> str:
     return html.unescape(found[1]).strip() if found else ""
 
 
-def _came_back(words: str) -> Fact:
-    found = _TASK_ID.search(words)
-    return facts.PromptSubmitted(words, found[1] if found else "")
-
-
 def _result(line: WireLine, block: WireBlock) -> Iterator[Fact]:
     """How a call ended. The result names the call, never the tool."""
     text = _result_text(block.content)
     if line.tool_denial_kind == "interrupted" or text.startswith(CUT_OFF):
         yield facts.TurnInterrupted()
     elif line.tool_denial_kind or text.startswith(REJECTED):
-        reason = one_line(line.user_feedback or "") or ("by the user" if text.startswith(REJECTED) else one_line(text))
-        yield facts.ToolRefused(block.tool_use_id, "", reason=reason)
+        if line.tool_denial_kind in (None, "user-rejected"):
+            yield facts.ToolRejected(block.tool_use_id, line.user_feedback or text.partition(ADVICE)[2])
+        else:
+            yield facts.ToolRefused(block.tool_use_id, "", reason=one_line(text))
     elif block.is_error:
         yield facts.ToolFailed(block.tool_use_id, "", error=one_line(text))
     else:
@@ -322,7 +333,7 @@ def _assistant(line: WireLine) -> Iterator[Fact]:
         if block.type == "text" and block.text.strip():
             yield from _speech(line, block.text, final=final)
         elif block.type == "tool_use" and block.id:
-            yield _tool_started(wire.WireTool(tool_name=block.name, tool_input=_compact(block.input), tool_use_id=block.id))
+            yield tool_started(block.id, block.name, _compact(block.input))
     if line.is_aborted_mid_stream:
         yield facts.TurnInterrupted()
     yield from _usage(line, message)
@@ -382,8 +393,8 @@ def _attachment(line: WireLine) -> Iterator[Fact]:
     attachment = tolerant(line.attachment, WireAttachment)[0]
     if attachment.type == "queued_command" and not line.is_sidechain:
         words = attachment.prompt.strip()
-        if words.startswith(NOTIFICATION):
-            yield _came_back(words)
+        if (task := task_that_came_back(words)) is not None:
+            yield facts.PromptSubmitted(words, task)
         elif words:
             yield facts.PromptUnqueued(attachment.prompt)
 

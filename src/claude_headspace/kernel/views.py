@@ -67,7 +67,7 @@ def dialects(agent: Agent) -> Dialects:
     if agent.state is AgentState.WAITING and agent.waiting_for in APPROVALS:
         return _APPROVAL
     if agent.state is AgentState.WORKING:
-        if agent.calls:
+        if any(call.subagent_id is None for call in agent.calls):
             return _TOOL_ACTIVE
         if agent.command is not None and agent.command.state is CommandState.COMMANDED:
             return _COMMANDED
@@ -257,11 +257,21 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
     "ended_at": (("ended_at",), lambda agent: _maybe(agent.ended_at)),
 }
-"""Fields of the view that are made of the agent's parts: which parts, and how. All others are the part of the same name."""
+"""Fields that are made of the agent's parts: which parts, and how. All others are the part of the same name."""
 
 _FIELDS = {name: _DERIVED.get(name, ((name,), attrgetter(name))) for name in AgentView.__struct_fields__}
 _PARTS = Agent.__struct_fields__
-_PARTIAL = {"tool", "subagents", "background_tasks", "todo", "dialects", "session_id"}
+_PARTIAL = {
+    "background_tasks",
+    "command",
+    "dialects",
+    "session",
+    "session_id",
+    "subagents",
+    "todo",
+    "tool",
+    "waits",
+}
 """Fields that show less than the parts that they are made of: the parts may differ where the field does not."""
 _DEPENDENT = {part: [name for name, (parts, _) in _FIELDS.items() if part in parts] for part in _PARTS}
 
@@ -325,11 +335,19 @@ def wait_view(wait: Wait) -> WaitView:
         wait.tool,
         wait.summary,
         wait.subagent_id,
-        msgspec.json.decode(wait.suggestions) if wait.suggestions else [],
+        _suggestions(wait.suggestions),
         iso(wait.opened_at),
         _maybe(wait.closed_at),
         wait.resolution,
     )
+
+
+def _suggestions(stored: str) -> list[dict[str, object]]:
+    """The client's suggestions; one that is nested beyond reason is shown to nobody."""
+    try:
+        return msgspec.json.decode(stored, type=list[dict[str, object]]) if stored else []
+    except (msgspec.DecodeError, RecursionError):
+        return []
 
 
 def turn_view(turn: Turn) -> TurnView:

@@ -1,14 +1,17 @@
 """Foreign shapes: the payloads of Claude Code's hooks, one type per event, tolerant.
 
-Every field may be missing and unknown ones are skipped. Nothing here has meaning yet: `decode` gives it one. Bodies that can
-be large and are rarely looked into (`tool_input`, `tool_response`) stay unparsed as `Raw`.
+Every field may be missing and unknown ones are skipped. Nothing here has meaning yet: `decode` gives it one. Bodies
+that can be large and are rarely looked into (`tool_input`, `tool_response`) stay unparsed as `Raw`.
 
-`HOOKS` is the complete list of Claude Code 2.1.325: the receiver, the decoder, the docs and the tests all read this one.
+`HOOKS` is the complete list of Claude Code 2.1.325: the receiver, the decoder, the docs and the tests all read it.
 """
 
 import msgspec
 
 RAW_NULL = msgspec.Raw(b"null")
+
+HEADLESS = "sdk-cli"
+"""The entrypoint of a client that a program started (`-p`), in its registry entry and its transcript."""
 
 
 class WireHook(msgspec.Struct, kw_only=True):
@@ -203,6 +206,10 @@ HOOKS: dict[str, type[WireHook]] = {
 }
 
 
+PROBE = "HeadspaceDoctor"
+"""A hook of nobody's: `headspace doctor` sends it through the installed hooks, to see it arrive."""
+
+
 class WireQuestionOption(msgspec.Struct):
     """One answer that a question offers."""
 
@@ -255,3 +262,4 @@ class WireRegistryEntry(msgspec.Struct):
     cwd: str | None = None
     status: str | None = None
     waiting_for: str | None = msgspec.field(default=None, name="waitingFor")
+    entrypoint: str | None = None

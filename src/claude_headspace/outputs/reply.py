@@ -1,9 +1,16 @@
-"""The answer to a hook: one JSON for API users and for Claude Code, which ignores keys that it does not know."""
+"""The answer to a hook: one JSON for API users and for Claude Code, which ignores keys that it does not know.
+
+The shim asks for Claude Code's part alone, since what a hook prints may reach the model. No policy speaks yet, so that
+part is always empty.
+"""
+
+from typing import Any
 
 import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.correlate import Strategy
+from claude_headspace.kernel.decide import Ruling, Verdict
 from claude_headspace.kernel.views import Dialects, dialects
 
 
@@ -32,3 +39,27 @@ def compose(agent: Agent, strategy: Strategy, *, duplicate: bool) -> HookReply:
         strategy,
         dialects(agent),
     )
+
+
+def for_claude(event: str, verdict: Verdict) -> bytes:
+    """Claude Code's part of the reply, empty where there is nothing to act on.
+
+    A ruling is said in the words of the event that it is about; other events know none.
+    """
+    if verdict.ruling is Ruling.ABSTAIN:
+        return b""
+    output = _ruling(event, verdict)
+    return msgspec.json.encode({"hookSpecificOutput": {"hookEventName": event, **output}}) if output else b""
+
+
+def _ruling(event: str, verdict: Verdict) -> dict[str, Any]:
+    reason = verdict.reason or (f"Headspace: {verdict.rule}" if verdict.rule else "Headspace")
+    match event:
+        case "PreToolUse":
+            return {"permissionDecision": verdict.ruling.value, "permissionDecisionReason": reason}
+        case "PermissionRequest" if verdict.ruling is Ruling.ALLOW:
+            return {"decision": {"behavior": "allow"}}
+        case "PermissionRequest" if verdict.ruling is Ruling.DENY:
+            return {"decision": {"behavior": "deny", "message": reason}}
+        case _:
+            return {}

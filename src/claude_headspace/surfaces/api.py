@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -11,6 +12,7 @@ from starlette.routing import Route
 
 from claude_headspace.engine import Engine
 from claude_headspace.errors import BadRequest
+from claude_headspace.inputs.history import History, Imported, PastFile
 from claude_headspace.inputs.receiver import new_id
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
@@ -26,6 +28,8 @@ from claude_headspace.surfaces.stream import Broadcaster, Wanted
 LARGEST_PAGE = 1_000
 LARGEST_REQUEST = 64 * 1024
 STATES = [state.value for state in AgentState]
+
+_Body = TypeVar("_Body", bound=msgspec.Struct)
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -44,9 +48,13 @@ class PartHealth(msgspec.Struct, frozen=True):
 
 
 class SpoolStatus(msgspec.Struct, frozen=True):
-    """Events that nobody could take yet."""
+    """What the shims told: on its way, set aside as unreadable, lost while it was full, taken since the start."""
 
     depth: int
+    rejected: int
+    lost: int
+    taken: int
+    last_drain_at: Time | None
 
 
 class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +71,7 @@ class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
     agents: dict[str, int]
     anomalies: int
     last_seq: int
+    refused: dict[str, int]
     spool: SpoolStatus
     version: str
     pid: int
@@ -88,6 +97,12 @@ class Renaming(msgspec.Struct, frozen=True):
     name: str
 
 
+class Importing(msgspec.Struct, frozen=True):
+    """The transcript to bring in."""
+
+    path: str
+
+
 LIMIT = Parameter(
     "limit", "How many at most, the newest.", {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": 100}
 )
@@ -109,6 +124,7 @@ class Api:
         health: Callable[[], Health],
         status: Callable[[], HookStatus],
         spool_depth: Callable[[], int],
+        history: History,
     ) -> None:
         self._model = model
         self._engine = engine
@@ -120,6 +136,7 @@ class Api:
         self._health = health
         self._status = status
         self._spool_depth = spool_depth
+        self._history = history
 
     def routes(self) -> list[Route]:
         """The endpoints as Starlette takes them."""
@@ -227,6 +244,14 @@ class Api:
         """Make the projections anew."""
         return Rebuilt(await asyncio.to_thread(self._upkeep.rebuild))
 
+    async def past_files(self, _request: Request) -> list[PastFile]:
+        """The transcripts that there are."""
+        return await self._history.files()
+
+    async def import_file(self, request: Request) -> Imported:
+        """Bring one of them in."""
+        return await self._history.read((await _body(request, Importing)).path)
+
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("GET", "/health", "Whether all parts work.", Api.health, Health, scope="none"),
@@ -330,6 +355,23 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         Rebuilt,
         scope="admin",
     ),
+    Endpoint(
+        "GET",
+        "/api/admin/import",
+        "The transcripts that are there already, and how much of each was brought in.",
+        Api.past_files,
+        list[PastFile],
+        scope="admin",
+    ),
+    Endpoint(
+        "POST",
+        "/api/admin/import",
+        "Bring a transcript in: sessions that nobody has open come in as ended.",
+        Api.import_file,
+        Imported,
+        scope="admin",
+        takes=Importing,
+    ),
 )
 """Every path, with its types."""
 
@@ -359,7 +401,7 @@ def _respond(handler: Callable[[Request], Awaitable[object]]) -> Callable[[Reque
     return respond
 
 
-async def _body(request: Request, shape: type[Renaming]) -> Renaming:
+async def _body(request: Request, shape: type[_Body]) -> _Body:
     raw = b""
     async for chunk in request.stream():
         raw += chunk

@@ -117,6 +117,15 @@ class Client:
         """Make everything that follows from the log anew."""
         return self._post("/api/admin/db/rebuild", Scope.ADMIN, {}, REPLAY_SECONDS)
 
+    def past_files(self) -> list[Json]:
+        """The transcripts that are there already, and how much of each was brought in."""
+        answer: list[Json] = self._request("GET", "/api/admin/import", Scope.ADMIN, None, REPLAY_SECONDS)
+        return answer
+
+    def import_file(self, path: str) -> Json:
+        """Bring a transcript in."""
+        return self._post("/api/admin/import", Scope.ADMIN, {"path": path}, REPLAY_SECONDS)
+
     # --- following ---
 
     def stream(

@@ -2,9 +2,11 @@
 
 Rules, in this order
 1. `Host` must be one of ours, exactly: a page cannot rebind its name to us.
-2. `Origin`, where a browser sends one, must be the very address that was asked; so no other site can write, nor open a socket.
+2. `Origin`, where a browser sends one, must be the very address that was asked; so no other site can write, nor open a
+   socket.
 3. A POST carries JSON and says so: a form of a web page cannot.
-4. Reading, acting and administration need a token of their scope. Hooks are recorded without one, unless `ingest = "token"`.
+4. Reading, acting and administration need a token of their scope. Hooks are recorded without one, unless
+   `ingest = "token"`.
 Answers carry a content policy of `self`, are never cached, and never allow another origin.
 """
 
@@ -12,7 +14,7 @@ import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from claude_headspace.errors import BadRequest, Forbidden, HeadspaceError
-from claude_headspace.inputs.http import send_json
+from claude_headspace.inputs.http import TRUSTED, send_json
 from claude_headspace.surfaces import tokens
 from claude_headspace.surfaces.tokens import Tokens
 
@@ -72,8 +74,13 @@ class Guard:
         if method == "POST":
             _check_content_type(headers.get(b"content-type", b""))
         needed = self._needed(scope["path"], method, scope.get("client"))
-        if needed is not None and needed not in self._tokens.scopes(_bearer(headers.get(b"authorization"))):
-            _refuse_scope(needed, has_token=b"authorization" in headers)
+        authorization = headers.get(b"authorization")
+        if needed is None and authorization is None:
+            return
+        allowed = self._tokens.scopes(_bearer(authorization))
+        scope[TRUSTED] = tokens.Scope.INGEST in allowed
+        if needed is not None and needed not in allowed:
+            _refuse_scope(needed, has_token=authorization is not None)
 
     def _check_host(self, host: bytes | None) -> None:
         name = (host or b"").decode("latin-1").lower()

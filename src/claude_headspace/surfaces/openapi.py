@@ -1,4 +1,4 @@
-"""What the API looks like, for machines: endpoints as data, and their description as OpenAPI, from the types that they use."""
+"""What the API looks like, for machines: endpoints as data, described as OpenAPI from the types that they use."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What surfaces ask, answered as views. The one way from the journal to what people see, for web, terminal and API alike."""
+"""What surfaces ask, answered as views: the one way from the journal to what people see, on every surface alike."""
 
 import msgspec
 

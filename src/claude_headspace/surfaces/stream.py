@@ -1,8 +1,8 @@
 """The stream: server-sent events of everything that was committed, in its order.
 
-Nobody is pushed at: every reader has a position and reads on from there, out of a ring of recent announcements, or out of the
-journal when it is further behind. So a slow reader costs nobody else anything and misses nothing. When even the journal does
-not reach back far enough the reader is told with a `gap` event.
+Nobody is pushed at: every reader has a position and reads on from there, out of a ring of recent announcements, or out
+of the journal when it is further behind. So a slow reader costs nobody else anything and misses nothing. When even the
+journal does not reach back far enough the reader is told with a `gap` event.
 """
 
 import asyncio
@@ -84,7 +84,7 @@ class Broadcaster:
                 future.set_result(None)
 
     async def read(self, wanted: Wanted, after: int | None) -> AsyncIterator[bytes]:
-        """What is announced after a position (None: from now on), and a heartbeat whenever nothing was sent for a while."""
+        """What is announced after a position (None: from now on), and heartbeats in silence."""
         self.readers += 1
         position = self._newest if after is None else after
         try:
@@ -93,9 +93,9 @@ class Broadcaster:
                 position, notice = await self._check_position(after)
                 if notice:
                     yield notice
-            sent_at = time.monotonic()
-            while not self._closed:
-                known = self._newest
+            sent_at, ending = time.monotonic(), False
+            while not ending:
+                known, ending = self._newest, self._closed  # what was announced before the end is told before it
                 messages = await self._after(position)
                 frames = b"".join(frame(message) for message in messages if wanted.matches(message))
                 position = messages[-1].seq if messages else position
@@ -103,7 +103,7 @@ class Broadcaster:
                 if frames or patience <= 0:
                     yield frames or HEARTBEAT
                     sent_at = time.monotonic()
-                elif not messages:
+                elif not messages and not ending:
                     await self._news(known, patience)
         finally:
             self.readers -= 1

@@ -1,7 +1,7 @@
 """Who may do what: four scopes, and tokens made from one secret of this home.
 
-A token is `hs_<scope>_<mac>`: whoever can read the 0600 secret file (the user, and nobody else) can make them, the daemon
-checks them without storing any. The secret never leaves its file; deleting it revokes every token.
+A token is `hs_<scope>_<mac>`: whoever can read the 0600 secret file (the user, and nobody else) can make them, the
+daemon checks them without storing any. The secret never leaves its file; deleting it revokes every token.
 """
 
 import hashlib

@@ -16,10 +16,18 @@ from typing import Any
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, Confidence, Evidence, state_of
 from claude_headspace.kernel.envelope import Origin
-from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.evolve.change import DOUBLED, Change
 from claude_headspace.kernel.evolve.dialogs import attention, elicitation_answered, elicitation_asked
-from claude_headspace.kernel.evolve.sessions import session_ended, session_started, take_sign_of_life
-from claude_headspace.kernel.evolve.sightings import agent_spoke, client_reported, client_vanished, user_spoke
+from claude_headspace.kernel.evolve.lines import (
+    agent_spoke,
+    prompt_queued,
+    prompt_unqueued,
+    tool_rejected,
+    turn_closed,
+    user_spoke,
+)
+from claude_headspace.kernel.evolve.sessions import session_ended, session_started, take_reading, take_sign_of_life
+from claude_headspace.kernel.evolve.sightings import client_reported, client_vanished
 from claude_headspace.kernel.evolve.tools import (
     permission_asked,
     step_finished,
@@ -39,6 +47,7 @@ from claude_headspace.kernel.evolve.traits import (
     renamed,
     todo_added,
     todo_done,
+    usage_measured,
 )
 from claude_headspace.kernel.evolve.turns import failed, interrupted, prompt, stopped
 from claude_headspace.kernel.facts import Event, Meta
@@ -53,6 +62,9 @@ CONFIDENCE = {
     Origin.TIMER: Confidence.LOW,
 }
 
+AFTER_THE_END = (facts.AgentRenamed, facts.ClientVanished, facts.SessionEnded, facts.Several, facts.UsageMeasured)
+"""What still says something of an agent that is gone."""
+
 
 def evolve(agent: Agent, event: Event) -> Change:
     """The agent after the event, and the rows that came of it."""
@@ -61,9 +73,18 @@ def evolve(agent: Agent, event: Event) -> Change:
         change.anomalies.append(event.anomaly)
     if event.meta.origin is Origin.HOOK:
         take_sign_of_life(change, event)
-    _HANDLERS[type(event.fact)](change, event.meta, event.fact)
+    elif event.meta.origin in (Origin.TRANSCRIPT, Origin.REGISTRY):
+        take_reading(change, event)
+    _apply(change, event.meta, event.fact)
     _conclude(change)
     return change
+
+
+def _apply(change: Change, meta: Meta, fact: facts.Fact) -> None:
+    """Let the fact change the agent. What is read after its end, and did not bring it back, opens nothing."""
+    ended_at = change.agent.ended_at
+    if ended_at is None or meta.at <= ended_at or isinstance(fact, AFTER_THE_END):
+        HANDLERS[type(fact)](change, meta, fact)
 
 
 def _conclude(change: Change) -> None:
@@ -80,7 +101,7 @@ def _conclude(change: Change) -> None:
 
 def _confirms(change: Change, evidence: Evidence) -> bool:
     """Whether what was less certain is told by a hook now."""
-    if evidence.confidence is Confidence.HIGH or not change.why or change.meta.at < evidence.at:
+    if evidence.confidence is Confidence.HIGH or not change.why or change.meta.at < evidence.at - DOUBLED:
         return False
     return _confidence(change) is Confidence.HIGH
 
@@ -92,7 +113,12 @@ def _confidence(change: Change) -> Confidence:
     return Confidence.MEDIUM if told is Confidence.HIGH else Confidence.LOW
 
 
-_HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
+def _several(change: Change, meta: Meta, fact: facts.Several) -> None:
+    for one in fact.facts:
+        _apply(change, meta, one)
+
+
+HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.SessionStarted: session_started,
     facts.SessionEnded: session_ended,
     facts.PromptSubmitted: prompt,
@@ -101,6 +127,7 @@ _HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.ToolFinished: tool_finished,
     facts.ToolFailed: tool_failed,
     facts.ToolRefused: tool_refused,
+    facts.ToolRejected: tool_rejected,
     facts.StepFinished: step_finished,
     facts.ElicitationAsked: elicitation_asked,
     facts.ElicitationAnswered: elicitation_answered,
@@ -118,8 +145,13 @@ _HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.TodoDone: todo_done,
     facts.AgentSpoke: agent_spoke,
     facts.UserSpoke: user_spoke,
+    facts.PromptQueued: prompt_queued,
+    facts.PromptUnqueued: prompt_unqueued,
+    facts.TurnClosed: turn_closed,
+    facts.UsageMeasured: usage_measured,
     facts.ClientReported: client_reported,
     facts.ClientVanished: client_vanished,
     facts.AgentRenamed: renamed,
     facts.Observed: observed,
+    facts.Several: _several,
 }

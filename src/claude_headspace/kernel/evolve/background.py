@@ -28,7 +28,7 @@ def _met(change: Change, task: facts.Task, at: Micros) -> BackgroundTask:
 
 
 def background_ended(change: Change, task_id: str, at: Micros) -> None:
-    """The client tells that a sub-agent or another task has come back; of an unknown one both are remembered as over."""
+    """The client tells that a sub-agent or another task has come back; an unknown one is remembered as either."""
     agent = change.agent
     task = next((task for task in agent.background if task.id == task_id), None)
     sub = find_subagent(agent, task_id)

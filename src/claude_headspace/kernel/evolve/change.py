@@ -9,6 +9,7 @@ the rules of its noun, so a handler cannot break them:
 
 import hashlib
 from collections.abc import Callable
+from functools import lru_cache
 
 import msgspec
 
@@ -104,6 +105,17 @@ def begin_command(change: Change, trigger: Trigger, text: str, at: Micros, promp
     return command
 
 
+def newest_first(agent: Agent) -> tuple[Command, ...]:
+    """The command in hand, and those before it that are remembered."""
+    return (*([agent.command] if agent.command else []), *reversed(agent.past_commands))
+
+
+def command_at(agent: Agent, at: Micros) -> Command | None:
+    """The command that ran at a moment, as far as it is remembered."""
+    begun = [command for command in newest_first(agent) if command.started_at <= at]
+    return max(begun, key=lambda command: command.started_at, default=None)
+
+
 def remember_command(change: Change, command: Command) -> None:
     """Keep a command beside the current one, for what is still told of it."""
     change.agent.past_commands = (*change.agent.past_commands[1 - REMEMBERED_COMMANDS :], command)
@@ -139,6 +151,7 @@ def close_command(change: Change, at: Micros, outcome: Outcome, intent: Intent =
 # --- turns ------------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4)
 def mark(text: str) -> str:
     """Recognise a text when another source tells it again."""
     return hashlib.blake2b(text.strip().encode("utf-8", "replace"), digest_size=8).hexdigest()
@@ -149,7 +162,7 @@ def say(change: Change, command: Command, actor: Actor, intent: Intent, text: st
     if not text.strip():
         return None
     if (known := told_before(change, actor, text)) is not None:
-        if known.from_transcript and known.intent is not intent:
+        if known.from_transcript and intent not in (known.intent, Intent.PROGRESS):
             correct(change, known, intent=intent)
         return None
     return _recorded(change, command, actor, intent, text, reason)
@@ -187,18 +200,24 @@ def _recorded(change: Change, command: Command, actor: Actor, intent: Intent, te
 
 
 def told_before(change: Change, actor: Actor, text: str) -> Heard | None:
-    """The turn that this very utterance became a moment ago."""
+    """The turn that this very utterance became: a moment ago, or as the last words of the turn that is closed now."""
     meta, wanted = change.meta, mark(text)
     from_transcript = meta.origin is Origin.TRANSCRIPT
     for entry in change.agent.heard:
-        if entry.mark == wanted and entry.actor is actor and _may_be_same(entry.prompt_id, meta.prompt_id):
+        if entry.mark == wanted and entry.actor is actor and may_be_same(entry.prompt_id, meta.prompt_id):
             tolerance = DOUBLED if entry.from_transcript is from_transcript else RETOLD
-            if abs(entry.at - meta.at) < tolerance:
+            if abs(entry.at - meta.at) < tolerance or entry.turn_id == change.agent.last_words_turn:
                 return entry
     return None
 
 
-def _may_be_same(one: str | None, other: str | None) -> bool:
+def spoke_later(agent: Agent, command: Command, at: Micros) -> bool:
+    """Whether the agent is known to have said more in the same command after a moment."""
+    return any(entry.actor is Actor.AGENT and entry.command_id == command.id and entry.at > at for entry in agent.heard)
+
+
+def may_be_same(one: str | None, other: str | None) -> bool:
+    """Whether two ids of a client's turn do not contradict each other."""
     return one is None or other is None or one == other
 
 
@@ -272,7 +291,7 @@ def end_call(change: Change, over: FinishedCall) -> None:
     """Forget an open call, and remember that it is over."""
     agent = change.agent
     finished, count = agent.finished_calls, len(agent.calls)
-    agent.calls = tuple(call for call in agent.calls if call.id != over.id)
+    agent.calls = tuple(call for call in agent.calls if call.id != over.id or call.started_at > over.at)
     if len(agent.calls) == count:
         finished = tuple(call for call in finished if call.id != over.id)
     agent.finished_calls = (*finished[1 - REMEMBERED_CALLS :], over)
@@ -302,11 +321,11 @@ def find_subagent(agent: Agent, subagent_id: str) -> Subagent | None:
 
 
 def met_subagent(agent: Agent, subagent_id: str, at: Micros) -> Subagent:
-    """The sub-agent of that id; one that is new and older than the client's list of what runs is over."""
-    known = find_subagent(agent, subagent_id)
-    if known is not None:
-        return known
-    return Subagent(id=subagent_id, started_at=at, stopped_at=agent.listed_at if at < agent.listed_at else 0)
+    """The sub-agent of that id; one that was last heard of before the client's list of what runs is over."""
+    sub = find_subagent(agent, subagent_id) or Subagent(id=subagent_id, started_at=at)
+    if max(at, sub.heard_at) < agent.listed_at:
+        return replace(sub, stopped_at=max(sub.stopped_at, agent.listed_at))
+    return sub
 
 
 def keep_subagent(change: Change, sub: Subagent) -> None:

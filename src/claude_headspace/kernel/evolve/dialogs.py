@@ -2,7 +2,7 @@
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import FinishedCall, Wait
-from claude_headspace.kernel.evolve.change import DOUBLED, Change, keep_wait, open_wait, replace
+from claude_headspace.kernel.evolve.change import DOUBLED, Change, close_waits, keep_wait, open_wait, replace
 from claude_headspace.kernel.evolve.tools import finish, is_over, progress
 from claude_headspace.kernel.evolve.turns import quiet
 from claude_headspace.kernel.facts import Ask, Meta
@@ -36,17 +36,18 @@ def elicitation_asked(change: Change, meta: Meta, fact: facts.ElicitationAsked) 
     if is_over(agent, meta) or any(call.id == fact.id and call.at > meta.at for call in agent.finished_calls):
         return
     change.why = "an MCP server asks"
-    known = next((wait for wait in agent.waits if _is_elicitation(wait, meta, fact.id)), None)
+    close_waits(
+        change, lambda wait: wait.call_id == fact.id and wait.opened_at <= meta.at - DOUBLED, "the server asks anew"
+    )
+    known = next((wait for wait in agent.waits if _is_elicitation(wait, fact.id)), None)
     if known is None:
         open_wait(change, fact.ask, meta.at, call_id=fact.id, subagent_id=meta.subagent_id)
     else:
         keep_wait(change, replace(known, text=fact.ask.text or known.text, call_id=fact.id))
 
 
-def _is_elicitation(wait: Wait, meta: Meta, elicitation_id: str) -> bool:
-    if wait.call_id is None:
-        return wait.kind == "elicitation"
-    return wait.call_id == elicitation_id and abs(wait.opened_at - meta.at) < DOUBLED
+def _is_elicitation(wait: Wait, elicitation_id: str) -> bool:
+    return wait.call_id == elicitation_id or (wait.call_id is None and wait.kind == "elicitation")
 
 
 def elicitation_answered(change: Change, meta: Meta, fact: facts.ElicitationAnswered) -> None:

@@ -2,7 +2,7 @@
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import EarlyEnd, Outcome, Session
-from claude_headspace.kernel.envelope import Context, Micros
+from claude_headspace.kernel.envelope import Context, Micros, Origin
 from claude_headspace.kernel.evolve.change import (
     DOUBLED,
     REMEMBERED,
@@ -43,6 +43,33 @@ def take_sign_of_life(change: Change, event: Event) -> None:
             _take_client(change, event.context)
     if not isinstance(event.fact, facts.SessionStarted):
         _notice_session(change, meta)
+
+
+def take_reading(change: Change, event: Event) -> None:
+    """What a file tells shows the session and its process; a prompt or a client from after its end revives an agent."""
+    agent, meta = change.agent, event.meta
+    if agent.ended_at is not None and meta.at > agent.ended_at and _comes_back(event, agent.ended_at):
+        agent.ended_at = agent.end_reason = None
+        change.why = "came back: a prompt or a client came after its end"
+    if meta.origin is Origin.TRANSCRIPT and meta.at >= agent.last_active_at:
+        agent.last_active_at = meta.at
+        if meta.subagent_id is None:
+            agent.cwd = meta.cwd or agent.cwd
+            agent.permission_mode = meta.permission_mode or agent.permission_mode
+    agent.cwd = agent.cwd or meta.cwd
+    agent.branch = agent.branch or event.context.branch
+    if agent.ended_at is None and event.context.client_pid:
+        agent.pid, agent.pid_started_at = event.context.client_pid, event.context.client_started_at
+    if meta.subagent_id is None and not isinstance(event.fact, facts.SessionStarted):
+        _notice_session(change, meta)
+
+
+def _comes_back(event: Event, ended_at: Micros) -> bool:
+    began = event.context.client_started_at
+    if event.meta.origin is Origin.REGISTRY:
+        return began is not None and began > ended_at
+    told = event.fact.facts if isinstance(event.fact, facts.Several) else (event.fact,)
+    return any(isinstance(fact, facts.UserSpoke | facts.PromptSubmitted) for fact in told)
 
 
 def _take_client(change: Change, context: Context) -> None:
@@ -149,7 +176,7 @@ def session_ended(change: Change, meta: Meta, fact: facts.SessionEnded) -> None:
     agent, session = change.agent, change.agent.session
     if session is not None and session.client_id != meta.session_id:
         change.anomalies.append("end of another session than the one in use")
-        if meta.at > session.started_at:
+        if meta.at > max(session.started_at, agent.early_end.at if agent.early_end else 0):
             agent.early_end = EarlyEnd(meta.session_id, meta.at, fact.reason)
         return
     if session is not None and meta.at >= session.started_at:

@@ -6,7 +6,6 @@ same thread, tool and input. One call never has two waits.
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, FinishedCall, Subagent, ToolCall, Wait
-from claude_headspace.kernel.decode import ASKING_TOOLS
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.background import background_started
 from claude_headspace.kernel.evolve.change import (
@@ -28,6 +27,7 @@ from claude_headspace.kernel.evolve.change import (
 )
 from claude_headspace.kernel.evolve.turns import work
 from claude_headspace.kernel.facts import Ask, Meta
+from claude_headspace.kernel.reading import ASKING_TOOLS
 from claude_headspace.kernel.state_machine import Actor, Intent
 
 NOTICED: Micros = 8 * SECOND
@@ -248,7 +248,7 @@ def _just_begun(call: ToolCall, meta: Meta) -> bool:
 
 
 def _answered_at(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> Micros | None:
-    """When the call that asked came to its end, if it has. Answers change a question's input: there the tool must do."""
+    """When the call that asked came to its end, if it has. Answers change a question's input: then the tool decides."""
     ends = (
         call.at
         for call in agent.finished_calls
@@ -300,8 +300,8 @@ def _explained(wait: Wait, meta: Meta, fact: facts.PermissionAsked, call: ToolCa
 
 def tool_finished(change: Change, meta: Meta, fact: facts.ToolFinished) -> None:
     """A call is over; it may have started something in the background, or brought the human's answer."""
-    change.why = f"{fact.tool} finished"
-    over = _finished(change.agent, meta, fact.call_id, fact.tool, fact.digest)
+    over = finished(change.agent, meta, fact.call_id, fact.tool, fact.digest)
+    change.why = f"{over.tool or 'a call'} finished"
     finish(change, meta, over, "answered" if fact.answer else "the tool ran", fact.answer)
     if fact.background_task is not None:
         background_started(change, fact.background_task, meta.at)
@@ -311,17 +311,19 @@ def tool_finished(change: Change, meta: Meta, fact: facts.ToolFinished) -> None:
 
 def tool_failed(change: Change, meta: Meta, fact: facts.ToolFailed) -> None:
     """A call failed: it is over, and the agent goes on."""
-    change.why = f"{fact.tool} failed: {fact.error}"
-    finish(change, meta, _finished(change.agent, meta, fact.call_id, fact.tool, fact.digest), "the tool failed")
+    over = finished(change.agent, meta, fact.call_id, fact.tool, fact.digest)
+    change.why = f"{over.tool or 'a call'} failed: {fact.error}"
+    finish(change, meta, over, "the tool failed")
 
 
 def tool_refused(change: Change, meta: Meta, fact: facts.ToolRefused) -> None:
     """A call was refused without asking anybody: it is over, and the agent goes on."""
-    change.why = f"{fact.tool} was refused: {fact.reason}"
-    finish(change, meta, _finished(change.agent, meta, fact.call_id, fact.tool, fact.digest), "refused")
+    over = finished(change.agent, meta, fact.call_id, fact.tool, fact.digest)
+    change.why = f"{over.tool or 'a call'} was refused: {fact.reason}"
+    finish(change, meta, over, "refused")
 
 
-def _finished(agent: Agent, meta: Meta, call_id: str | None, tool: str, digest: str) -> FinishedCall:
+def finished(agent: Agent, meta: Meta, call_id: str | None, tool: str, digest: str) -> FinishedCall:
     """The call that ended. Without an id it is the oldest open one of that tool, if possible with that input."""
     if call_id is not None:
         known = next((call for call in agent.calls if call.id == call_id), None)
@@ -340,11 +342,9 @@ def finish(change: Change, meta: Meta, over: FinishedCall, resolution: str, answ
     _note_tool_end(agent, meta)
     end_call(change, over)
     progress(change, meta)
-    if not agent.waits:
-        return
-    asked = close_waits(change, lambda wait: _ends_with(wait, over, meta), resolution)
-    command = open_command_of(agent)
-    if asked and answer and command is not None:
+    if agent.waits:
+        close_waits(change, lambda wait: ends_with(wait, over, meta), resolution)
+    if answer and (command := open_command_of(agent)) is not None:
         say(change, command, Actor.USER, Intent.ANSWER, answer)
 
 
@@ -353,7 +353,7 @@ def _note_tool_end(agent: Agent, meta: Meta) -> None:
         agent.tool_finished_at = max(agent.tool_finished_at, meta.at)
 
 
-def _ends_with(wait: Wait, over: FinishedCall, meta: Meta) -> bool:
+def ends_with(wait: Wait, over: FinishedCall, meta: Meta) -> bool:
     """Whether the wait is the call's; a dialog without a call ends with its input's, or with any progress if none."""
     if wait.asked_in_text or wait.opened_at >= meta.at:
         return False
@@ -370,7 +370,7 @@ def step_finished(change: Change, meta: Meta, fact: facts.StepFinished) -> None:
     change.why = "a step ended"
     _note_tool_end(agent, meta)
     for call_id in fact.call_ids:
-        end_call(change, _finished(agent, meta, call_id, "", ""))
+        end_call(change, finished(agent, meta, call_id, "", ""))
     progress(change, meta)
     end_thread(change, meta.subagent_id, meta.at, "the step ended")
     if meta.subagent_id is not None and (sub := find_subagent(agent, meta.subagent_id)) is not None:

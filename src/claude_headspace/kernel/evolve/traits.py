@@ -1,10 +1,16 @@
 """Facts that change a single trait of the agent: its context, model, directory, list of things to do, name."""
 
 from claude_headspace.kernel import facts
+from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Meta
 
 REMEMBERED_TODOS = 100
+
+WINDOW, LARGE_WINDOW = 200_000, 1_000_000
+LARGE_SUFFIX = "[1m]"
+LARGE_MODELS = ("claude-opus-5",)
+"""Models that take in a million tokens without saying so in their name."""
 
 
 def compaction_started(change: Change, meta: Meta, fact: facts.CompactionStarted) -> None:
@@ -43,6 +49,26 @@ def todo_done(change: Change, _meta: Meta, fact: facts.TodoDone) -> None:
 
 def _with(ids: tuple[str, ...], one: str) -> tuple[str, ...]:
     return ids if one in ids else (*ids[1 - REMEMBERED_TODOS :], one)
+
+
+def usage_measured(change: Change, meta: Meta, fact: facts.UsageMeasured) -> None:
+    """How full the context is, which model fills it, and what it has cost. The newest measure counts."""
+    agent = change.agent
+    agent.cost_usd = agent.cost_usd if fact.cost_usd is None else fact.cost_usd
+    if meta.subagent_id is not None or meta.at < agent.measured_at or fact.tokens is None:
+        return
+    if fact.model and not (agent.model or "").startswith(fact.model):
+        agent.model = fact.model
+    agent.context_window = fact.window or agent.context_window
+    agent.measured_at, agent.tokens = meta.at, fact.tokens
+    agent.context_percent = round(100 * fact.tokens / _window(agent, fact.tokens), 1)
+
+
+def _window(agent: Agent, tokens: int) -> int:
+    """How much the model takes in: as told, else as its name says, else what most take; never less than is in it."""
+    name = agent.model or ""
+    large = LARGE_SUFFIX in name or name.startswith(LARGE_MODELS) or tokens > WINDOW
+    return agent.context_window or (LARGE_WINDOW if large else WINDOW)
 
 
 def renamed(change: Change, _meta: Meta, fact: facts.AgentRenamed) -> None:

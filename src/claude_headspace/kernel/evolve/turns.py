@@ -5,8 +5,8 @@ belongs to and changes nothing else.
 """
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import Agent, Command, Heard, Outcome, Trigger
-from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.agent import Agent, Command, Heard, Outcome, Trigger, Wait
+from claude_headspace.kernel.envelope import SECOND, Micros, Origin
 from claude_headspace.kernel.evolve.background import background_ended, take_list
 from claude_headspace.kernel.evolve.change import (
     COMMAND_PREVIEW,
@@ -16,17 +16,20 @@ from claude_headspace.kernel.evolve.change import (
     begin_command,
     close_command,
     close_waits,
+    command_at,
     correct,
     end_thread,
     find_subagent,
     keep_command,
     mark,
     move,
+    newest_first,
     open_command_of,
     open_wait,
     remember_command,
     replace,
     say,
+    spoke_later,
     stop_subagent,
     told_before,
 )
@@ -68,12 +71,49 @@ def prompt(change: Change, meta: Meta, fact: facts.PromptSubmitted) -> None:
     agent = change.agent
     if fact.finished_task is not None:
         _task_came_back(change, meta, fact.finished_task)
-    elif told_before(change, Actor.USER, fact.text) is not None:
-        change.anomalies.append("prompt told twice")
+    elif (known := told_before(change, Actor.USER, fact.text)) is not None:
+        _told_again(change, meta, known)
+    elif (waited := _queued_as(agent, meta, fact.text)) is not None:
+        take_up(change, meta, waited)
     elif meta.at <= agent.settled_at or _belongs_to_the_past(agent.command, meta):
         _late_prompt(change, meta, fact.text)
     else:
         _new_prompt(change, meta, fact.text)
+
+
+def _told_again(change: Change, meta: Meta, known: Heard) -> None:
+    """The same prompt once more: a hook registered in two places, or what the transcript had told already."""
+    if known.from_transcript is (meta.origin is Origin.TRANSCRIPT):
+        change.anomalies.append("prompt told twice")
+    else:
+        change.why = "a prompt was submitted"
+        work(change, meta)
+
+
+def _queued_as(agent: Agent, meta: Meta, text: str) -> list[Heard] | None:
+    """The queued prompts, if this is one of them: 2.1.197 announces it only when it is taken up, as its own turn."""
+    command, wanted = open_command_of(agent), mark(text)
+    if meta.prompt_id is None or (command is not None and _is_turn_of(agent, command, meta.prompt_id)):
+        return None
+    if any(entry.mark == wanted and entry.at < meta.at for entry in agent.queued):
+        return list(agent.queued)
+    if command is None or command.trigger is not Trigger.QUEUED or command.prompt_id is not None:
+        return None
+    return [] if command.text == text[:COMMAND_PREVIEW] else None
+
+
+def take_up(change: Change, meta: Meta, waited: list[Heard]) -> None:
+    """Queued prompts begin their turn: the one before is over. Nothing waited: it was understood that they run."""
+    agent, command = change.agent, open_command_of(change.agent)
+    change.why = "a queued prompt was taken up"
+    if not waited and command is not None:
+        keep_command(change, replace(command, prompt_id=meta.prompt_id))
+    elif waited:
+        end_thread(change, None, meta.at, "another turn began")
+        close_command(change, meta.at, Outcome.COMPLETED)
+        _begin_queued(change, waited, meta.at, meta.prompt_id)
+    agent.queued = ()
+    work(change, meta)
 
 
 def _belongs_to_the_past(command: Command | None, meta: Meta) -> bool:
@@ -83,14 +123,14 @@ def _belongs_to_the_past(command: Command | None, meta: Meta) -> bool:
 def _new_prompt(change: Change, meta: Meta, text: str) -> None:
     agent = change.agent
     change.why = "a prompt was submitted"
-    answers = close_waits(
-        change, lambda wait: wait.subagent_id is None and wait.opened_at < meta.at, "answered by a prompt"
-    )
     command = open_command_of(agent)
+    asked = [wait for wait in agent.waits if wait.subagent_id is None and wait.opened_at < meta.at]
+    answers = bool(asked) and not _dismisses(agent, command, meta, asked)
+    close_waits(change, asked.__contains__, "answered by a prompt" if answers else "dismissed")
     if command is not None and _was_overtaken(command, meta):
         _give_words(change, command, meta, text)
     elif command is not None and _is_queued(agent, command, meta, answers=answers):
-        _queue(change, meta, command, text)
+        queue(change, meta, command, text)
     else:
         _end_turn_before(change, meta)
         if command is not None and answers:
@@ -98,9 +138,16 @@ def _new_prompt(change: Change, meta: Meta, text: str) -> None:
             _note_turn(agent, meta.prompt_id)
         else:
             close_command(change, meta.at, Outcome.SUPERSEDED)
-            begun = begin_command(change, Trigger.PROMPT, text, meta.at, meta.prompt_id)
+            begun = begin_command(change, _trigger(meta, text), text, meta.at, meta.prompt_id)
             say(change, begun, Actor.USER, Intent.COMMAND, text)
     work(change, meta)
+
+
+def _dismisses(agent: Agent, command: Command | None, meta: Meta, asked: list[Wait]) -> bool:
+    """Whether a prompt shows that dialogs were dismissed: it is another turn's, and none is typed while one is open."""
+    if command is None or meta.prompt_id is None or command.prompt_id is None:
+        return False
+    return not any(wait.asked_in_text for wait in asked) and not _is_turn_of(agent, command, meta.prompt_id)
 
 
 def _end_turn_before(change: Change, meta: Meta) -> None:
@@ -120,16 +167,23 @@ def _was_overtaken(command: Command, meta: Meta) -> bool:
 
 def _is_queued(agent: Agent, command: Command, meta: Meta, *, answers: bool) -> bool:
     """Whether it was typed while the turn runs: then it has that turn's id. Without ids only a question tells."""
-    if meta.prompt_id is not None and command.prompt_id is not None:
-        return _is_turn_of(agent, command, meta.prompt_id)
-    return not answers
+    if meta.prompt_id is None:
+        return not answers
+    if command.prompt_id is None:
+        return not answers and command.trigger is not Trigger.QUEUED
+    return _is_turn_of(agent, command, meta.prompt_id)
+
+
+def _trigger(meta: Meta, text: str) -> Trigger:
+    """What began the command: only a transcript has `!` commands."""
+    return Trigger.SHELL if meta.origin is Origin.TRANSCRIPT and text.startswith("! ") else Trigger.PROMPT
 
 
 def _give_words(change: Change, command: Command, meta: Meta, text: str) -> None:
     """A command that was begun by something else turns out to be this prompt's."""
     better = replace(
         command,
-        trigger=Trigger.PROMPT,
+        trigger=_trigger(meta, text),
         text=text[:COMMAND_PREVIEW],
         prompt_id=command.prompt_id or meta.prompt_id,
         started_at=min(command.started_at, meta.at),
@@ -138,7 +192,7 @@ def _give_words(change: Change, command: Command, meta: Meta, text: str) -> None
     say(change, better, Actor.USER, Intent.COMMAND, text)
 
 
-def _queue(change: Change, meta: Meta, command: Command, text: str) -> None:
+def queue(change: Change, meta: Meta, command: Command, text: str) -> None:
     """A prompt typed while the agent works: it is taken into the turn, or becomes the next one."""
     agent, entry = change.agent, say(change, command, Actor.USER, Intent.ANSWER, text)
     if entry is not None and meta.prompt_id is not None:
@@ -148,28 +202,42 @@ def _queue(change: Change, meta: Meta, command: Command, text: str) -> None:
 def _late_prompt(change: Change, meta: Meta, text: str) -> None:
     """A prompt whose turn is over already: give its command the words."""
     agent = change.agent
-    change.anomalies.append("late prompt")
+    if meta.origin is Origin.HOOK:
+        change.anomalies.append("late prompt")
     work(change, meta)
-    for command in _newest_first(agent):
+    for command in newest_first(agent):
         if _is_turn_of(agent, command, meta.prompt_id) and command.trigger is not Trigger.UNANNOUNCED:
-            say(change, command, Actor.USER, Intent.ANSWER, text)
+            if command.text != text[:COMMAND_PREVIEW]:
+                say(change, command, Actor.USER, Intent.ANSWER, text)
             return
         if _lacks_words_of(agent, command, meta):
             _give_words(change, command, meta, text)
             return
+    _add_past_command(change, meta, text)
+
+
+def _add_past_command(change: Change, meta: Meta, text: str) -> None:
+    """A command of which only its prompt is known, too late: it stands where it belongs by its time."""
+    agent = change.agent
+    is_newest = agent.command is None or (open_command_of(agent) is None and agent.command.started_at < meta.at)
     past = Command(
         id=f"{meta.event_id}-c0",
         agent_id=agent.id,
         session_id=agent.session.id if agent.session else "",
         state=CommandState.COMPLETE,
-        trigger=Trigger.PROMPT,
+        trigger=_trigger(meta, text),
         started_at=meta.at,
         text=text[:COMMAND_PREVIEW],
         prompt_id=meta.prompt_id,
-        ended_at=meta.at,
-        outcome=Outcome.SUPERSEDED,
+        ended_at=max(meta.at, agent.settled_at) if is_newest else meta.at,
+        outcome=Outcome.INTERRUPTED if is_newest else Outcome.SUPERSEDED,
     )
-    remember_command(change, past)
+    if not is_newest:
+        remember_command(change, past)
+    else:
+        if agent.command is not None:
+            remember_command(change, agent.command)
+        agent.command, agent.turn_ids = past, ()
     keep_command(change, past)
     say(change, past, Actor.USER, Intent.COMMAND, text)
 
@@ -181,10 +249,6 @@ def _lacks_words_of(agent: Agent, command: Command, meta: Meta) -> bool:
     if meta.prompt_id and command.prompt_id:
         return meta.prompt_id == command.prompt_id
     return meta.at <= (command.ended_at or agent.settled_at)
-
-
-def _newest_first(agent: Agent) -> tuple[Command, ...]:
-    return (*([agent.command] if agent.command else []), *reversed(agent.past_commands))
 
 
 def _is_turn_of(agent: Agent, command: Command, prompt_id: str | None) -> bool:
@@ -265,7 +329,8 @@ def _end_mark(meta: Meta, message: str) -> str:
 
 
 def _note_end(change: Change, meta: Meta, message: str) -> None:
-    change.agent.stopped_at, change.agent.stop_mark = meta.at, _end_mark(meta, message)
+    agent = change.agent
+    agent.stopped_at, agent.stop_mark, agent.last_words = meta.at, _end_mark(meta, message), ""
 
 
 def _is_late(change: Change, meta: Meta) -> bool:
@@ -299,7 +364,7 @@ def _settle(change: Change, meta: Meta, message: str) -> None:
         return
     detection = detect_intent(message)
     say(change, command, Actor.AGENT, detection.intent, message, reason=detection.reason)
-    queued = [entry for entry in _queued_behind(agent, command) if meta.prompt_id in (None, entry.prompt_id)]
+    queued = _run_unannounced(agent, command, meta)
     if detection.intent is Intent.QUESTION and not queued:
         change.why = f"the turn ended with a question ({detection.reason})"
         open_wait(change, Ask("question", message[-COMMAND_PREVIEW:]), meta.at, asked_in_text=True)
@@ -331,6 +396,13 @@ def _queued_behind(agent: Agent, command: Command) -> list[Heard]:
     return [entry for entry in agent.queued if entry.at > agent.tool_finished_at and entry.command_id == command.id]
 
 
+def _run_unannounced(agent: Agent, command: Command, meta: Meta) -> list[Heard]:
+    """The queued prompts that nobody will announce: those that a hook told at once. A transcript shows them all."""
+    if meta.origin is Origin.TRANSCRIPT:
+        return []
+    return [entry for entry in _queued_behind(agent, command) if meta.prompt_id in (None, entry.prompt_id)]
+
+
 def _begin_queued(change: Change, queued: list[Heard], at: Micros, prompt_id: str | None) -> None:
     change.agent.queued = ()
     command = begin_command(change, Trigger.QUEUED, queued[0].text, at, prompt_id)
@@ -355,10 +427,10 @@ def _late_end(change: Change, meta: Meta, message: str, outcome: Outcome) -> Non
     """An end of something that newer work has replaced: it settles its own command and nothing else."""
     change.anomalies.append("late stop")
     agent = change.agent
-    for command in _newest_first(agent):
+    for command in newest_first(agent):
         if _is_turn_of(agent, command, meta.prompt_id) or (meta.prompt_id is None and command.started_at <= meta.at):
-            is_open = command.state is not CommandState.COMPLETE
-            intent = Intent.PROGRESS if is_open else detect_intent(message).intent
+            goes_on = command.state is not CommandState.COMPLETE or spoke_later(agent, command, meta.at)
+            intent = Intent.PROGRESS if goes_on else detect_intent(message).intent
             say(change, command, Actor.AGENT, intent, message)
             if command.outcome in (Outcome.SUPERSEDED, Outcome.INTERRUPTED):
                 keep_command(change, replace(command, outcome=outcome, ended_at=meta.at))
@@ -370,10 +442,18 @@ def interrupted(change: Change, meta: Meta, _fact: facts.TurnInterrupted) -> Non
     agent = change.agent
     change.why = "interrupted by the user"
     if meta.subagent_id is None:
+        _interrupt_superseded(change, meta)
         quiet(change, meta.at, "interrupted")
-        agent.stopped_at = max(agent.stopped_at, meta.at)
+        agent.stopped_at, agent.last_words = max(agent.stopped_at, meta.at), ""
     elif (sub := find_subagent(agent, meta.subagent_id)) is not None:
         stop_subagent(change, sub, meta.at)
+
+
+def _interrupt_superseded(change: Change, meta: Meta) -> None:
+    """What seemed to be replaced by the next prompt had been interrupted before."""
+    command = command_at(change.agent, meta.at)
+    if command is not None and command.outcome is Outcome.SUPERSEDED and meta.at <= (command.ended_at or 0):
+        keep_command(change, replace(command, outcome=Outcome.INTERRUPTED, ended_at=meta.at))
 
 
 def quiet(change: Change, at: Micros, resolution: str, *, in_background_too: bool = False) -> None:
@@ -390,4 +470,5 @@ def quiet(change: Change, at: Micros, resolution: str, *, in_background_too: boo
         ran, agent.settled_at = agent.turn_runs, max(agent.settled_at, at)
         if ran:
             agent.queued = ()
-            close_command(change, at, Outcome.INTERRUPTED)
+            was_told = agent.busy_at <= agent.stopped_at
+            close_command(change, at, Outcome.COMPLETED if was_told else Outcome.INTERRUPTED)

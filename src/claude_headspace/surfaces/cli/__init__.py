@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from claude_headspace.surfaces.cli import agents, daemon, following, setup
+from claude_headspace.surfaces.cli import agents, daemon, doctor, following, history, install, setup
 
 
 class Entry(NamedTuple):
@@ -41,6 +41,18 @@ COMMANDS = (
         following.logs,
         ("headspace logs --follow", "headspace logs --last 500 --json | jq 'select(.level == \"error\")'"),
     ),
+    Entry(
+        "install",
+        install.install,
+        ("headspace install", "headspace install --dry-run", "headspace install --yes -c ~/.claude -c ~/work/.claude"),
+    ),
+    Entry("uninstall", install.uninstall, ("headspace uninstall", "headspace uninstall --yes -c ~/work/.claude")),
+    Entry(
+        "doctor",
+        doctor.doctor,
+        ("headspace doctor", "headspace doctor --json | jq '.places[].checks[] | select(.status != \"ok\")'"),
+    ),
+    Entry("import", history.import_history, ("headspace import --dry-run", "headspace import")),
     Entry("config", setup.config, ("headspace config", "headspace config --json | jq .settings.port.value")),
     Entry(
         "token",

@@ -29,6 +29,8 @@ def running(report: Json, now: datetime, width: int) -> list[Line]:
     for label, text in _receiver(report, now):
         lines += _field(label, text, width)
     for name, part in report["health"]["parts"].items():
+        if name == "spool" and part["status"] == "ok":
+            continue  # told above, in more words
         lines += _field(name, f"{part['status']}, {part['detail']}", width, "" if part["status"] == "ok" else "error")
     return lines
 
@@ -36,15 +38,23 @@ def running(report: Json, now: datetime, width: int) -> list[Line]:
 def _receiver(report: Json, now: datetime) -> list[tuple[str, str]]:
     heard = f"last one {ago(report['last_event_at'], now)}" if report["last_event_at"] else "none since it started"
     agents = [f"{shape(state)} {report['agents'][state]} {state}" for state in SHAPES if report["agents"].get(state)]
-    depth, odd = report["spool"]["depth"], report["anomalies"]
+    odd = report["anomalies"]
     mode = MODES.get(report["mode"], "Headspace itself looks every {}")
     return [
         ("events", f"{heard} · {report['events_total']:,} in all, {report['events_since_start']:,} since it started"),
         ("mode", mode.format(span(report["polling_interval_seconds"]))),
         ("agents", " · ".join(agents) or "none yet"),
-        ("spool", f"{count(depth, 'event')} waiting" if depth else "empty"),
+        ("spool", _spool(report["spool"], now)),
         *([("odd", f"{count(odd, 'event')} did not quite fit; they are kept as they came")] if odd else []),
     ]
+
+
+def _spool(spool: Json, now: datetime) -> str:
+    words = [f"{count(spool['depth'], 'event')} waiting" if spool["depth"] else "empty"]
+    words += [f"last taken from {ago(spool['last_drain_at'], now)}"] if spool.get("last_drain_at") else []
+    words += [f"{count(spool['rejected'], 'event')} set aside"] if spool.get("rejected") else []
+    words += [f"{count(spool['lost'], 'event')} lost while it was full"] if spool.get("lost") else []
+    return " · ".join(words)
 
 
 def not_running() -> list[Line]:
@@ -101,6 +111,17 @@ def verification(result: Json) -> list[Line]:
 # --- the log ---
 
 _TONES = {"warning": "strong", "error": "error", "critical": "error", "debug": "quiet"}
+
+
+def import_report(result: Json, *, dry_run: bool) -> list[Line]:
+    """What there was to bring in, and what came of it."""
+    files = f"{count(result['files'], 'transcript')} ({result['bytes'] / 1e6:,.1f} MB)"
+    if not result["files"]:
+        return [line("Every transcript has been brought in already.")]
+    if dry_run:
+        return [line(f"There are {files} to bring in.")]
+    events, agents = count(result["events"], "event"), count(result["agents"], "agent")
+    return [line(f"Brought in {files}: {events} of {agents}."), quiet("headspace list --all    shows them")]
 
 
 def log_lines(raw: str, now: datetime) -> list[Line]:

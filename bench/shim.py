@@ -1,0 +1,167 @@
+"""Shim: what one hook costs, beside the cheapest thing that a hook could run.
+
+The installed script is run as Claude Code runs it: in exec form, a socket as its standard input, a real payload. `sh -c
+true`, a bash that only exits, and the script with the daemon up and down take turns, with a pause for the daemon to work
+through what it was told; every number is a median. Afterwards each event must be in the journal, or in the spool of the
+home without a daemon.
+"""
+
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench import processes, sessions
+from bench.daemon import daemon, events_counted
+from bench.machine import Interference
+from bench.options import Options
+from bench.report import BenchError, Row, at_most
+
+SECONDS = 12.0
+FEWEST = 50
+PAUSE_SECONDS = 0.004
+RATIO = 2.0
+SETTLE_SECONDS = 10.0
+
+SHELL, BASH = "sh -c true", "bash that exits"
+TOLD, DOWN, ASKED = "told, daemon up", "told, daemon down", "asked, daemon up"
+ASKED_EVENT = "PermissionRequest"
+
+
+@dataclass
+class Outcome:
+    """The times of every command in milliseconds, and what became of the events."""
+
+    times: dict[str, list[float]] = field(default_factory=dict)
+    counted: int | None = None
+    spooled: int = 0
+    others: float | None = None
+
+    def median(self, name: str) -> float:
+        """The usual time of a command."""
+        return statistics.median(self.times[name])
+
+
+def run(options: Options) -> list[Row]:
+    """Measure, and answer the rows."""
+    with processes.scratch() as up, processes.scratch() as down:
+        options.say("shim: installing")
+        up.env["HEADSPACE_ASKED_HOOKS"] = ASKED_EVENT
+        scripts = {home.root: _install(home) for home in (up, down)}
+        with daemon(up) as server:
+            _wait_for(up.root / "headspace" / "address")
+            commands = {
+                SHELL: ["sh", "-c", "true"],
+                BASH: [str(_bare_bash(up))],
+                TOLD: [scripts[up.root], "PreToolUse"],
+                DOWN: [scripts[down.root], "PreToolUse"],
+                ASKED: [scripts[up.root], ASKED_EVENT],
+            }
+            options.say("shim: measuring")
+            interference = Interference([os.getpid(), server.pid])
+            outcome = Outcome(_times(commands, up.env, options.seconds or SECONDS))
+            outcome.others = interference.share()
+            outcome.counted = _settled(server.port, 2 * len(outcome.times[TOLD]))
+        outcome.spooled = len(list((down.root / "headspace" / "spool").glob("*.json")))
+    return rows_of(outcome)
+
+
+def _install(home: processes.Scratch) -> str:
+    processes.run([sys.executable, "-m", "claude_headspace", "install", "--yes"], home.env)
+    return str(home.root / "home/.claude/hooks/notify-headspace.sh")
+
+
+def _bare_bash(home: processes.Scratch) -> Path:
+    script = home.root / "exit.sh"
+    script.write_text("#!/bin/bash -p\nexit 0\n")
+    script.chmod(0o700)
+    return script
+
+
+def _wait_for(path: Path) -> None:
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while not path.exists():
+        if time.monotonic() > deadline:
+            raise BenchError(f"no {path.name} in {SETTLE_SECONDS:.0f} s")
+        time.sleep(0.005)
+
+
+def _times(commands: dict[str, list[str]], env: dict[str, str], seconds: float) -> dict[str, list[float]]:
+    """Run all in turns until the time is over; the first round is for the caches."""
+    taken: dict[str, list[float]] = {name: [] for name in commands}
+    payload, deadline = _payload(env), time.monotonic() + seconds
+    while len(taken[SHELL]) < FEWEST + 1 or time.monotonic() < deadline:
+        for name, argv in commands.items():
+            taken[name].append(_once(argv, env, payload))
+            time.sleep(PAUSE_SECONDS)
+    return {name: times[1:] for name, times in taken.items()}
+
+
+def _payload(env: dict[str, str]) -> bytes:
+    """A call of a tool, as a session sends it."""
+    script = sessions.script(1, Path(env["HOME"]), Path(env["CLAUDE_CONFIG_DIR"]))
+    before, _after = script.calls[0]
+    return before.filled(b"prompt-1", b"toolu-1")
+
+
+def _once(argv: list[str], env: dict[str, str], payload: bytes) -> float:
+    """One run, from before it is started until it has ended and closed its output."""
+    with _pair() as (ours, theirs), _pair() as (output, printed):
+        began = time.perf_counter()
+        child = subprocess.Popen(argv, env=env, stdin=theirs.fileno(), stdout=printed.fileno(), stderr=printed.fileno())
+        theirs.close()
+        printed.close()
+        try:
+            ours.sendall(payload)
+        except BrokenPipeError:
+            pass  # true does not read
+        ours.close()
+        said = output.recv(1024)
+        code = child.wait()
+        took = (time.perf_counter() - began) * 1000
+    if code or said:
+        raise BenchError(f"{Path(argv[0]).name} ended with {code} and said {said[:80]!r}")
+    return took
+
+
+@contextmanager
+def _pair() -> Iterator[tuple[socket.socket, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield ours, theirs
+
+
+def _settled(port: int, expected: int) -> int | None:
+    """How many events the daemon has, once it has worked through what it was told."""
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while (counted := events_counted(port)) is not None and counted < expected and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return counted
+
+
+def rows_of(outcome: Outcome) -> list[Row]:
+    """The table's rows."""
+    rounds = len(outcome.times[TOLD])
+    shell, bash = outcome.median(SHELL), outcome.median(BASH)
+    busy = "" if outcome.others is None else f", others took {outcome.others:.0%} of the processors"
+    told = f"{rounds} rounds; {SHELL} {shell:.2f} ms, {BASH} {bash:.2f} ms{busy}"
+    waits = "waits for the durable commit: only events that are to be answered"
+    missing = 2 * (rounds + 1) - (outcome.counted or 0) + (rounds + 1) - outcome.spooled
+    return [
+        _ratio(outcome, TOLD, told, held=True),
+        _ratio(outcome, DOWN, f"{outcome.median(DOWN):.2f} ms", held=True),
+        _ratio(outcome, ASKED, f"{outcome.median(ASKED):.2f} ms; {waits}", held=False),
+        Row("shim, told", outcome.median(TOLD), "ms", None, "one hook, from its start to its end"),
+        Row("shim, events missing or doubled", abs(missing), "", at_most(0), "in the journal, or in the spool"),
+    ]
+
+
+def _ratio(outcome: Outcome, name: str, note: str, *, held: bool) -> Row:
+    value = outcome.median(name) / outcome.median(SHELL)
+    return Row(f"shim, {name}, ratio to {SHELL}", value, "×", at_most(RATIO) if held else None, note)

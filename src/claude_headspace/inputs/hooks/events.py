@@ -1,0 +1,51 @@
+"""Which hooks are registered, and why: one table for the installer, the documentation and the tests.
+
+Every event that the decoder knows stands in one of the two tables. A new one has to be given its place here.
+"""
+
+REGISTERED = {
+    "SessionStart": "the agent is there, and which context window it has",
+    "SessionEnd": "it is gone, or begins anew",
+    "Setup": "a sign of life before the first session",
+    "InstructionsLoaded": "which instructions it follows",
+    "UserPromptSubmit": "a command begins, or a question is answered",
+    "UserPromptExpansion": "which slash command was meant",
+    "PreToolUse": "what it is about to do; questions and plans wait for you from here on",
+    "PermissionRequest": "it waits for a permission",
+    "PermissionDenied": "a call was refused without asking you",
+    "PostToolUse": "the call is over, and so is its wait",
+    "PostToolUseFailure": "the call failed",
+    "PostToolBatch": "all calls of a step are over, also those that tell nothing themselves",
+    "Notification": "it wants your attention, where nothing else says so",
+    "SubagentStart": "a sub-agent works",
+    "SubagentStop": "a sub-agent is done",
+    "TaskCreated": "its list of things to do grows",
+    "TaskCompleted": "something on its list is done",
+    "Stop": "the turn is over: done, or it asks you something",
+    "StopFailure": "the turn ended in an error",
+    "PreCompact": "it compacts its context",
+    "PostCompact": "it has compacted",
+    "PreModelSwitch": "another model is being chosen",
+    "PostModelSwitch": "another model answers",
+    "ConfigChange": "its settings changed, for instance these hooks",
+    "CwdChanged": "it works in another directory",
+    "DirectoryAdded": "it may work in one more directory",
+    "FileChanged": "a file that it watches changed",
+    "TeammateIdle": "a teammate has nothing to do",
+    "Elicitation": "a server asks you something through it",
+    "ElicitationResult": "that question is answered",
+}
+"""The event, and what Headspace learns from it."""
+
+LEFT_OUT = {
+    "MessageDisplay": "fires for every piece of streamed text; the transcript has the whole",
+    "WorktreeCreate": "a hook there replaces the client's own making of the worktree",
+    "WorktreeRemove": "a hook there replaces the client's own removal",
+}
+"""Events without a hook, and why."""
+
+ALWAYS_COMMAND = frozenset({"SessionStart"})
+"""The client never sends these to http hooks."""
+
+TIMEOUT_SECONDS = 5
+"""After this the client ends a hook. The script keeps to 2 s by itself; this is for what it cannot foresee."""

@@ -1,0 +1,94 @@
+"""Reading a transcript: whole lines from where reading stopped, a bounded piece at a time.
+
+A line that is not finished yet is left for the next time. A file that has become shorter, or has no line's end where
+reading stopped, was written anew: it is read from its beginning, and what is known already is recognised by the line's
+own id.
+"""
+
+import os
+from collections.abc import Iterator
+
+import msgspec
+
+from claude_headspace.inputs.files import opened
+from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.transcript import Line, read_line
+
+PIECE = 512 * 1024
+LONGEST_LINE = 64 * 1024 * 1024
+
+
+class Reading(msgspec.Struct):
+    """How far a file was read, and the time of its newest line."""
+
+    path: str
+    offset: int = 0
+    at: Micros = 0
+    inode: int = 0
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """The lines of one piece of a file that say something, oldest first: when, as it is, and as it is understood."""
+
+    lines: list[tuple[Micros, bytes, Line]]
+    offset: int
+    at: Micros
+    inode: int
+    size: int
+
+    @property
+    def more(self) -> bool:
+        """Whether there is more to read, be it the beginning of a line."""
+        return self.offset < self.size
+
+
+def read_piece(path: str, reading: Reading, now: Micros) -> Piece:
+    """The next whole lines of a file. A line without a time has that of the line before; none is from the future."""
+    with opened(path) as handle:
+        known = os.fstat(handle)
+        start = 0 if _is_another(handle, known, reading) else reading.offset
+        raw, offset = _whole_lines(handle, start, known.st_size)
+    lines, at = [], reading.at
+    for text, line in _understood(raw):
+        at = min(line.at or at or now, now)
+        lines.append((at, text, line))
+    newest = max([reading.at if start else 0, *(moment for moment, _, _ in lines)])
+    return Piece(sorted(lines, key=lambda each: each[0]), offset, newest, known.st_ino, known.st_size)
+
+
+def _is_another(handle: int, known: os.stat_result, reading: Reading) -> bool:
+    if known.st_size < reading.offset or reading.inode not in (0, known.st_ino):
+        return True
+    return reading.offset > 0 and os.pread(handle, 1, reading.offset - 1) != b"\n"
+
+
+def _whole_lines(handle: int, start: int, size: int) -> tuple[bytes, int]:
+    """Up to a piece of whole lines, and where they end; a line that is too long to be one is passed over."""
+    wanted = PIECE
+    while True:
+        raw = os.pread(handle, min(wanted, max(size - start, 0)), start)
+        end = raw.rfind(b"\n") + 1
+        if end:
+            return raw[:end], start + end
+        if start + len(raw) >= size:
+            return b"", start
+        if wanted >= LONGEST_LINE:
+            return b"", _next_line(handle, start + len(raw), size) or start
+        wanted *= 8
+
+
+def _next_line(handle: int, start: int, size: int) -> int | None:
+    """Where the next line begins."""
+    while start < size:
+        raw = os.pread(handle, PIECE, start)
+        if (found := raw.find(b"\n")) >= 0:
+            return start + found + 1
+        start += len(raw) or PIECE
+    return None
+
+
+def _understood(raw: bytes) -> Iterator[tuple[bytes, Line]]:
+    for text in raw.split(b"\n"):
+        line = read_line(text) if text.strip() else None
+        if line is not None:
+            yield text, line

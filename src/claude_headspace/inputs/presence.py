@@ -1,0 +1,76 @@
+"""Tells the shims that the daemon is there: where it listens, which process it is, and which events it wants to answer.
+
+All in the state directory, which is the same for every program of the user, where the runtime directory depends on the
+session that one happened to be started from. The shims look each time, so they follow a changed port.
+
+    address           127.0.0.1 5055 4711
+    asked/PreToolUse  an empty file: whoever has this event asks
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+
+from claude_headspace.config import Places
+from claude_headspace.kernel.wire import HOOKS
+
+EVERY = "*"
+PAUSE_SECONDS = 1.0
+_REACHED_BY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
+
+
+class Presence:
+    """The daemon's sign at the door, kept up while it runs."""
+
+    def __init__(self, places: Places, host: str, port: int, asked: Iterable[str]) -> None:
+        self._places = places
+        self._line = f"{_REACHED_BY.get(host, host)} {port} {os.getpid()}\n".encode()
+        names = set(asked)
+        self._asked = set(HOOKS) if EVERY in names else {name for name in names if name.isidentifier()}
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Announce, and go on doing so."""
+        self._task = asyncio.create_task(self._run(), name="presence")
+
+    async def stop(self) -> None:
+        """Withdraw: from now on events are only told."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._places.address_file.unlink(missing_ok=True)
+        self._ask_for(set())
+
+    async def _run(self) -> None:
+        while True:
+            with suppress(OSError):  # a full disk: the shims tell instead of asking
+                self.keep()
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    def keep(self) -> None:
+        """Put the sign up where it is missing, and take away the mark of a daemon that does not answer."""
+        self._places.silent_file.unlink(missing_ok=True)
+        self._ask_for(self._asked)
+        try:
+            is_up = self._places.address_file.read_bytes() == self._line
+        except FileNotFoundError:
+            is_up = False
+        if not is_up:
+            self._announce()
+
+    def _announce(self) -> None:
+        draft = self._places.address_file.with_suffix(".new")
+        draft.touch(mode=0o600)
+        draft.write_bytes(self._line)
+        draft.replace(self._places.address_file)
+
+    def _ask_for(self, wanted: set[str]) -> None:
+        folder = self._places.asked
+        found = {path.name for path in folder.iterdir()} if folder.exists() else set()
+        if wanted and not folder.exists():
+            folder.mkdir(mode=0o700)
+        for name in wanted - found:
+            (folder / name).touch(mode=0o600)
+        for name in found - wanted:
+            (folder / name).unlink(missing_ok=True)

@@ -1,0 +1,200 @@
+"""What a transcript tells: words with their exact times, what became of queued prompts, and that a turn is over.
+
+A line is read a moment after the fact, so most of it is known already. Then only the time is taken from it; what is
+new goes to the command that it belongs to by its own time.
+"""
+
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.agent import Agent, Command, Heard, Outcome, Trigger
+from claude_headspace.kernel.evolve.change import (
+    COMMAND_PREVIEW,
+    RETOLD,
+    Change,
+    close_waits,
+    command_at,
+    correct,
+    end_call,
+    keep_command,
+    mark,
+    may_be_same,
+    newest_first,
+    open_command_of,
+    replace,
+    say,
+    spoke_later,
+    told_before,
+)
+from claude_headspace.kernel.evolve.tools import ends_with, finished
+from claude_headspace.kernel.evolve.turns import prompt, queue, stopped, take_up, work
+from claude_headspace.kernel.facts import Meta
+from claude_headspace.kernel.intent import detect_intent
+from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
+
+LAST_WORDS = 2_000
+"""How much is kept of the last words of a turn, until it is closed: what they mean shows at their end."""
+
+
+def _untimed(agent: Agent, meta: Meta, actor: Actor, text: str) -> Heard | None:
+    """The oldest turn of these words whose exact time is not known yet: of the same turn of the client, or close by."""
+    wanted = mark(text)
+    for entry in agent.heard:
+        if entry.mark == wanted and entry.actor is actor and not entry.from_transcript:
+            is_named = entry.prompt_id is not None and entry.prompt_id == meta.prompt_id
+            is_near = may_be_same(entry.prompt_id, meta.prompt_id) and abs(entry.at - meta.at) < RETOLD
+            if is_named or is_near:
+                return entry
+    return None
+
+
+# --- the human --------------------------------------------------------------------------------------------------------
+
+
+def user_spoke(change: Change, meta: Meta, fact: facts.UserSpoke) -> None:
+    """The human's words: a turn that is known gets its exact time, another one was missed."""
+    if meta.subagent_id is not None:
+        return
+    if fact.queued and (waited := _waited(change.agent, meta, fact.text)) is not None:
+        _taken_up(change, meta, replace(waited, text=fact.text[:COMMAND_PREVIEW]))
+    elif (known := _untimed(change.agent, meta, Actor.USER, fact.text)) is not None:
+        correct(change, known, at=meta.at, from_transcript=True)
+    elif told_before(change, Actor.USER, fact.text) is None:
+        prompt(change, meta, facts.PromptSubmitted(fact.text))
+
+
+def _waited(agent: Agent, meta: Meta, text: str) -> Heard | None:
+    """The newest turn of these words that may have waited until now."""
+    wanted = mark(text)
+    said = [entry for entry in agent.heard if entry.mark == wanted and entry.actor is Actor.USER]
+    return next((entry for entry in reversed(said) if entry.at <= meta.at + RETOLD), None)
+
+
+def _taken_up(change: Change, meta: Meta, waited: Heard) -> None:
+    """A prompt that had waited begins its turn, unless that was understood already."""
+    agent, command = change.agent, open_command_of(change.agent)
+    if any(entry.turn_id == waited.turn_id for entry in agent.queued):
+        take_up(change, meta, list(agent.queued))
+    elif command is not None and command.id == waited.command_id and meta.at > agent.settled_at:
+        if command.prompt_id is None:
+            keep_command(change, replace(command, prompt_id=meta.prompt_id))
+        work(change, meta)
+    elif command is None and meta.at > agent.settled_at:
+        take_up(change, meta, [waited])
+    else:
+        _note_that_it_waited(change, waited)
+
+
+def _note_that_it_waited(change: Change, waited: Heard) -> None:
+    begun = next((command for command in newest_first(change.agent) if command.id == waited.command_id), None)
+    if begun is not None and begun.trigger is Trigger.PROMPT and waited.intent is Intent.COMMAND:
+        keep_command(change, replace(begun, trigger=Trigger.QUEUED))
+
+
+def prompt_queued(change: Change, meta: Meta, fact: facts.PromptQueued) -> None:
+    """Something was typed while the agent works: the command that ran then has one more turn."""
+    agent = change.agent
+    if (known := _told_since(agent, meta, fact.text)) is not None:
+        correct(change, known, at=meta.at, from_transcript=True)
+        return
+    command = command_at(agent, meta.at)
+    if command is None or told_before(change, Actor.USER, fact.text) is not None:
+        return
+    if meta.at > agent.settled_at and command is open_command_of(agent):
+        queue(change, replace(meta, prompt_id=command.prompt_id or ""), command, fact.text)
+    elif meta.at <= (command.ended_at or meta.at):
+        say(change, command, Actor.USER, Intent.ANSWER, fact.text)
+
+
+def _told_since(agent: Agent, meta: Meta, text: str) -> Heard | None:
+    """The turn that a hook made of it, at once or when it was taken up."""
+    wanted = mark(text)
+    return next(
+        (
+            entry
+            for entry in agent.heard
+            if entry.mark == wanted
+            and entry.actor is Actor.USER
+            and not entry.from_transcript
+            and entry.at > meta.at - RETOLD
+        ),
+        None,
+    )
+
+
+def prompt_unqueued(change: Change, meta: Meta, fact: facts.PromptUnqueued) -> None:
+    """A queued prompt will be no turn of its own."""
+    agent, wanted = change.agent, mark(fact.text)
+    agent.queued = tuple(
+        entry for entry in agent.queued if entry.at > meta.at + RETOLD or (fact.text and entry.mark != wanted)
+    )
+
+
+def tool_rejected(change: Change, meta: Meta, fact: facts.ToolRejected) -> None:
+    """The human said no to a call. Whether the turn goes on is told elsewhere: this is no sign of work."""
+    over = finished(change.agent, meta, fact.call_id, "", "")
+    end_call(change, over)
+    change.why = f"{over.tool or 'a call'} was rejected by the user"
+    close_waits(change, lambda wait: ends_with(wait, over, meta), "rejected")
+    if fact.feedback and meta.subagent_id is None and (command := command_at(change.agent, meta.at)) is not None:
+        say(change, command, Actor.USER, Intent.ANSWER, fact.feedback)
+
+
+# --- the agent --------------------------------------------------------------------------------------------------------
+
+
+def agent_spoke(change: Change, meta: Meta, fact: facts.AgentSpoke) -> None:
+    """The agent's words: a turn that is known gets its exact time, another one is new."""
+    agent = change.agent
+    if meta.subagent_id is not None:
+        return
+    if (known := _untimed(agent, meta, Actor.AGENT, fact.text)) is not None:
+        correct(change, known, at=meta.at, from_transcript=True)
+        return
+    if agent.command is None and meta.at > agent.settled_at:
+        work(change, meta)
+    if (command := command_at(agent, meta.at)) is not None:
+        _spoke(change, meta, fact, command)
+
+
+def _spoke(change: Change, meta: Meta, fact: facts.AgentSpoke, command: Command) -> None:
+    """Say it in its command. The last words show that what looked broken off came to its end."""
+    agent, ends_later = change.agent, _may_end(change.agent, command)
+    is_last = fact.final and not ends_later and not spoke_later(agent, command, meta.at)
+    intent = detect_intent(fact.text).intent if is_last else Intent.PROGRESS
+    said = say(change, command, Actor.AGENT, intent, fact.text)
+    if fact.final and ends_later and said is not None:
+        agent.last_words, agent.last_words_turn = fact.text[-LAST_WORDS:], said.turn_id
+    elif fact.final and command.outcome in (Outcome.SUPERSEDED, Outcome.INTERRUPTED):
+        keep_command(change, replace(command, outcome=Outcome.COMPLETED, ended_at=meta.at))
+
+
+def _may_end(agent: Agent, command: Command) -> bool:
+    """Whether the end of a command is still to be told: it is open, or was only seen not to go on."""
+    if command.state is not CommandState.COMPLETE:
+        return True
+    return command is agent.command and command.outcome is Outcome.INTERRUPTED and agent.stopped_at < command.started_at
+
+
+def turn_closed(change: Change, meta: Meta, fact: facts.TurnClosed) -> None:
+    """The client closed a turn. If nobody told how it ended, it ended with its last words."""
+    agent = change.agent
+    words, agent.last_words = agent.last_words, ""
+    if meta.at <= agent.stopped_at or agent.busy_at <= agent.stopped_at + 1:
+        return
+    if meta.at <= agent.busy_at:
+        _closed_late(change, meta)
+    elif fact.pending == 0 or agent.working_subagents:
+        stopped(change, meta, facts.TurnStopped(words, None if fact.pending else _shells(agent)))
+
+
+def _shells(agent: Agent) -> tuple[facts.Task, ...]:
+    """What runs on when no sub-agent does."""
+    return tuple(
+        facts.Task(id=task.id, kind=task.kind, description=task.description) for task in agent.running_background
+    )
+
+
+def _closed_late(change: Change, meta: Meta) -> None:
+    """Newer work is known: the turn's command came to its end before that."""
+    command = command_at(change.agent, meta.at)
+    if command is not None and command.outcome is Outcome.SUPERSEDED:
+        keep_command(change, replace(command, outcome=Outcome.COMPLETED, ended_at=meta.at))

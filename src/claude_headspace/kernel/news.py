@@ -1,0 +1,29 @@
+"""Is it worth telling? What only repeats what is known of an agent need not be kept.
+
+Hooks, transcript and registry tell the same things. Whoever reads a file asks here first: what would change nothing
+that anybody sees, and would leave no row behind, is no news.
+"""
+
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.evolve import evolve
+from claude_headspace.kernel.evolve.change import REMEMBERED, RETOLD
+from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.views import view_changes
+
+NO_NEWS = {"last_active_at", "evidence", "tokens", "context_percent"}
+"""These change with nearly everything. Whoever measures usage knows himself when it has changed enough."""
+
+
+def is_news(agent: Agent, event: Event) -> bool:
+    """Whether an agent would be another one after the event."""
+    change = evolve(agent, event)
+    rows = (change.sessions, change.commands, change.turns, change.patches, change.waits)
+    return any(rows) or any(name not in NO_NEWS for name in view_changes(agent, change.agent))
+
+
+def is_beyond_memory(agent: Agent, at: Micros) -> bool:
+    """Whether something is too old to be recognised. Hooks told of the agent then, and much since: it was told."""
+    if len(agent.heard) < REMEMBERED or not agent.created_at <= at <= agent.alive_at:
+        return False
+    return at < min(entry.at for entry in agent.heard) - RETOLD

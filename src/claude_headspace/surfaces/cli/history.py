@@ -1,0 +1,54 @@
+"""`headspace import`: the transcripts that are there already, brought in."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from claude_headspace.surfaces.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from claude_headspace.surfaces.client import Client, Json
+
+
+def import_history(
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what there is to bring in.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring in the sessions that were there before Headspace.
+
+    Reads the transcripts of all known config dirs. Sessions that nobody has open come in as ended. It can be broken off
+    and begun again: what was brought in is not read twice.
+    """
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.presentation.reports import import_report
+    from claude_headspace.surfaces.client import Client
+
+    client = Client.local()
+    files = [file for file in client.past_files() if file["done"] < file["size"]]
+    result = _planned(files) if dry_run else _brought_in(client, files, quiet=as_json)
+    if as_json:
+        terminal.write_json(result)
+    else:
+        terminal.screen().show(import_report(result, dry_run=dry_run))
+
+
+def _planned(files: "list[Json]") -> "Json":
+    return {"files": len(files), "bytes": sum(file["size"] - file["done"] for file in files), "events": 0, "agents": 0}
+
+
+def _brought_in(client: "Client", files: "list[Json]", *, quiet: bool) -> "Json":
+    """Bring them in, one after the other, under a bar that shows how far it is."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    events, agents = 0, set[str]()
+    result = _planned(files)
+    columns = (TextColumn("Reading transcripts"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as progress:
+        bar = progress.add_task("", total=result["bytes"])
+        for file in files:
+            done = client.import_file(file["path"])
+            events += done["events"]
+            agents |= set(done["agents"])
+            progress.advance(bar, file["size"] - file["done"])
+    return result | {"events": events, "agents": len(agents)}

@@ -1,0 +1,129 @@
+"""Commands about Claude Code's hooks: `install`, `uninstall`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from claude_headspace.config import Places
+from claude_headspace.surfaces.cli.options import places
+
+if TYPE_CHECKING:
+    from claude_headspace.inputs.hooks.installed import Change, ConfigDir
+
+ConfigDirs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--config-dir",
+        "-c",
+        metavar="DIR",
+        help="Configuration directory of Claude Code; may be given several times. "
+        "Without it $CLAUDE_CONFIG_DIR or ~/.claude, and the setting config_dirs.",
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would change.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def install(
+    config_dir: ConfigDirs = None,
+    transport: Annotated[
+        Literal["command", "http"],
+        typer.Option(
+            "--transport", help="A script, which keeps events while the daemon is down; or HTTP, which loses them."
+        ),
+    ] = "command",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Let Claude Code report to Headspace.
+
+    Adds hooks to settings.json beside those that are there, and puts the script they run into the directory hooks.
+    `headspace uninstall` gives the file back as it was. Sessions that run already pick the hooks up by themselves.
+    """
+    from claude_headspace.inputs.hooks import installed
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.presentation.installation import after_install, differences, events, outcome
+    from claude_headspace.surfaces.client import local_tokens
+    from claude_headspace.surfaces.tokens import Scope
+
+    home, screen = places(), terminal.screen()
+    url = _url(home) if transport == "http" else None
+    plans = [installed.plan_install(config, url) for config in config_dirs(config_dir, home)]
+    if dry_run:
+        screen.show(differences(plans))
+        return
+    if not yes:
+        screen.show(events(screen.width))
+        _confirm(f"Install these hooks in {_names(plans)}?")
+    home.make()
+    token = local_tokens(home)[Scope.INGEST]
+    for plan in plans:
+        installed.install(plan, home.state, token)
+    screen.show(outcome(plans, "installed"), then=after_install(transport))
+
+
+def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes = False) -> None:
+    """Take the hooks away again.
+
+    If nobody has changed settings.json since, it becomes byte for byte what it was; else only our hooks are removed.
+    """
+    from claude_headspace.inputs.hooks import installed
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.presentation.installation import differences, outcome
+
+    screen = terminal.screen()
+    plans = [installed.plan_uninstall(config) for config in config_dirs(config_dir, places())]
+    if dry_run:
+        screen.show(differences(plans))
+        return
+    if not yes:
+        _confirm(f"Remove Headspace's hooks from {_names(plans)}?")
+    for plan in plans:
+        installed.uninstall(plan)
+    screen.show(outcome(plans, "removed"))
+
+
+def config_dirs(given: Sequence[Path] | None, home: Places) -> list["ConfigDir"]:
+    """The directories that are meant, each once."""
+    from claude_headspace.config import load_settings
+    from claude_headspace.inputs.hooks.installed import ConfigDir
+
+    named = list(given or [])
+    if not named:
+        named = [usual_config_dir(), *map(Path, load_settings(home).config_dirs)]
+    return [ConfigDir(path) for path in dict.fromkeys(path.expanduser().absolute() for path in named)]
+
+
+def usual_config_dir() -> Path:
+    """Where Claude Code keeps its settings, as it finds out itself."""
+    import os
+
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude")
+
+
+def _url(home: Places) -> str:
+    """Where the daemon is, or will be."""
+    from claude_headspace.config import load_settings
+    from claude_headspace.surfaces.running import find_daemon
+
+    if (daemon := find_daemon(home)) is not None:
+        return daemon.url
+    settings = load_settings(home)
+    return f"http://{settings.host}:{settings.port}"
+
+
+def _names(plans: Sequence["Change"]) -> str:
+    return ", ".join(str(plan.config.path) for plan in plans)
+
+
+def _confirm(question: str) -> None:
+    import sys
+
+    from claude_headspace.errors import BadConfiguration
+
+    if not sys.stdin.isatty():
+        raise BadConfiguration("not_asked", "There is nobody here to ask.", "Add --yes, or look first with --dry-run.")
+    if not typer.confirm(question, default=True):
+        raise typer.Exit

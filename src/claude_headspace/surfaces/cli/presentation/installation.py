@@ -1,0 +1,102 @@
+"""What `install`, `uninstall` and `doctor` say."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED
+from claude_headspace.inputs.hooks.installed import Change
+from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet
+from claude_headspace.surfaces.wording import Json, clean
+
+WIDEST_EVENT = max(map(len, (*REGISTERED, *LEFT_OUT)))
+
+
+def events(width: int) -> list[Line]:
+    """Which events are registered, and why."""
+    return [
+        line(Span("Claude Code will tell Headspace of these events", "strong")),
+        *_reasons(REGISTERED, width),
+        NOTHING,
+        line(Span("and not of these", "strong")),
+        *_reasons(LEFT_OUT, width),
+        NOTHING,
+    ]
+
+
+def _reasons(table: dict[str, str], width: int) -> Iterable[Line]:
+    for event, reason in table.items():
+        yield from hang(line(f"  {event:<{WIDEST_EVENT}}  "), reason, min(width, 120), "quiet")
+
+
+def differences(plans: Sequence[Change]) -> list[Line]:
+    """What would change, as a diff."""
+    lines: list[Line] = []
+    for plan in plans:
+        if not plan.changes:
+            lines.append(line(f"{clean(str(plan.config.settings))} stays as it is."))
+        lines += [_marked(clean(text)) for text in plan.diff()]
+    return lines
+
+
+def _marked(text: str) -> Line:
+    return line(Span(text, {"+": "strong", "-": "quiet"}.get(text[:1], "")))
+
+
+def outcome(plans: Sequence[Change], done: str) -> list[Line]:
+    """What was done, for each directory."""
+    return [_outcome(plan, done) for plan in plans]
+
+
+def _outcome(plan: Change, done: str) -> Line:
+    where = clean(str(plan.config.path))
+    if done == "installed":
+        rest = "what settings.json was before is kept beside the script" if plan.changes else "they were there already"
+        return line(f"Hooks installed in {where}; {rest}.")
+    if not plan.changes:
+        return line(f"There are no hooks of Headspace in {where}.")
+    rest = "settings.json is byte for byte as it was" if plan.restores else "nothing else in settings.json was changed"
+    return line(f"Hooks removed from {where}; {rest}.")
+
+
+def after_install(transport: str) -> list[Line]:
+    """What to know, and to type next."""
+    lost = [quiet("Over HTTP nothing is kept while the daemon is down, and Claude Code shows an error then.")]
+    return [
+        quiet("Sessions that run already pick the hooks up by themselves after about a second."),
+        *(lost if transport == "http" else []),
+        NOTHING,
+        quiet("headspace doctor   headspace serve   headspace list"),
+    ]
+
+
+# --- doctor ---
+
+MARKS = {"ok": Span("✓ ", "quiet"), "warning": Span("! ", "strong"), "failed": Span("✕ ", "error")}
+
+
+def checkup(report: Json, width: int) -> list[Line]:
+    """Everything that was looked at; what to do stands under what failed."""
+    lines: list[Line] = []
+    for place in report["places"]:
+        lines += [line(Span(place["name"], "strong"))]
+        for check in place["checks"]:
+            lines += _check(check, min(width, 120))
+        lines.append(NOTHING)
+    return [*lines, line(summary(report))]
+
+
+def _check(check: dict[str, Any], width: int) -> list[Line]:
+    start = (Span("  "), MARKS[check["status"]], Span(f"{check['name']:<12}"))
+    lines = hang(start, check["detail"], width)
+    if check["hint"]:
+        lines += hang((Span(" " * 16), Span("→ ", "quiet")), check["hint"], width)
+    return lines
+
+
+def summary(report: Json) -> str:
+    """All in one sentence."""
+    statuses = [check["status"] for place in report["places"] for check in place["checks"]]
+    failed, odd = statuses.count("failed"), statuses.count("warning")
+    if failed:
+        return f"{failed} of {len(statuses)} checks failed."
+    return f"All {len(statuses)} checks passed" + (f", {odd} with a remark." if odd else ".")

@@ -1,0 +1,346 @@
+"""Looks at the whole way of an event, from Claude Code's settings to the journal, and says what to do where it breaks.
+
+Every check looks at the real thing: the installed script is run with an empty environment, as a client might, and its
+event is looked up in the journal. It goes under a name of its own, so no agent appears on the board.
+"""
+
+import http.client
+import os
+import stat
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from claude_headspace.config import Places, claude_config_dirs, load_settings
+from claude_headspace.errors import HeadspaceError
+from claude_headspace.inputs.hooks import installed, settings
+from claude_headspace.inputs.hooks.events import REGISTERED
+from claude_headspace.inputs.hooks.installed import ConfigDir
+from claude_headspace.kernel.wire import PROBE
+from claude_headspace.surfaces.client import Client
+from claude_headspace.surfaces.running import find_daemon
+from claude_headspace.surfaces.wording import count, instant
+
+INSTALL = "Run `headspace install`."
+START = "Run `headspace serve`."
+PROBE_SECONDS = 5.0
+ODD_DELAY_SECONDS = 2.0
+SILENT_SECONDS = 60.0
+RECENT = timedelta(minutes=10)
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing that was looked at: ok, warning or failed; and what to do."""
+
+    name: str
+    status: str
+    detail: str
+    hint: str = ""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """What was looked at in one place."""
+
+    name: str
+    checks: list[Check]
+
+
+class Report(msgspec.Struct, frozen=True):
+    """Everything that was looked at."""
+
+    ok: bool
+    places: list[Place]
+
+
+def ok(name: str, detail: str) -> Check:
+    """It is as it should be."""
+    return Check(name, "ok", detail)
+
+
+def warning(name: str, detail: str, hint: str) -> Check:
+    """It works, and one should know this."""
+    return Check(name, "warning", detail, hint)
+
+
+def failed(name: str, detail: str, hint: str) -> Check:
+    """It does not work."""
+    return Check(name, "failed", detail, hint)
+
+
+def examine(configs: Sequence[ConfigDir], home: Places) -> Report:
+    """Look at everything."""
+    places = [Place("Headspace", _guarded(_daemon(home), _spool(home), _bash(configs)))]
+    for config in configs:
+        checks = (_settings(config), _files(config, home), _way(config, home), _transcripts(config, home))
+        places.append(Place(str(config.path), _guarded(*checks)))
+    return Report(not any(check.status == "failed" for place in places for check in place.checks), places)
+
+
+def _guarded(*parts: Iterator[Check]) -> list[Check]:
+    """All checks; one that breaks does not keep the others from being made."""
+    checks: list[Check] = []
+    for part in parts:
+        try:
+            checks += part
+        except (HeadspaceError, OSError) as error:
+            hint = error.hint if isinstance(error, HeadspaceError) else "See `headspace logs`."
+            checks.append(failed("check", str(error), hint))
+    return checks
+
+
+# --- Headspace itself ---
+
+
+def _daemon(home: Places) -> Iterator[Check]:
+    daemon = find_daemon(home)
+    if daemon is None:
+        yield failed("daemon", "is not running; events are kept until it does", START)
+        return
+    yield ok("daemon", f"runs at {daemon.url} (pid {daemon.pid}, version {daemon.version})")
+    parts = Client.local(home).health()["parts"]
+    for name, part in parts.items():
+        if part["status"] != "ok":
+            yield failed(name, f"{part['status']}: {part['detail']}", "See `headspace logs`.")
+
+
+def _spool(home: Places) -> Iterator[Check]:
+    if not os.access(home.spool, os.W_OK | os.X_OK):
+        yield failed("spool", f"{home.spool} cannot be written, so events are lost while nobody answers", INSTALL)
+        return
+    waiting = len(list(home.spool.glob("*.json")))
+    aside = len(list((home.spool / "rejected").glob("*.json")))
+    yield ok("spool", f"{count(waiting, 'event')} waiting" if waiting else "empty")
+    if aside:
+        where = home.spool / "rejected"
+        yield warning("set aside", f"{count(aside, 'event')} could not be read", f"Look at {where}, and delete it.")
+    lost = home.spool / "lost"
+    if lost.exists():
+        detail = f"{count(lost.stat().st_size, 'event')} lost while the spool was full"
+        yield warning("lost", detail, f"Keep the daemon running. Delete {lost} when you have read this.")
+    if home.silent_file.exists():
+        yield warning("answers", "the daemon once did not answer in time", "Look here again in some seconds.")
+
+
+def _bash(configs: Sequence[ConfigDir]) -> Iterator[Check]:
+    script = next((config.script for config in configs if config.script.exists()), installed.SHIPPED)
+    with script.open(encoding="utf-8") as file:
+        program = file.readline().removeprefix("#!").split()[0]
+    try:
+        done = subprocess.run(
+            [program, "-c", "echo $BASH_VERSION"], capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        yield failed("bash", f"{program} cannot be run", f"Install bash. {INSTALL}")
+        return
+    version = done.stdout.strip()
+    old = " (it starts two more programs for each hook; a newer one is faster)" if version < "4.1" else ""
+    yield ok("bash", f"{program} {version}{old}")
+
+
+# --- a configuration directory ---
+
+
+def _settings(config: ConfigDir) -> Iterator[Check]:
+    try:
+        text = config.settings.read_text(encoding="utf-8")
+        found = settings.parse(text, str(config.settings))
+    except FileNotFoundError:
+        yield failed("settings", f"there is no {config.settings}", INSTALL)
+        return
+    except (HeadspaceError, UnicodeDecodeError) as error:
+        yield failed("settings", str(error), "Correct the file; Claude Code cannot read it either.")
+        return
+    yield ok("settings", f"{config.settings.name} can be read")
+    yield from _hooks(config, found)
+
+
+def _hooks(config: ConfigDir, found: dict[str, Any]) -> Iterator[Check]:
+    registered = settings.registered(found)
+    missing = [event for event in REGISTERED if event not in {event for event, _ in registered}]
+    strange = [hook["command"] for _, hook in registered if hook.get("command") not in (None, str(config.script))]
+    if not registered:
+        yield failed("hooks", "none is registered", INSTALL)
+    elif missing:
+        yield failed("hooks", f"{count(len(missing), 'event')} missing: {', '.join(missing)}", INSTALL)
+    elif strange:
+        yield failed("hooks", f"they run another script: {strange[0]}", INSTALL)
+    else:
+        yield ok("hooks", f"{len(REGISTERED)} events are registered")
+    if found.get("disableAllHooks"):
+        yield failed("hooks", "`disableAllHooks` switches all hooks off", f"Remove it from {config.settings}.")
+    yield from _doubled(config, [event for event, _ in registered])
+    if any(hook.get("type") == "http" for _, hook in registered):
+        detail = "http: nothing is kept while the daemon is down, which process and terminal it is stays unknown"
+        yield warning("transport", detail, "`headspace install` takes the script instead.")
+
+
+def _doubled(config: ConfigDir, events: list[str]) -> Iterator[Check]:
+    """Events that would be told twice: by two hooks here, or by a plugin as well."""
+    twice = sorted({event for event in events if events.count(event) > 1})
+    if twice:
+        yield failed("twice", f"registered twice: {', '.join(twice)}", INSTALL)
+    for path in (config.path / "plugins").glob("**/hooks/hooks.json"):
+        if settings.SCRIPT_NAME in path.read_text(encoding="utf-8", errors="replace"):
+            yield failed("twice", f"the plugin {path.parent.parent} tells the same events", "Remove one of the two.")
+
+
+def _files(config: ConfigDir, home: Places) -> Iterator[Check]:
+    if not config.script.exists():
+        yield failed("script", f"there is no {config.script}", INSTALL)
+        return
+    if not os.access(config.script, os.X_OK):
+        yield failed("script", "it cannot be run", f"chmod 700 {config.script}")
+    elif _body(config.script) != _body(installed.SHIPPED):
+        yield failed("script", "it is of another version", INSTALL)
+    else:
+        yield ok("script", "there, and of this version")
+    yield _conf(config, home)
+
+
+def _body(script: Path) -> str:
+    """A script without its first line, which names the bash of the machine."""
+    return script.read_text(encoding="utf-8", errors="replace").partition("\n")[2]
+
+
+def _conf(config: ConfigDir, home: Places) -> Check:
+    if not config.state.is_symlink() or config.state.readlink() != home.state:
+        return failed("link", f"{config.state} does not lead to {home.state}, where this Headspace is", INSTALL)
+    try:
+        mode = stat.S_IMODE(config.conf.stat().st_mode)
+    except OSError as error:
+        return failed("conf", f"{config.conf.name} cannot be read: {error}", INSTALL)
+    if mode & 0o077:
+        return failed("conf", f"others can read the token in it ({mode:04o})", f"chmod 600 {config.conf}")
+    return ok("conf", "there, and private")
+
+
+# --- the way of an event ---
+
+
+def _way(config: ConfigDir, home: Places) -> Iterator[Check]:
+    if not config.script.exists() or not config.conf.exists():
+        return
+    if find_daemon(home) is None:
+        yield warning("event", "not tried, since the daemon is not running", START)
+        return
+    yield _answered(config, home)
+    yield from _heard(config, home)
+
+
+def _answered(config: ConfigDir, home: Places) -> Check:
+    """Whether the daemon knows the shim by its token, at the address that it reads."""
+    try:
+        host, port, _pid = home.address_file.read_text(encoding="utf-8").split()
+        status = _ask(host, int(port), installed.read_conf(config.conf).get("token", ""))
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        return failed("token", f"the daemon cannot be asked: {error}", "Restart the daemon; see `headspace logs`.")
+    if status != 204:
+        return failed("token", "the daemon does not know the token in the conf", INSTALL)
+    return ok("token", f"the daemon at {host}:{port} answers it")
+
+
+def _ask(host: str, port: int, token: str) -> int:
+    connection = http.client.HTTPConnection(host, port, timeout=PROBE_SECONDS)
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}", "X-Headspace-Reply": "hook"}
+    try:
+        connection.request("POST", f"/hook/{PROBE}", _payload(str(uuid.uuid4())), {**headers, "Host": "127.0.0.1"})
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def _payload(nonce: str) -> bytes:
+    return msgspec.json.encode({"session_id": "headspace-doctor", "hook_event_name": PROBE, "nonce": nonce})
+
+
+def _heard(config: ConfigDir, home: Places) -> Iterator[Check]:
+    """Run the hook as the client does, and look for its event in the journal."""
+    client, nonce = Client.local(home), str(uuid.uuid4())
+    start = client.status()["last_seq"]
+    try:
+        done = subprocess.run(
+            [str(config.script), PROBE],
+            input=_payload(nonce),
+            env={},
+            capture_output=True,
+            timeout=PROBE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        yield failed("event", f"the hook cannot be run: {error}", INSTALL)
+        return
+    if done.returncode or done.stdout or done.stderr:
+        yield failed("event", f"the hook is not quiet (exit code {done.returncode})", INSTALL)
+    event = _wait_for(lambda: _find(client, start, nonce))
+    if event is None:
+        yield failed("event", "sent through the hook, but it never arrived", "See `headspace logs` and the spool.")
+        return
+    delay = (instant(event["received_at"]) - instant(event["fired_at"])).total_seconds()
+    yield ok("event", f"sent through the hook and found in the journal (number {event['seq']})")
+    if delay > ODD_DELAY_SECONDS:
+        hint = "Is the machine busy, or its clock being set?"
+        yield warning("clock", f"{delay:.1f} s between the hook and its arrival", hint)
+    else:
+        yield ok("clock", f"{max(delay, 0) * 1000:.0f} ms between the hook and its arrival")
+
+
+def _find(client: Client, after: int, nonce: str) -> dict[str, Any] | None:
+    events = client.events(after=after, limit=1000)
+    return next((event for event in events if event["name"] == PROBE and event["payload"].get("nonce") == nonce), None)
+
+
+def _wait_for(look: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | None:
+    deadline = time.monotonic() + PROBE_SECONDS
+    while time.monotonic() < deadline:
+        if (found := look()) is not None:
+            return found
+        time.sleep(0.05)
+    return None
+
+
+# --- what the client writes ---
+
+
+def _transcripts(config: ConfigDir, home: Places) -> Iterator[Check]:
+    projects = config.path / "projects"
+    if not projects.exists():
+        yield ok("transcripts", "none yet")
+        return
+    if not os.access(projects, os.R_OK | os.X_OK):
+        yield failed("transcripts", f"{projects} cannot be read", "Check who owns it.")
+        return
+    if config.path not in claude_config_dirs(load_settings(home)):
+        hint = f"Add it to the setting config_dirs in {home.config_file}, and restart the daemon."
+        yield warning("transcripts", "the daemon does not look into this directory", hint)
+    else:
+        yield ok("transcripts", "can be read")
+    yield from _unheard(projects, home)
+
+
+def _unheard(projects: Path, home: Places) -> Iterator[Check]:
+    """Sessions that write their transcript, while no hook of them arrives."""
+    if find_daemon(home) is None:
+        return
+    client, now = Client.local(home), datetime.now(UTC)
+    agents = {agent["session_id"]: agent for agent in client.agents(every=True)}
+    for path in projects.glob("*/*.jsonl"):
+        written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        if now - written > RECENT:
+            continue
+        agent = agents.get(path.stem)
+        heard = _last_hook(client, agent["id"]) if agent else None
+        if heard is None or (written - heard).total_seconds() > SILENT_SECONDS:
+            name = f" ({agent['name']})" if agent else ""
+            detail = f"session {path.stem}{name} writes its transcript, but no hook of it arrives"
+            yield warning("silent", detail, "Was it started with other settings, or with hooks switched off?")
+
+
+def _last_hook(client: Client, agent_id: str) -> datetime | None:
+    hooks = [event for event in client.events(agent_id, limit=200) if event["origin"] == "hook"]
+    return instant(hooks[-1]["fired_at"]) if hooks else None

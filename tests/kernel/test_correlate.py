@@ -1,0 +1,266 @@
+"""Whose event is it: six strategies in their order, and what none of them may confuse."""
+
+import msgspec
+import pytest
+
+from claude_headspace.kernel.agent import Agent, AgentState, Project
+from claude_headspace.kernel.correlate import (
+    CLAIMABLE_AFTER_END,
+    Correlation,
+    Found,
+    Identity,
+    Strategy,
+    ancestors,
+    correlate,
+    identities,
+    is_unclaimed,
+    project_at,
+)
+from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.envelope import Context, Envelope
+from tests.kernel.story import envelope, moment, new_agent
+
+HERE = project_at("laptop", "/home/dev/app")
+
+
+def agent(name: str, **known: object) -> Agent:
+    """An idle agent of the project, without a client that is known."""
+    return msgspec.structs.replace(new_agent(id=name, project=HERE, state=AgentState.IDLE), **known)
+
+
+def start(source: str = "startup", **context: object) -> Envelope:
+    """A client starts in the project."""
+    known = msgspec.structs.replace(Context(project_root="/home/dev/app"), **context)
+    return envelope("SessionStart", 100, {"source": source}, context=known)
+
+
+def whose(
+    sent: Envelope,
+    found: dict[str, Agent] | None = None,
+    *,
+    parents: list[Agent] | None = None,
+    nearby: list[Agent] | None = None,
+    in_memory: bool = True,
+) -> Correlation:
+    """Correlate an envelope with the agents that answer to it."""
+    named = {kind: Found(known, in_memory) for kind, known in (found or {}).items()}
+    return correlate(sent, decode(sent), named, parents or [], nearby or [])
+
+
+# --- the strategies ---------------------------------------------------------------------------------------------------
+
+
+def test_the_strategies_have_their_order() -> None:
+    """The order of the names is the order in which they are tried; what was addressed needs no search."""
+    assert [strategy.value for strategy in Strategy][:6] == [
+        "memory",
+        "database",
+        "headspace_id",
+        "tmux_pane",
+        "working_directory",
+        "new",
+    ]
+
+
+def test_a_known_session_is_known_from_memory_or_database() -> None:
+    """The session decides before anything else."""
+    assert whose(start(), {"session": agent("a")}) == Correlation(Strategy.MEMORY, agent("a"))
+    assert whose(start(), {"session": agent("a")}, in_memory=False) == Correlation(Strategy.DATABASE, agent("a"))
+
+
+def test_an_id_from_the_environment() -> None:
+    """A wrapper's id names the agent."""
+    assert whose(start(), {"headspace": agent("a")}) == Correlation(Strategy.HEADSPACE_ID, agent("a"))
+
+
+def test_a_pane() -> None:
+    """A new session in an agent's pane is the agent's."""
+    assert whose(start(tmux_pane="%1"), {"pane": agent("a")}) == Correlation(Strategy.TMUX_PANE, agent("a"))
+
+
+def test_a_directory() -> None:
+    """A new session where an unclaimed agent is belongs to it, to the newest one first."""
+    found = whose(start(), nearby=[agent("busy", state=AgentState.WORKING), agent("newer"), agent("older")])
+    assert found == Correlation(Strategy.WORKING_DIRECTORY, agent("newer"))
+
+
+def test_nobody() -> None:
+    """Whom nothing speaks for is a new agent."""
+    assert whose(start()) == Correlation(Strategy.NEW)
+
+
+def test_each_strategy_yields_to_the_one_before() -> None:
+    """With everything known, the first in order decides; without it the next."""
+    sent = start(client_pid=7, tmux_pane="%1")
+    found = {
+        "session": agent("session"),
+        "process": agent("process", pid=7),
+        "headspace": agent("headspace"),
+        "pane": agent("pane"),
+    }
+    order = []
+    while found:
+        chosen = whose(sent, found, nearby=[agent("directory")]).agent
+        assert chosen is not None
+        order.append(chosen.id)
+        del found[chosen.id]
+    assert order == ["session", "process", "headspace", "pane"]
+    assert whose(sent, nearby=[agent("directory")]).strategy is Strategy.WORKING_DIRECTORY
+
+
+# --- processes and panes ----------------------------------------------------------------------------------------------
+
+
+def test_a_known_process_is_a_known_session() -> None:
+    """The same client with a new session id (`/clear`, `/resume` inside) is the same agent."""
+    known = agent("a", pid=7, pid_started_at=moment(1))
+    sent = start("clear", client_pid=7, client_started_at=moment(1))
+    assert whose(sent, {"process": known}) == Correlation(Strategy.MEMORY, known)
+    assert whose(sent, {"process": known}, in_memory=False).strategy is Strategy.DATABASE
+
+
+def test_a_pid_may_be_used_again() -> None:
+    """A process that began at another time is another client; an ended agent has no process."""
+    sent = start(client_pid=7, client_started_at=moment(90))
+    assert whose(sent, {"process": agent("a", pid=7, pid_started_at=moment(1))}).strategy is Strategy.NEW
+    assert whose(sent, {"process": agent("a", pid=None, ended_at=moment(2))}).strategy is Strategy.NEW
+
+
+@pytest.mark.parametrize(
+    ("source", "kept"), [("startup", False), ("resume", False), ("clear", True), ("compact", True)]
+)
+def test_a_pane_in_another_project_is_another_agent(source: str, kept: bool) -> None:
+    """A pane is used for something else one day; only `/clear` and compaction stay the same client anyway."""
+    sent = start(source, tmux_pane="%1", project_root="/home/dev/other")
+    assert (whose(sent, {"pane": agent("a")}).strategy is Strategy.TMUX_PANE) is kept
+
+
+def test_two_clients_alive_in_one_pane_are_two_agents() -> None:
+    """A script may start several clients from one pane; whoever restarts there after an end is the same agent."""
+    sent = start(client_pid=8, tmux_pane="%1")
+    assert whose(sent, {"pane": agent("a", pid=7, tmux_pane="%1")}).strategy is Strategy.NEW
+    assert whose(sent, {"pane": agent("a", ended_at=moment(50))}).strategy is Strategy.TMUX_PANE
+    unknown = whose(start(tmux_pane="%1"), {"pane": agent("a", pid=7, tmux_pane="%1")})
+    assert unknown.strategy is Strategy.TMUX_PANE
+
+
+# --- children ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_descendant_is_a_child_whatever_it_inherited() -> None:
+    """A client that an agent started has the agent's pane and ids in its environment, and is not the agent."""
+    parent = agent("parent", pid=7)
+    sent = start(client_pid=9, ancestor_pids=(8, 7, 1), headspace_id="h", tmux_pane="%1")
+    found = whose(sent, {"headspace": parent, "pane": parent}, parents=[parent], nearby=[agent("free")])
+    assert found == Correlation(Strategy.NEW, parent_id="parent")
+
+
+def test_a_child_that_is_known_is_itself() -> None:
+    """Its session and its process speak before its descent, also after a `/clear` of its own."""
+    parent, child = agent("parent", pid=7), agent("child", pid=9, parent_id="parent")
+    sent = start("clear", client_pid=9, ancestor_pids=(7, 1))
+    assert whose(sent, {"session": child}, parents=[parent]).agent == child
+    assert whose(sent, {"process": child}, parents=[parent]).agent == child
+
+
+def test_an_ended_agent_has_no_children() -> None:
+    """Its pid may belong to somebody else by now."""
+    parent = agent("parent", pid=None, ended_at=moment(50))
+    assert whose(start(ancestor_pids=(7,)), parents=[parent]).parent_id is None
+
+
+def test_a_parent_is_older_than_its_child() -> None:
+    """An agent whose client began after this one has a pid that was used again."""
+    sent = start(client_pid=9, client_started_at=moment(50), ancestor_pids=(7,))
+    assert whose(sent, parents=[agent("younger", pid=7, pid_started_at=moment(80))]).parent_id is None
+    assert whose(sent, parents=[agent("older", pid=7, pid_started_at=moment(20))]).parent_id == "older"
+
+
+# --- directories ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("known", "free"),
+    [
+        ({}, True),
+        ({"state": AgentState.STARTING}, True),
+        ({"state": AgentState.ERROR}, True),
+        ({"state": AgentState.WORKING}, False),
+        ({"state": AgentState.WAITING}, False),
+        ({"pid": 7}, False),
+        ({"tmux_pane": "%1"}, False),
+        ({"parent_id": "parent"}, False),
+        ({"ended_at": moment(100)}, True),
+        ({"ended_at": moment(100) - CLAIMABLE_AFTER_END}, True),
+        ({"ended_at": moment(100) - CLAIMABLE_AFTER_END - 1}, False),
+        ({"ended_at": moment(101)}, False),
+        ({"ended_at": moment(99), "tmux_pane": "%1", "state": AgentState.ENDED}, True),
+    ],
+)
+def test_who_is_unclaimed(known: dict[str, object], free: bool) -> None:
+    """No client known to be alive, not in a turn, not ended long ago nor after the event, and nobody's child."""
+    assert is_unclaimed(agent("a", **known), moment(100)) is free
+
+
+def test_two_clients_alive_in_one_directory_are_two_agents() -> None:
+    """A client that is known to live keeps its agent for itself."""
+    assert whose(start(client_pid=8), nearby=[agent("a", pid=7)]).strategy is Strategy.NEW
+
+
+@pytest.mark.parametrize(
+    ("pane", "strategy"), [("%1", "working_directory"), (None, "working_directory"), ("%2", "new")]
+)
+def test_another_pane_speaks_against_the_directory(pane: str | None, strategy: str) -> None:
+    """Who worked in one pane and left does not go on in another one, although the directory is the same."""
+    left = agent("a", tmux_pane="%1", ended_at=moment(90))
+    assert whose(start(tmux_pane=pane), nearby=[left]).strategy.value == strategy
+
+
+def test_another_kind_of_client_is_another_agent() -> None:
+    """An agent of one program is not taken up by another one."""
+    sent = msgspec.structs.replace(start(), client="other-cli")
+    assert whose(sent, nearby=[agent("a")]).strategy is Strategy.NEW
+
+
+# --- identities -------------------------------------------------------------------------------------------------------
+
+
+def test_identities_are_named_strongest_first() -> None:
+    """What an event can be recognised by; what it does not have is left out."""
+    sent = start(client_pid=7, tmux_pane="%1", headspace_id="h")
+    assert identities(sent, decode(sent)) == {
+        "session": Identity("session", "session-1"),
+        "headspace": Identity("headspace", "h"),
+        "process": Identity("process", "laptop:7"),
+        "pane": Identity("pane", "laptop:%1"),
+    }
+    assert list(identities(sent, decode(sent))) == ["session", "headspace", "process", "pane"]
+    bare = envelope("SessionStart", 1, b"{}", context=Context())
+    assert identities(bare, decode(bare)) == {}
+
+
+def test_hosts_are_never_confused() -> None:
+    """The same pid, pane or directory on another machine is another one."""
+    here = start(client_pid=7, tmux_pane="%1", ancestor_pids=(3,))
+    there = msgspec.structs.replace(here, host="server")
+    one, other = identities(here, decode(here)), identities(there, decode(there))
+    assert one["process"] != other["process"]
+    assert one["pane"] != other["pane"]
+    assert ancestors(here) != ancestors(there)
+    assert project_at("laptop", "/home/dev/app").id != project_at("server", "/home/dev/app").id
+
+
+@pytest.mark.parametrize(
+    ("root", "name"),
+    [("/home/dev/app", "app"), ("/home/dev/app/", "app"), ("/", "/"), ("", "unknown"), (None, "unknown")],
+)
+def test_a_project_is_named_after_its_directory(root: str | None, name: str) -> None:
+    """A session in an unknown directory is tracked too."""
+    project = project_at("laptop", root)
+    assert isinstance(project, Project)
+    assert (project.name, project.root) == (name, root or "")
+
+
+def test_odd_directories_have_a_project() -> None:
+    """A path with half a character in it does no harm."""
+    assert project_at("laptop", "/tmp/\ud83d").name == "\ud83d"

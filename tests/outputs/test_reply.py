@@ -1,0 +1,122 @@
+"""The answer to a hook: one JSON for programs and for Claude Code."""
+
+import json
+
+import msgspec
+import pytest
+
+from claude_headspace.kernel.agent import Agent, AgentState
+from claude_headspace.kernel.birth import born
+from claude_headspace.kernel.correlate import Strategy
+from claude_headspace.kernel.decide import ABSTAIN, Ruling, Verdict
+from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.envelope import SECOND, Envelope
+from claude_headspace.kernel.evolve import evolve
+from claude_headspace.kernel.views import agent_view
+from claude_headspace.outputs.reply import compose, for_claude
+from claude_headspace.testing import START, hook
+
+
+def after(*envelopes: Envelope) -> Agent:
+    """The agent after these events."""
+    agent = born("agent-1", envelopes[0], decode(envelopes[0]))
+    for envelope in envelopes:
+        agent = evolve(agent, decode(envelope)).agent
+    return agent
+
+
+PROMPT = hook("UserPromptSubmit", START + SECOND, prompt="Go.")
+ASK = hook("PreToolUse", START + 2 * SECOND, tool_name="ExitPlanMode", tool_use_id="a", tool_input={"plan": "1. Go."})
+
+
+@pytest.mark.parametrize(
+    ("agent", "state", "waiting_for", "headspace"),
+    [
+        (after(hook("SessionStart")), "idle", None, "IDLE"),
+        (after(hook("SessionStart"), PROMPT), "working", None, "PROCESSING"),
+        (after(hook("SessionStart"), PROMPT, ASK), "waiting", "plan", "AWAITING_INPUT"),
+        (after(hook("SessionStart"), hook("SessionEnd", START + SECOND, reason="other")), "ended", None, "COMPLETE"),
+    ],
+)
+def test_a_sender_is_told_the_state(agent: Agent, state: str, waiting_for: str | None, headspace: str) -> None:
+    """Status, agent and state, in every dialect, as every other surface tells them."""
+    reply = compose(agent, Strategy.MEMORY, duplicate=False)
+    shown = agent_view(agent)
+    assert json.loads(msgspec.json.encode(reply)) == {
+        "status": "ok",
+        "agent_id": "agent-1",
+        "agent": agent.name,
+        "state": state,
+        "waiting_for": waiting_for,
+        "session_id": "session-1",
+        "correlation": "memory",
+        "dialects": json.loads(msgspec.json.encode(shown.dialects)),
+    }
+    assert reply.dialects.headspace == headspace
+    assert (reply.state, reply.waiting_for) == (shown.state, shown.waiting_for)
+
+
+@pytest.mark.parametrize("strategy", Strategy)
+def test_a_sender_is_told_how_its_agent_was_found(strategy: Strategy) -> None:
+    """The strategy's own name."""
+    reply = msgspec.json.encode(compose(after(hook("SessionStart")), strategy, duplicate=False))
+    assert json.loads(reply)["correlation"] == strategy.value
+
+
+def test_a_second_delivery_says_so() -> None:
+    """A copy is answered like the first, but for its status."""
+    agent = after(hook("SessionStart"))
+    first, second = (compose(agent, Strategy.NEW, duplicate=duplicate) for duplicate in (False, True))
+    assert (first.status, second.status) == ("ok", "duplicate")
+    assert msgspec.structs.replace(second, status="ok") == first
+
+
+def test_an_agent_without_a_session_is_told_too() -> None:
+    """Before its first session an agent is starting."""
+    start = hook("SessionStart")
+    reply = compose(born("agent-1", start, decode(start)), Strategy.NEW, duplicate=False)
+    assert (reply.state, reply.session_id) == (AgentState.STARTING, None)
+
+
+def test_nothing_in_it_makes_claude_code_act() -> None:
+    """Without a policy there is no field that Claude Code obeys."""
+    obeyed = {"continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"}
+    reply = json.loads(msgspec.json.encode(compose(after(hook("SessionStart")), Strategy.NEW, duplicate=False)))
+    assert not obeyed & reply.keys()
+
+
+# --- Claude Code's part -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest", "SessionStart", "UserPromptSubmit", "Unknown"])
+def test_who_abstains_says_nothing(event: str) -> None:
+    """Not even an empty object: what a hook prints may reach the model."""
+    assert for_claude(event, ABSTAIN) == b""
+
+
+@pytest.mark.parametrize("ruling", [Ruling.ALLOW, Ruling.ASK, Ruling.DENY])
+def test_a_ruling_on_a_call_is_said_in_its_words(ruling: Ruling) -> None:
+    """Before a tool runs, the decision and its reason stand where Claude Code reads them."""
+    said = json.loads(for_claude("PreToolUse", Verdict(ruling, "no-sudo", "sudo is not wanted here")))
+    assert said == {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": ruling.value,
+            "permissionDecisionReason": "sudo is not wanted here",
+        }
+    }
+
+
+def test_a_permission_is_given_or_refused() -> None:
+    """A dialog is answered with its own words; a rule without a reason gives its name."""
+    assert json.loads(for_claude("PermissionRequest", Verdict(Ruling.ALLOW)))["hookSpecificOutput"]["decision"] == {
+        "behavior": "allow"
+    }
+    refused = json.loads(for_claude("PermissionRequest", Verdict(Ruling.DENY, "no-sudo")))
+    assert refused["hookSpecificOutput"]["decision"] == {"behavior": "deny", "message": "Headspace: no-sudo"}
+
+
+@pytest.mark.parametrize(("event", "ruling"), [("PermissionRequest", Ruling.ASK), ("Stop", Ruling.DENY)])
+def test_what_an_event_cannot_say_is_not_said(event: str, ruling: Ruling) -> None:
+    """A ruling that has no words in an event is left to the client."""
+    assert for_claude(event, Verdict(ruling, "rule", "reason")) == b""

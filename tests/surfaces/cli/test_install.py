@@ -1,0 +1,140 @@
+"""`install`, `uninstall` and `bin/install-hooks.sh`, as users run them."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED
+from claude_headspace.surfaces.cli.presentation.installation import events
+from claude_headspace.surfaces.tokens import Scope, make_token
+from tests.support import LIMIT_SECONDS, RunningDaemon, environment
+from tests.surfaces.cli.conftest import run_headspace
+
+ORIGINAL = '{ "model": "opus" }'
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def claude(tmp_path: Path) -> Path:
+    """A configuration directory of Claude Code, with settings."""
+    folder = tmp_path / ".claude"
+    folder.mkdir()
+    (folder / "settings.json").write_text(ORIGINAL)
+    return folder
+
+
+def test_the_usual_place_is_taken(tmp_path: Path, claude: Path) -> None:
+    """Without anything said the hooks go to ~/.claude, and come away again without a trace."""
+    done = run_headspace(tmp_path, "install", "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert str(claude) in done.stdout
+    assert json.loads((claude / "settings.json").read_text())["hooks"].keys() == REGISTERED.keys()
+    token = make_token((tmp_path / "secret").read_bytes(), Scope.INGEST)
+    assert (claude / "hooks" / "notify-headspace.conf").read_text() == f"token={token}\n"
+    assert (claude / "hooks" / "notify-headspace.state").readlink() == tmp_path
+    assert "already" in run_headspace(tmp_path, "install", "--yes").stdout
+    done = run_headspace(tmp_path, "uninstall", "--yes")
+    assert "byte for byte" in done.stdout
+    assert (claude / "settings.json").read_text() == ORIGINAL
+    assert list(claude.iterdir()) == [claude / "settings.json"]
+
+
+def test_the_clients_own_variable_counts(tmp_path: Path, claude: Path) -> None:
+    """CLAUDE_CONFIG_DIR names the place, as it does for Claude Code, and ~/.claude stays untouched."""
+    run_headspace(tmp_path, "install", "--yes", CLAUDE_CONFIG_DIR=str(tmp_path / "work"))
+    assert (tmp_path / "work" / "settings.json").exists()
+    assert (claude / "settings.json").read_text() == ORIGINAL
+
+
+def test_several_places_at_once(tmp_path: Path, claude: Path) -> None:
+    """Every directory that is named gets the hooks, each with its own script."""
+    other = tmp_path / "other"
+    names = ("--config-dir", str(claude), "-c", str(other), "-c", str(claude))
+    assert run_headspace(tmp_path, "install", "--yes", *names).returncode == 0
+    for folder in (claude, other):
+        hook = json.loads((folder / "settings.json").read_text())["hooks"]["Stop"][0]["hooks"][0]
+        assert hook["command"] == str(folder / "hooks" / "notify-headspace.sh")
+    assert run_headspace(tmp_path, "uninstall", "--yes", *names).returncode == 0
+    assert not (other / "settings.json").exists()
+
+
+def test_places_from_the_settings_are_taken_too(tmp_path: Path, claude: Path) -> None:
+    """The setting config_dirs names further directories."""
+    (tmp_path / "config.toml").write_text(f'config_dirs = ["{tmp_path}/more"]\n')
+    run_headspace(tmp_path, "install", "--yes")
+    assert (tmp_path / "more" / "settings.json").exists()
+    assert "hooks" in (claude / "settings.json").read_text()
+
+
+def test_a_dry_run_shows_the_difference_and_changes_nothing(tmp_path: Path, claude: Path) -> None:
+    """The lines that would come are shown; nothing is written, not even a secret."""
+    done = run_headspace(tmp_path, "install", "--dry-run")
+    assert done.returncode == 0
+    assert any(line.startswith("+") and "notify-headspace.sh" in line for line in done.stdout.splitlines())
+    assert (claude / "settings.json").read_text() == ORIGINAL
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".claude"]
+    run_headspace(tmp_path, "install", "--yes")
+    assert "stays as it is" in run_headspace(tmp_path, "install", "--dry-run").stdout
+    done = run_headspace(tmp_path, "uninstall", "--dry-run")
+    assert f"+{ORIGINAL}" in done.stdout
+
+
+def test_nobody_to_ask_is_an_error(tmp_path: Path, claude: Path) -> None:
+    """Without a terminal and without --yes nothing happens, and it says how to go on."""
+    done = run_headspace(tmp_path, "install")
+    assert done.returncode == 1
+    assert "--yes" in done.stderr
+    assert "PreToolUse" in done.stdout
+    assert (claude / "settings.json").read_text() == ORIGINAL
+
+
+def test_every_event_is_explained_before_asking() -> None:
+    """Whoever is asked sees each event with its reason, and those that are left out."""
+    shown = "\n".join("".join(span.text for span in line) for line in events(100))
+    assert all(name in shown and reason in shown for name, reason in (REGISTERED | LEFT_OUT).items())
+
+
+def test_broken_settings_are_not_touched(tmp_path: Path, claude: Path) -> None:
+    """The error says where the file breaks; no directory is changed, not even those that are fine."""
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "settings.json").write_text('{\n  "model": "opus",\n}')
+    done = run_headspace(tmp_path, "install", "--yes", "-c", str(claude), "-c", str(broken))
+    assert done.returncode == 1
+    assert "line 3, column 1" in done.stderr
+    assert "Nothing was changed" in done.stderr
+    assert (claude / "settings.json").read_text() == ORIGINAL
+    assert list(broken.iterdir()) == [broken / "settings.json"]
+
+
+def test_http_goes_to_the_running_daemon(daemon: RunningDaemon) -> None:
+    """With --transport http the hooks name the daemon's address; only SessionStart runs the script."""
+    done = run_headspace(daemon.home, "install", "--yes", "--transport", "http")
+    assert done.returncode == 0
+    hooks = json.loads((daemon.home / ".claude" / "settings.json").read_text())["hooks"]
+    kinds = {event: groups[0]["hooks"][0]["type"] for event, groups in hooks.items()}
+    assert {event for event, kind in kinds.items() if kind == "command"} == {"SessionStart"}
+    assert hooks["PreToolUse"][0]["hooks"][0]["url"] == f"{daemon.url}/hook/pre-tool-use"
+
+
+def test_the_script_of_the_checkout_does_the_same(tmp_path: Path, claude: Path) -> None:
+    """`bin/install-hooks.sh` installs, and with --uninstall removes, also through a link."""
+    link = tmp_path / "link"
+    link.symlink_to(ROOT / "bin" / "install-hooks.sh")
+
+    def run(*arguments: str) -> None:
+        subprocess.run(
+            [str(link), *arguments],
+            env=environment(tmp_path),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LIMIT_SECONDS,
+            check=True,
+        )
+
+    run("--yes")
+    assert "notify-headspace.sh" in (claude / "settings.json").read_text()
+    run("--uninstall", "--yes")
+    assert (claude / "settings.json").read_text() == ORIGINAL

@@ -1,0 +1,165 @@
+"""Settings and places: where each value comes from, and that a wrong one is named with the place it stands in."""
+
+import os
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import pytest
+
+from claude_headspace.config import (
+    Places,
+    Settings,
+    describe_settings,
+    effective_settings,
+    find_places,
+    load_settings,
+)
+from claude_headspace.errors import BadConfiguration
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    """The places of a home of its own."""
+    return find_places({"HEADSPACE_HOME": str(tmp_path)})
+
+
+def test_nothing_needs_configuring(places: Places) -> None:
+    """Without file and environment the defaults hold, and they are those of the specification."""
+    settings = load_settings(places, {})
+    assert settings == Settings()
+    assert (settings.host, settings.port, settings.ingest) == ("127.0.0.1", 5055, "open")
+    assert (settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after) == (60, 2, 300)
+    assert settings.max_body_bytes == 8 * 1024 * 1024
+
+
+def test_later_words_win(places: Places) -> None:
+    """The file over the defaults, the environment over the file, the command line over all; each is told apart."""
+    places.config_file.write_text('port = 1\nheartbeat_seconds = 2\nmachine = "file"\nlog_level = "debug"\n')
+    settings, origins = effective_settings(
+        places, {"HEADSPACE_PORT": "2", "HEADSPACE_MACHINE": "environment"}, {"port": 3}
+    )
+    assert (settings.port, settings.machine, settings.heartbeat_seconds) == (3, "environment", 2.0)
+    assert origins["port"] == "command line"
+    assert origins["machine"] == "environment"
+    assert origins["heartbeat_seconds"] == origins["log_level"] == str(places.config_file)
+    assert origins["host"] == "default"
+
+
+def sample(kind: Any) -> Any:
+    """A value of a setting's type, other than any default."""
+    if get_origin(kind) is Literal:
+        return get_args(kind)[-1]
+    return {int: 2048, float: 1.5, str: "text", tuple: ("a", "b")}[get_origin(kind) or kind]
+
+
+def test_every_setting_can_come_from_everywhere(places: Places) -> None:
+    """Each one has its variable, its line in the file, and a description."""
+    samples = {name: sample(kind) for name, kind in get_type_hints(Settings).items()}
+    assert samples.keys() == set(Settings.__struct_fields__)
+    for name, value in samples.items():
+        text = ",".join(value) if isinstance(value, tuple) else str(value)
+        assert getattr(load_settings(places, {f"HEADSPACE_{name.upper()}": text}), name) == value
+        written = list(value) if isinstance(value, tuple) else value
+        places.config_file.write_text(f"{name} = {written!r}\n")
+        assert getattr(load_settings(places, {}), name) == value
+        places.config_file.unlink()
+    described = {name: (default, description) for name, default, description in describe_settings()}
+    assert described.keys() == samples.keys()
+    assert all(description for _, description in described.values())
+
+
+def test_the_database_has_a_second_variable(places: Places) -> None:
+    """The usual name of database addresses is understood."""
+    url = "postgresql://localhost/headspace"
+    assert load_settings(places, {"HEADSPACE_DATABASE_URL": url}).database == url
+
+
+def test_an_empty_variable_is_none(places: Places) -> None:
+    """A variable that is set to nothing leaves the setting as it is."""
+    assert load_settings(places, {"HEADSPACE_PORT": "", "HEADSPACE_ALLOWED_HOSTS": ""}) == Settings()
+
+
+@pytest.mark.parametrize("text", ["a.lan,b.lan", "a.lan, b.lan", " a.lan ,b.lan,", ",a.lan,,b.lan"])
+def test_a_list_of_names_is_written_with_commas(places: Places, text: str) -> None:
+    """Spaces and empty places in the list mean nothing, least of all an empty name."""
+    assert load_settings(places, {"HEADSPACE_ALLOWED_HOSTS": text}).allowed_hosts == ("a.lan", "b.lan")
+
+
+BAD = {
+    "port = 65536": "port",
+    "port = -1": "port",
+    'port = "many"': "port",
+    "port = 1.5": "port",
+    "heartbeat_seconds = 0": "heartbeat_seconds",
+    "heartbeat_seconds = nan": "heartbeat_seconds",
+    "polling_seconds = -1": "polling_seconds",
+    "max_body_bytes = 1": "max_body_bytes",
+    'ingest = "maybe"': "ingest",
+    'log_level = "loud"': "log_level",
+    'allowed_hosts = "a.lan"': "allowed_hosts",
+    "allowed_hosts = [1]": "allowed_hosts",
+    "prot = 5055": "prot",
+    "[port]": "port",
+    "host = 127": "host",
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_a_wrong_line_is_named(places: Places, line: str) -> None:
+    """The message names the setting and the file, and the hint says what there is."""
+    places.config_file.write_text(line + "\n")
+    with pytest.raises(BadConfiguration) as caught:
+        load_settings(places, {})
+    assert BAD[line] in caught.value.message
+    assert str(places.config_file) in caught.value.message
+    assert "port" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("PORT", "http"), ("PORT", "70000"), ("HEARTBEAT_SECONDS", "nan"), ("INGEST", "x")]
+)
+def test_a_wrong_variable_is_named(places: Places, name: str, value: str) -> None:
+    """What the environment says wrongly is told to come from there."""
+    with pytest.raises(BadConfiguration, match="environment"):
+        load_settings(places, {f"HEADSPACE_{name}": value})
+
+
+@pytest.mark.parametrize("content", [b"port = ", b"\xff\xfe", b"port = 1\nport = 2\n", b"{}"])
+def test_a_file_that_is_no_toml_is_named(places: Places, content: bytes) -> None:
+    """The message names the file, and the hint a way out."""
+    places.config_file.write_bytes(content)
+    with pytest.raises(BadConfiguration) as caught:
+        load_settings(places, {})
+    assert str(places.config_file) in caught.value.message
+    assert "move it away" in caught.value.hint
+
+
+def test_a_directory_in_place_of_the_file_is_named(places: Places) -> None:
+    """What cannot be opened is no default."""
+    places.config_file.mkdir(parents=True)
+    with pytest.raises(BadConfiguration, match=r"config\.toml"):
+        load_settings(places, {})
+
+
+def test_one_variable_moves_everything(tmp_path: Path) -> None:
+    """With HEADSPACE_HOME all places lie under that directory, by its absolute name."""
+    places = find_places({"HEADSPACE_HOME": str(tmp_path / "home")})
+    for path in (places.config_file, places.database, places.spool, places.log_file, places.secret_file):
+        assert path.is_relative_to(tmp_path / "home")
+    assert places.daemon_file.is_relative_to(tmp_path / "home")
+    assert find_places({"HEADSPACE_HOME": "relative"}).data == Path.cwd() / "relative"
+
+
+def test_places_are_made_for_their_user_alone(tmp_path: Path) -> None:
+    """Nobody else can look into them."""
+    places = find_places({"HEADSPACE_HOME": str(tmp_path / "home")})
+    places.make()
+    places.make()
+    for place in (places.data, places.runtime, places.spool):
+        assert place.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_machine_has_a_name() -> None:
+    """Agents carry the host's name, or the one that the user gave."""
+    assert Settings().host_name == os.uname().nodename
+    assert Settings(machine="laptop").host_name == "laptop"
