@@ -78,6 +78,16 @@ def hooks() -> str:
     return "\n".join(["| event | endpoint | what it does |", "|---|---|---|", *rows])
 
 
+def installed_hooks() -> str:
+    """Which hooks are registered and which are not, with the reasons."""
+    from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED
+
+    rows = [f"| `{event}` | {reason} |" for event, reason in REGISTERED.items()]
+    without = [f"| `{event}` | {reason} |" for event, reason in LEFT_OUT.items()]
+    there = ["| registered | what Headspace learns from it |", "|---|---|", *rows]
+    return "\n".join([*there, "", "| left out | why |", "|---|---|", *without])
+
+
 def endpoints() -> str:
     """Every endpoint with its scope."""
     from claude_headspace.surfaces.api import ENDPOINTS
@@ -126,6 +136,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "state machine": state_machine,
     "settings": settings,
     "hooks": hooks,
+    "installed hooks": installed_hooks,
     "endpoints": endpoints,
     "stream": stream,
     "commands": commands,

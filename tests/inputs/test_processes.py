@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from claude_headspace.engine import Engine, Outcome
-from claude_headspace.inputs.processes import ProcessWatch, is_alive
-from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.inputs.processes import Kinship, ProcessWatch, is_alive, is_running, relatives
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
 from claude_headspace.testing import START, ManualClock, MemoryJournal, hook
 
 
@@ -82,3 +82,64 @@ def test_living_and_unknown_clients_are_left_alone() -> None:
     )
     assert told == []
     assert {agent.state.value for agent in journal.agents()} == {"idle"}
+
+
+# --- more than a number -----------------------------------------------------------------------------------------------
+
+
+def test_what_is_left_of_a_process_is_not_alive() -> None:
+    """It ended, and its parent has not fetched it yet: tmux leaves some for long."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert not is_alive(process.pid)
+        assert not is_running(process.pid, None)
+
+
+def test_another_process_of_the_same_number_is_somebody_else() -> None:
+    """A number is given to another process some day: the start tells."""
+    began = relatives(os.getpid()).client_started_at
+    assert began is not None
+    assert is_running(os.getpid(), began)
+    assert is_running(os.getpid(), None)
+    assert is_running(os.getpid(), began + SECOND), "when the clock is set the system tells another second"
+    assert not is_running(os.getpid(), began - 3_600 * SECOND)
+
+
+def test_the_agent_of_a_client_whose_number_was_given_away_ends() -> None:
+    """The process of that number began at another time."""
+    context = Context(client_pid=os.getpid(), client_started_at=START - 3_600 * SECOND)
+    journal, _ = look(hook("SessionStart", context=context), looks=2)
+    assert [agent.state.value for agent in journal.agents(ended_after=0)] == ["ended"]
+
+
+def test_the_last_words_of_a_client_are_waited_for() -> None:
+    """SessionEnd comes up to a second after the process is gone: the first look only notes that it is missing."""
+    start = hook("SessionStart", context=Context(client_pid=gone_pid()))
+    _, told = look(start, looks=1)
+    assert told == []
+    _, told = look(start, looks=2)
+    (vanished,) = told
+    assert vanished.fired_at == START + 60 * SECOND, "it is gone since it was first missed"
+
+
+def test_ancestors_are_told_nearest_first() -> None:
+    """Whose child a client is follows from them."""
+    program = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as child:
+        found = relatives(child.pid)
+        child.kill()
+    assert found.ancestor_pids[:2] == (os.getpid(), os.getppid())
+    assert found.client_started_at is not None
+    assert relatives(gone_pid()).ancestor_pids == ()
+
+
+def test_kinship_is_looked_up_once() -> None:
+    """Hooks of one client come many to a second."""
+
+    async def play() -> bool:
+        kinship = Kinship()
+        first, second = await kinship(os.getpid()), await kinship(os.getpid())
+        kinship.close()
+        return first is second
+
+    assert asyncio.run(play())

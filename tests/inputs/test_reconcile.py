@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from claude_headspace.inputs.reconcile import Cadence, Mode, Polling, Reconciler, polling
+from claude_headspace.inputs.reconcile import Cadence, Mode, Polling, Reconciler, awake_clock, polling
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.testing import START, ManualClock
 
@@ -145,3 +145,26 @@ def test_one_source_that_fails_does_not_blind_the_others() -> None:
 
     assert asyncio.run(main()) == ("the process table is closed", None)
     assert calls.count == 2
+
+
+def test_sleep_is_no_silence() -> None:
+    """While the machine slept nothing could be heard: only the time that it was awake counts."""
+    clock, awake, modes = ManualClock(), ManualClock(), list[Mode]()
+    reconciler = Reconciler(Cadence(), clock, [], awake)
+    reconciler.heard(clock())
+    clock.advance(8 * 3_600)
+    modes.append(reconciler.polling.mode)
+    awake.advance(300)
+    modes.append(reconciler.polling.mode)
+    reconciler.heard(clock.advance(1))
+    modes.append(reconciler.polling.mode)
+    assert modes == [Mode.HOOKS_ACTIVE, Mode.POLLING_FALLBACK, Mode.HOOKS_ACTIVE]
+
+
+def test_the_awake_clock_goes_on_from_now() -> None:
+    """It does not notice when the other one is set."""
+    clock = ManualClock()
+    awake = awake_clock(clock)
+    before = awake()
+    clock.advance(3_600)
+    assert START <= before <= awake() < START + 60 * SECOND

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -281,7 +282,7 @@ def test_a_context_that_fills_is_told_although_hooks_tell_the_rest(tmp_path: Pat
         session.says(prompt("Fix it", ago=9))
         for number, tokens in enumerate((10_000, 10_100, 10_200, 90_000)):
             name, ago = f"t{number}", 8 - number
-            told = {"tool_name": "Bash", "tool_use_id": name, "tool_input": {"command": "ls"}}
+            told: Any = {"tool_name": "Bash", "tool_use_id": name, "tool_input": {"command": "ls"}}
             await reading.hook("PreToolUse", "s1", **told, ago=ago)
             await reading.hook("PostToolUse", "s1", **told, ago=ago - 0.1)
             session.says(call(name, ago=ago, tokens=tokens), result(name, ago=ago - 0.1))
@@ -314,8 +315,11 @@ def test_what_was_written_while_nobody_was_there_is_told_with_the_hooks_of_that_
             ):
                 await reading.sources.transcripts.tell_until(wall_clock() - round((ago - later) * SECOND))
                 await reading.hook(name, "s1", ago=ago - later, **body)
-        async with reading:
-            await reading.settled()
+        reading.sources.start()
+        await reading.sources.transcripts.caught_up()
+        await reading.settled()
+        await reading.sources.stop()
+        await reading.engine.stop()
         return reading
 
     reading = asyncio.run(play())
@@ -419,7 +423,7 @@ def test_a_subagent_has_a_transcript_of_its_own(tmp_path: Path) -> None:
     async def play(reading: Reading) -> None:
         reading.session("s1").says(prompt("Fix it"))
         await reading.until(lambda: reading.state("s1") == "working")
-        own = {"isSidechain": True, "agentId": "a1"}
+        own: Any = {"isSidechain": True, "agentId": "a1"}
         subagent = reading.subagent("s1", "a1")
         subagent.says(prompt("Look around", **own), call("t1", **own))
         await reading.until(lambda: (agent := reading.agent("s1")) is not None and agent.working_subagents)

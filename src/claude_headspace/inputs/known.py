@@ -15,8 +15,9 @@ REMEMBERED = 10_000
 class KnownAgents:
     """The agents of one host, by session and by process."""
 
-    def __init__(self, host: str, agents: Iterable[Agent] = ()) -> None:
+    def __init__(self, host: str, agents: Iterable[Agent] = (), remembered: int = REMEMBERED) -> None:
         self._host = host
+        self._remembered = remembered
         self._agents: dict[str, Agent] = {}
         self._sessions: dict[str, str] = {}
         for agent in agents:
@@ -31,10 +32,10 @@ class KnownAgents:
         """This is what the agent is now."""
         if agent.host != self._host:
             return
-        self._agents[agent.id] = agent
         if agent.session is not None and agent.session.client_id not in self._sessions:
             self._forget_oldest()
             self._sessions[agent.session.client_id] = agent.id
+        self._agents[agent.id] = agent
 
     def of_session(self, session_id: str) -> Agent | None:
         """The agent that has, or had, this session."""
@@ -52,11 +53,11 @@ class KnownAgents:
 
     def _forget_oldest(self) -> None:
         """The sessions of those who are gone are forgotten first; a dict keeps its order."""
-        if len(self._sessions) < REMEMBERED:
+        if len(self._sessions) < self._remembered:
             return
         gone = {agent.id for agent in self._agents.values() if agent.ended_at is not None}
         self._sessions = {session: owner for session, owner in self._sessions.items() if owner not in gone}
-        while len(self._sessions) >= REMEMBERED:
+        while len(self._sessions) >= self._remembered:
             del self._sessions[next(iter(self._sessions))]
         kept = set(self._sessions.values())
         self._agents = {agent_id: agent for agent_id, agent in self._agents.items() if agent_id in kept}

@@ -159,6 +159,7 @@ class TranscriptTailer:
         self._backlog: deque[Told] = deque()
         self._telling = asyncio.Lock()
         self._look_at_all = False
+        self._new_places: set[str] = set()
         self._unsaved: set[str] = set()
         self._wake = asyncio.Event()
         self._caught_up = asyncio.Event()
@@ -245,9 +246,17 @@ class TranscriptTailer:
         if not paths:
             self._look_at_all = True
         for path in paths:
-            if path.endswith(".jsonl") and any(is_transcript(path, root) for root in self._roots()):
+            if not path.endswith(".jsonl"):
+                self._new_places.add(path)
+            elif any(is_transcript(path, root) for root in self._roots()):
                 self._pending[path] = None
         self._wake.set()
+
+    async def _look_into_new_places(self) -> None:
+        """A directory that was just made: what was put into it before it could be watched was told by nobody."""
+        places, self._new_places = self._new_places, set()
+        for path in await asyncio.to_thread(_transcripts_in, places, self._roots()):
+            self._pending[path] = None
 
     def _has_grown(self, path: str) -> bool:
         reading = self._readings.get(path)
@@ -316,6 +325,8 @@ class TranscriptTailer:
         if self._look_at_all:
             self._look_at_all = False
             await self._find_all()
+        if self._new_places:
+            await self._look_into_new_places()
         while self._pending:
             path = next(iter(self._pending))
             more = await self._read(path)
@@ -417,6 +428,11 @@ class TranscriptTailer:
             elif now - at >= patience:
                 del self._unattended[session_id]
                 await self._submit(self._sealer.gone(at), agent_id)
+
+
+def _transcripts_in(places: Iterable[str], roots: Sequence[Path]) -> list[str]:
+    found = (str(path) for place in places for path in Path(place).rglob("*.jsonl") if below(place, roots))
+    return [path for path in found if any(is_transcript(path, root) for root in roots)]
 
 
 def _survey(roots: Sequence[Path]) -> list[tuple[str, os.stat_result, int]]:

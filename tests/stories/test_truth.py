@@ -1,0 +1,94 @@
+"""States are right although an Esc fires no hook, a killed client fires none and a daemon that was down heard none."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.inputs.files import Reading, closed, interrupt, prompt, reply
+from tests.support import RunningDaemon, environment, running_daemon, wait_until
+
+CLIENT = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+
+def state(daemon: RunningDaemon, agent_id: str) -> str:
+    """The state that is shown."""
+    return str(daemon.agent(agent_id)["state"])
+
+
+def only_agent(daemon: RunningDaemon) -> dict[str, object]:
+    """The one agent on the board, once it is there."""
+    return wait_until(lambda: (daemon.agents() or [{}])[0], "an agent")
+
+
+def test_an_esc_is_seen(tmp_path: Path) -> None:
+    """The prompt is told by a hook, the interrupt by the client's files alone; why is told as well."""
+    files = Reading(tmp_path)
+    with running_daemon(tmp_path) as daemon:
+        agent = daemon.post("user-prompt-submit", {"session_id": "s1", "cwd": "/tmp", "prompt": "Fix it"}).json()
+        session = files.session("s1")
+        session.says(prompt("Fix it"))
+        session.says(interrupt())
+        wait_until(lambda: state(daemon, agent["agent_id"]) == "idle", "the interrupt")
+        evidence = daemon.get(f"/api/agents/{agent['agent_id']}/evidence").json()[-1]
+        assert (evidence["source"], evidence["confidence"]) == ("transcript", "medium")
+        assert "interrupted by the user" in evidence["why"]
+        assert daemon.verified()
+
+
+def test_a_session_that_nobody_heard_is_there_afterwards(tmp_path: Path) -> None:
+    """Everything happened while the daemon was down: state, command and turns are as if it had been up."""
+    files = Reading(tmp_path)
+    with running_daemon(tmp_path):
+        pass  # from now on Headspace knows this config dir
+    files.session("s1").says(prompt("Fix it", 60), reply("Shall I delete the old files?", 50), closed(49))
+    with running_daemon(tmp_path) as daemon:
+        agent = only_agent(daemon)
+        wait_until(lambda: state(daemon, str(agent["id"])) == "waiting", "the question")
+        turns = daemon.get(f"/api/agents/{agent['id']}/turns").json()
+        assert [(turn["actor"], turn["intent"], turn["timestamp_source"]) for turn in turns] == [
+            ("USER", "COMMAND", "jsonl"),
+            ("AGENT", "QUESTION", "jsonl"),
+        ]
+        assert daemon.verified()
+
+
+def test_a_killed_client_is_missed(tmp_path: Path) -> None:
+    """Its registry entry is left behind, and its process is gone: within a few seconds it is shown as ended."""
+    files = Reading(tmp_path)
+    with running_daemon(tmp_path) as daemon, subprocess.Popen(CLIENT) as client:
+        files.registers("s1", "busy", pid=client.pid)
+        agent = only_agent(daemon)
+        assert (agent["state"], agent["pid"]) == ("working", client.pid)
+        client.kill()
+        wait_until(lambda: state(daemon, str(agent["id"])) == "ended", "the end")
+
+
+def test_health_tells_of_every_source(tmp_path: Path) -> None:
+    """What is read, and what is not."""
+    with running_daemon(tmp_path) as daemon:
+        parts = daemon.get("/health", scope=None).json()["parts"]
+        assert {"registry", "transcripts", "processes", "reconciler"} <= set(parts)
+        assert {part["status"] for part in parts.values()} == {"ok"}
+
+
+def test_the_past_is_imported(tmp_path: Path) -> None:
+    """`headspace import` brings in what was there before, and says so; a second time there is nothing to do."""
+    files = Reading(tmp_path)
+    for name in ("s1", "s2"):
+        session = files.session(name)
+        session.says(prompt(f"Fix {name}", 9_000), reply("I fixed it.", 8_900), closed(8_899))
+        session.path.touch()
+
+    def headspace(*arguments: str) -> str:
+        command = [sys.executable, "-m", "claude_headspace", *arguments]
+        return subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, check=True).stdout
+
+    with running_daemon(tmp_path) as daemon:
+        planned = json.loads(headspace("import", "--dry-run", "--json"))
+        assert (planned["files"], planned["events"]) == (2, 0)
+        assert "Brought in 2 transcripts" in headspace("import")
+        assert "already" in headspace("import")
+        agents = daemon.get("/api/agents?all=true").json()
+        assert [(agent["state"], agent["command"]["outcome"]) for agent in agents] == [("ended", "completed")] * 2
+        assert daemon.verified()
