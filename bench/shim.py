@@ -1,10 +1,10 @@
 """Shim: what one hook costs, beside the cheapest thing that a hook could run.
 
-The installed script is run as Claude Code runs it: in exec form, a socket as its standard input, a real payload. `sh -c
-true`, a bash that only exits, and the script with the daemon up and down take turns, with a pause in which the daemon
-works through what it was told; every number is a median. All run in the C locale, since what a locale costs bash depends
-on the machine and not on us; one row has this machine's own. Afterwards each event must be in the journal, or in the
-spool of the home without a daemon.
+The installed script is run as Claude Code runs it: in exec form, a socket as its standard input, a real payload.
+`sh -c true`, a bash that only exits, and the script with the daemon up and down take turns, with a pause in which the
+daemon works through what it was told; every number is a median. All run in the C locale, since what a locale costs bash
+depends on the machine and not on us; one row has this machine's own. Afterwards each event must be in the journal, or
+in the spool of the home without a daemon.
 """
 
 import os

@@ -80,12 +80,16 @@ def hooks() -> str:
 
 def installed_hooks() -> str:
     """Which hooks are registered and which are not, with the reasons."""
-    from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED
+    from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED, SINCE
 
-    rows = [f"| `{event}` | {reason} |" for event, reason in REGISTERED.items()]
+    rows = [f"| `{event}` | {reason}{_since(SINCE.get(event))} |" for event, reason in REGISTERED.items()]
     without = [f"| `{event}` | {reason} |" for event, reason in LEFT_OUT.items()]
     there = ["| registered | what Headspace learns from it |", "|---|---|", *rows]
     return "\n".join([*there, "", "| left out | why |", "|---|---|", *without])
+
+
+def _since(version: tuple[int, ...] | None) -> str:
+    return f" (from {'.'.join(map(str, version))} on)" if version else ""
 
 
 def endpoints() -> str:

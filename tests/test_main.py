@@ -81,7 +81,12 @@ def test_an_unknown_command_is_a_wrong_command_line(tmp_path: Path) -> None:
 def test_every_command_that_reads_has_json() -> None:
     """Programs can read whatever people can read."""
     parameters = {entry.name: entry.run.__annotations__ for entry in COMMANDS}
-    assert {name for name, taken in parameters.items() if "as_json" not in taken} == {"down", "token"}
+    assert {name for name, taken in parameters.items() if "as_json" not in taken} == {
+        "down",
+        "install",
+        "token",
+        "uninstall",
+    }
 
 
 @pytest.mark.parametrize("command", ["--help", "list", "status", "token", "config"])

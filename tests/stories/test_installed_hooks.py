@@ -1,11 +1,12 @@
 """From the hook to the board: the installed script, a real daemon, and all that can come between them."""
 
+import json
 import os
 import signal
 from pathlib import Path
 from typing import Any
 
-from tests.support import RunningDaemon, running_daemon, wait_until
+from tests.support import RunningDaemon, running_daemon, start_daemon, wait_until
 from tests.support_hooks import Hooks
 
 TURN: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -184,3 +185,23 @@ def test_many_sessions_at_once_are_told_apart(tmp_path: Path) -> None:
     with running_daemon(tmp_path) as daemon:
         wait_until(lambda: len(heard(daemon)) == 20, "all events")
         assert {agent["session_id"] for agent in daemon.agents()} == {f"s{number}" for number in range(10)}
+
+
+def test_a_long_pause_is_caught_up_through_any_number_of_crashes(tmp_path: Path) -> None:
+    """Six hundred events that wait are each stored once, in order, though the daemon is killed again and again."""
+    spool = tmp_path / "spool"
+    spool.mkdir(parents=True)
+    for number in range(600):
+        notes = {"event": "Notification", "delivery-id": f"d{number}", "fired-at": f"{1_700_000_000 + number}.5"}
+        payload = {"session_id": f"s{number % 5}", "cwd": f"/projects/{number % 5}", "message": str(number)}
+        name = f"{notes['fired-at']}-1-{number}.json"
+        (spool / name).write_text(f"{json.dumps(notes)}\n{json.dumps(payload)}\n")
+    for most_left in (550, 400, 200):
+        daemon = start_daemon(tmp_path)
+        wait_until(lambda: sum(1 for _ in spool.glob("*.json")) <= most_left, "some events to be taken")  # noqa: B023
+        daemon.kill()
+    with running_daemon(tmp_path) as daemon:
+        wait_until(lambda: not any(spool.glob("*.json")), "the rest to be taken")
+        told = [int(event["payload"]["message"]) for event in daemon.events() if event["origin"] == "hook"]
+        assert told == list(range(600))
+        assert daemon.verified()

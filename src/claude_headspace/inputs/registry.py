@@ -14,6 +14,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -73,6 +74,8 @@ class Client(msgspec.Struct, frozen=True):
 
     entry: Entry
     raw: bytes
+    written: int
+    """When, in nanoseconds: whether it was written again."""
     process: Context
 
 
@@ -99,7 +102,7 @@ class RegistryWatch:
         self._clients: dict[str, Client] = {}
         self._held: dict[str, tuple[str, float]] = {}
         self._told: dict[str, str] = {}
-        self._seen: dict[str, str] = {}
+        self._judged: dict[str, tuple[str, Agent | None]] = {}
         self._paths: set[str] | None = set()
         self._wake = asyncio.Event()
         self._looked = asyncio.Event()
@@ -173,10 +176,15 @@ class RegistryWatch:
 
     async def look(self) -> None:
         """Read every entry that there is."""
-        there = [str(path) for place in self._places() for path in _entries(place)]
-        for gone in self._clients.keys() - set(there):
+        there = await asyncio.to_thread(_entries, self._places())
+        for gone in self._clients.keys() - there.keys():
             self._forget(gone)
-        await self._read_all(there)
+        for path, written in there.items():
+            client = self._clients.get(path)
+            if client is None or client.written != written:
+                await self._read(path)
+            elif is_alive(client.entry.pid):
+                await self._consider(path)
         self._looked.set()
 
     async def _read_all(self, paths: Sequence[str]) -> None:
@@ -184,7 +192,7 @@ class RegistryWatch:
             await self._read(path)
 
     async def _read(self, path: str) -> None:
-        entry, raw = await _read_entry(path)
+        entry, raw, written = await _read_entry(path)
         if entry is None:
             self._forget(path)
             return
@@ -192,11 +200,11 @@ class RegistryWatch:
         if not is_alive(entry.pid) or not _wrote(process, entry):
             self._forget(path)
             return
-        self._clients[path] = Client(entry, raw, process)
+        self._clients[path] = Client(entry, raw, written, process)
         await self._consider(path)
 
     def _forget(self, path: str) -> None:
-        for memory in (self._clients, self._held, self._told, self._seen):
+        for memory in (self._clients, self._held, self._told, self._judged):
             memory.pop(path, None)
 
     # --- telling ---
@@ -226,13 +234,17 @@ class RegistryWatch:
         entry = client.entry
         if self._told.get(path) == entry.delivery:
             return
-        envelope = await self._sealed(client)
         agent = self._known.of_session(entry.session_id)
+        judged, judged_for = self._judged.get(path, ("", None))
+        if agent is not None and judged == entry.delivery and judged_for is agent:
+            return
+        envelope = await self._sealed(client)
         if agent is None or is_news(agent, decode(envelope)):
             await self._submit(envelope)
             self._told[path] = entry.delivery
-        elif self._seen.get(path) != entry.delivery:
-            self._seen[path] = entry.delivery
+            return
+        self._judged[path] = (entry.delivery, agent)
+        if judged != entry.delivery:
             self._again(path)
 
     async def _sealed(self, client: Client) -> Envelope:
@@ -258,27 +270,34 @@ def is_entry(path: Path) -> bool:
     return path.suffix == ".json" and path.stem.isascii() and path.stem.isdigit()
 
 
-def _entries(place: Path) -> list[Path]:
-    try:
-        return [path for path in place.iterdir() if is_entry(path)]
-    except OSError:
-        return []
+def _entries(places: Sequence[Path]) -> dict[str, int]:
+    """The entries that there are, and when each was written."""
+    found = {}
+    for place in places:
+        with suppress(OSError):
+            for entry in os.scandir(place):
+                if is_entry(Path(entry.path)):
+                    found[entry.path] = entry.stat(follow_symlinks=False).st_mtime_ns
+    return found
 
 
-async def _read_entry(path: str) -> tuple[Entry | None, bytes]:
-    """The entry of a file; one that cannot be understood is read again, since writing takes a moment."""
+async def _read_entry(path: str) -> tuple[Entry | None, bytes, int]:
+    """The entry of a file, and when it was written. One that cannot be understood is read again: it is being
+    written.
+    """
     for _ in range(TRIES):
         try:
             with opened(path) as handle:
-                raw = os.read(handle, LARGEST)
+                written, raw = os.fstat(handle).st_mtime_ns, os.read(handle, LARGEST)
             entry = msgspec.json.decode(raw, type=Entry)
         except (FileNotFoundError, msgspec.ValidationError):
             break
         except (OSError, msgspec.DecodeError, UnicodeError, RecursionError):
             await asyncio.sleep(AGAIN_SECONDS)
         else:
-            return (entry if entry.pid > 0 and entry.session_id.isprintable() and entry.session_id else None), raw
-    return None, b""
+            is_one = entry.pid > 0 and bool(entry.session_id) and entry.session_id.isprintable()
+            return entry if is_one else None, raw, written
+    return None, b"", 0
 
 
 def _wrote(process: Context, entry: Entry) -> bool:

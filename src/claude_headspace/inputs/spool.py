@@ -40,7 +40,7 @@ PAUSE_SECONDS = 1.0
 WRITING_SECONDS = 0.02
 """How soon to look again at a file that is being written."""
 GATHER_SECONDS = 0.002
-"""Between the bell and the taking: hooks come in groups, and the one that rang can end in peace, which took a tenth off it."""
+"""Between the bell and the taking: hooks come in groups, and the one that rang can end in peace."""
 ABANDONED: Micros = 60 * SECOND
 NOTES_BYTES = 64 * 1024
 LARGEST_BATCH = 256

@@ -224,13 +224,21 @@ class TranscriptTailer:
 
     async def look(self) -> None:
         """Look at the files of living agents, whether or not anybody told that they changed."""
-        for path in set(self._known.transcripts()):
-            if below(path, self._roots()) is None:
-                self._refuse(path)
-            elif await asyncio.to_thread(self._has_grown, path):
-                self._pending[path] = None
-        self._wake.set()
+        grown, refused = await asyncio.to_thread(self._look_at, set(self._known.transcripts()))
+        for path in refused:
+            self._refuse(path)
+        if grown:
+            self._pending |= dict.fromkeys(grown)
+            self._wake.set()
         await self._end_the_absent()
+
+    def _look_at(self, paths: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Which of these have grown, and which may not be read."""
+        grown, refused = list[str](), list[str]()
+        for path in paths:
+            if self._has_grown(path) or path not in self._readings:
+                (refused if below(path, self._roots()) is None else grown).append(path)
+        return grown, refused
 
     def _roots(self) -> list[Path]:
         return [place / PROJECTS for place in self._config_dirs()]

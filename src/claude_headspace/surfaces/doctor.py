@@ -20,7 +20,8 @@ import msgspec
 from claude_headspace.config import Places, claude_config_dirs, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.hooks import installed, settings
-from claude_headspace.inputs.hooks.events import REGISTERED
+from claude_headspace.inputs.hooks.client import find_version
+from claude_headspace.inputs.hooks.events import known_to
 from claude_headspace.inputs.hooks.installed import ConfigDir
 from claude_headspace.kernel.wire import PROBE
 from claude_headspace.surfaces.client import Client
@@ -162,7 +163,9 @@ def _settings(config: ConfigDir) -> Iterator[Check]:
 
 def _hooks(config: ConfigDir, found: dict[str, Any]) -> Iterator[Check]:
     registered = settings.registered(found)
-    missing = [event for event in REGISTERED if event not in {event for event, _ in registered}]
+    there, wanted = {event for event, _ in registered}, known_to(find_version())
+    missing = [event for event in wanted if event not in there]
+    unknown = [event for event in there if event not in wanted]
     strange = [hook["command"] for _, hook in registered if hook.get("command") not in (None, str(config.script))]
     if not registered:
         yield failed("hooks", "none is registered", INSTALL)
@@ -170,8 +173,10 @@ def _hooks(config: ConfigDir, found: dict[str, Any]) -> Iterator[Check]:
         yield failed("hooks", f"{count(len(missing), 'event')} missing: {', '.join(missing)}", INSTALL)
     elif strange:
         yield failed("hooks", f"they run another script: {strange[0]}", INSTALL)
+    elif unknown:
+        yield failed("hooks", f"your Claude Code may not know {', '.join(unknown)} and stop at its start", INSTALL)
     else:
-        yield ok("hooks", f"{len(REGISTERED)} events are registered")
+        yield ok("hooks", f"{count(len(wanted), 'event')} registered")
     if found.get("disableAllHooks"):
         yield failed("hooks", "`disableAllHooks` switches all hooks off", f"Remove it from {config.settings}.")
     yield from _doubled(config, [event for event, _ in registered])

@@ -9,6 +9,7 @@ import pytest
 
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.hooks import installed
+from claude_headspace.inputs.hooks.events import REGISTERED
 from claude_headspace.inputs.hooks.installed import ConfigDir, plan_install, plan_uninstall
 
 ORIGINAL = b'{\n    "model":   "opus",  "permissions": {"allow": ["Bash(ls)"]},\n    "pi": 3.10\n}'
@@ -26,7 +27,7 @@ def config(tmp_path: Path) -> ConfigDir:
 
 def install(config: ConfigDir, url: str | None = None, number: int = 1) -> None:
     """Install, with a token."""
-    installed.install(plan_install(config, url), Path("/var/state/headspace"), f"hs_ingest_{number}")
+    installed.install(plan_install(config, REGISTERED, url), Path("/var/state/headspace"), f"hs_ingest_{number}")
 
 
 def uninstall(config: ConfigDir) -> None:
@@ -187,7 +188,7 @@ def test_a_file_that_cannot_be_read_is_left_alone(config: ConfigDir) -> None:
     config.settings.write_text('{"model": "opus",}')
     before = files(config.path)
     with pytest.raises(BadConfiguration, match=r"line 1, column \d+"):
-        plan_install(config, None)
+        plan_install(config, REGISTERED)
     config.settings.write_bytes(b'{"model": "\xff"}')
     with pytest.raises(BadConfiguration, match="not UTF-8"):
         plan_uninstall(config)
@@ -214,12 +215,13 @@ def test_removing_what_is_not_there_changes_nothing(config: ConfigDir, tmp_path:
 def test_the_difference_is_shown(config: ConfigDir) -> None:
     """A plan tells in advance which lines come and go, and writes nothing."""
     before = files(config.path)
-    plan = plan_install(config, None)
+    plan = plan_install(config, REGISTERED)
     assert plan.changes
     assert any(line.startswith("+") and "notify-headspace.sh" in line for line in plan.diff())
     assert files(config.path) == before
     install(config)
-    assert not plan_install(config, None).changes
+    assert not plan_install(config, REGISTERED).changes
+    assert plan_install(config, ["Stop"]).changes
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -12,7 +12,7 @@ from claude_headspace.inputs.hooks.events import REGISTERED
 from claude_headspace.inputs.hooks.settings import is_ours, merge, parse, registered, remove, wanted
 
 SCRIPT = "/home/me/.claude/hooks/notify-headspace.sh"
-HOOKS = wanted(SCRIPT)
+HOOKS = wanted(REGISTERED, SCRIPT)
 FOREIGN = {"matcher": "Bash", "hooks": [{"type": "command", "command": "~/bin/guard.sh"}]}
 
 

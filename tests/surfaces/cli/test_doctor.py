@@ -117,6 +117,14 @@ def settings_without(event: str) -> Callable[[Path], None]:
     return change
 
 
+def too_new(claude: Path) -> None:
+    """An event of a later version."""
+    path = claude / "settings.json"
+    settings = json.loads(path.read_text())
+    settings["hooks"]["PreModelSwitch"] = settings["hooks"]["Stop"]
+    path.write_text(json.dumps(settings))
+
+
 def switched_off(claude: Path) -> None:
     """All hooks off."""
     path = claude / "settings.json"
@@ -154,6 +162,7 @@ def new_token(claude: Path) -> None:
 BREAKAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "settings that are no JSON": (lambda claude: (claude / "settings.json").write_text("{"), "settings", "Correct"),
     "an event that is missing": (settings_without("Stop"), "hooks", "headspace install"),
+    "events that the client does not know": (too_new, "hooks", "headspace install"),
     "hooks that are switched off": (switched_off, "hooks", "Remove it"),
     "a hook that is there twice": (registered_twice, "twice", "headspace install"),
     "a plugin that tells the same": (by_a_plugin, "twice", "Remove one"),

@@ -1,13 +1,14 @@
 """`install`, `uninstall` and `bin/install-hooks.sh`, as users run them."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED
-from claude_headspace.surfaces.cli.presentation.installation import events
+from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED, SINCE
+from claude_headspace.surfaces.cli.presentation.installation import reasons
 from claude_headspace.surfaces.tokens import Scope, make_token
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment
 from tests.surfaces.cli.conftest import run_headspace
@@ -30,7 +31,7 @@ def test_the_usual_place_is_taken(tmp_path: Path, claude: Path) -> None:
     done = run_headspace(tmp_path, "install", "--yes")
     assert (done.returncode, done.stderr) == (0, "")
     assert str(claude) in done.stdout
-    assert json.loads((claude / "settings.json").read_text())["hooks"].keys() == REGISTERED.keys()
+    assert json.loads((claude / "settings.json").read_text())["hooks"].keys() == REGISTERED.keys() - SINCE.keys()
     token = make_token((tmp_path / "secret").read_bytes(), Scope.INGEST)
     assert (claude / "hooks" / "notify-headspace.conf").read_text() == f"token={token}\n"
     assert (claude / "hooks" / "notify-headspace.state").readlink() == tmp_path
@@ -92,8 +93,24 @@ def test_nobody_to_ask_is_an_error(tmp_path: Path, claude: Path) -> None:
 
 def test_every_event_is_explained_before_asking() -> None:
     """Whoever is asked sees each event with its reason, and those that are left out."""
-    shown = "\n".join("".join(span.text for span in line) for line in events(100))
+    shown = "\n".join("".join(span.text for span in line) for line in reasons(list(REGISTERED), 100))
     assert all(name in shown and reason in shown for name, reason in (REGISTERED | LEFT_OUT).items())
+
+
+@pytest.mark.parametrize(("version", "has_them"), [("2.1.197", False), ("2.1.325", True), ("nonsense", False)])
+def test_the_clients_version_decides_which_events_it_gets(
+    tmp_path: Path, claude: Path, version: str, has_them: bool
+) -> None:
+    """The installed client is asked, or its version given; newer events are only for newer ones."""
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho '{version} (Claude Code)'\n")
+    program.chmod(0o700)
+    run_headspace(tmp_path, "install", "--yes", PATH=f"{program.parent}:{os.environ['PATH']}")
+    asked = json.loads((claude / "settings.json").read_text())["hooks"]
+    assert (SINCE.keys() <= asked.keys()) == has_them
+    run_headspace(tmp_path, "install", "--yes", "--client-version", version)
+    assert json.loads((claude / "settings.json").read_text())["hooks"] == asked
 
 
 def test_broken_settings_are_not_touched(tmp_path: Path, claude: Path) -> None:

@@ -1,7 +1,11 @@
 """Which hooks are registered, and why: one table for the installer, the documentation and the tests.
 
-Every event that the decoder knows stands in one of the two tables. A new one has to be given its place here.
+Every event that the decoder knows stands in one of the two tables. A new one has to be given its place here. A client
+that does not know an event in its settings stops with a dialog at its start (seen with 2.1.197), so newer events are
+registered only for clients that are known to have them.
 """
+
+Version = tuple[int, ...]
 
 REGISTERED = {
     "SessionStart": "the agent is there, and which context window it has",
@@ -44,8 +48,20 @@ LEFT_OUT = {
 }
 """Events without a hook, and why."""
 
+SINCE: dict[str, Version] = {
+    "PreModelSwitch": (2, 1, 325),
+    "PostModelSwitch": (2, 1, 325),
+    "DirectoryAdded": (2, 1, 325),
+}
+"""The first version in which an event was seen, where an older one in use does not have it."""
+
 ALWAYS_COMMAND = frozenset({"SessionStart"})
 """The client never sends these to http hooks."""
 
 TIMEOUT_SECONDS = 5
 """After this the client ends a hook. The script keeps to 2 s by itself; this is for what it cannot foresee."""
+
+
+def known_to(version: Version | None) -> list[str]:
+    """The events to register for a client of this version; of an unknown one, those that all have."""
+    return [event for event in REGISTERED if event not in SINCE or (version is not None and version >= SINCE[event])]

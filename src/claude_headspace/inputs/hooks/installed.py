@@ -18,6 +18,7 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -116,11 +117,11 @@ class Change(msgspec.Struct, frozen=True):
 # --- installing ---
 
 
-def plan_install(config: ConfigDir, url: str | None) -> Change:
-    """What an installation would do; with an address, over HTTP."""
+def plan_install(config: ConfigDir, events: Iterable[str], url: str | None = None) -> Change:
+    """What an installation for these events would do; with an address, over HTTP."""
     old = _read(config.settings)
     name = str(config.settings)
-    merged = settings.merge(_text(old, name), settings.wanted(str(config.script), url), name)
+    merged = settings.merge(_text(old, name), settings.wanted(events, str(config.script), url), name)
     return Change(config, old, merged.encode())
 
 

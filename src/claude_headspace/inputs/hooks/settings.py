@@ -8,10 +8,11 @@ Rules
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from claude_headspace.errors import BadConfiguration
-from claude_headspace.inputs.hooks.events import ALWAYS_COMMAND, REGISTERED, TIMEOUT_SECONDS
+from claude_headspace.inputs.hooks.events import ALWAYS_COMMAND, TIMEOUT_SECONDS
 from claude_headspace.inputs.receiver import kebab
 
 SCRIPT_NAME = "notify-headspace.sh"
@@ -33,11 +34,11 @@ def http_hook(url: str, event: str) -> Json:
     return {"type": "http", "url": f"{url}/hook/{kebab(event)}", "timeout": TIMEOUT_SECONDS}
 
 
-def wanted(script: str, url: str | None = None) -> dict[str, Json]:
-    """The hook of every event; with an address over HTTP, where that works."""
+def wanted(events: Iterable[str], script: str, url: str | None = None) -> dict[str, Json]:
+    """The hooks of these events; with an address over HTTP, where that works."""
     return {
         event: command_hook(script, event) if url is None or event in ALWAYS_COMMAND else http_hook(url, event)
-        for event in REGISTERED
+        for event in events
     }
 
 

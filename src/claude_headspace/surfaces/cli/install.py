@@ -34,6 +34,10 @@ def install(
             "--transport", help="A script, which keeps events while the daemon is down; or HTTP, which loses them."
         ),
     ] = "command",
+    client_version: Annotated[
+        str | None,
+        typer.Option("--client-version", metavar="X.Y.Z", help="Claude Code's version; without it `claude` is asked."),
+    ] = None,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
@@ -43,19 +47,22 @@ def install(
     `headspace uninstall` gives the file back as it was. Sessions that run already pick the hooks up by themselves.
     """
     from claude_headspace.inputs.hooks import installed
+    from claude_headspace.inputs.hooks.client import find_version, parse_version
+    from claude_headspace.inputs.hooks.events import known_to
     from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.cli.presentation.installation import after_install, differences, events, outcome
+    from claude_headspace.surfaces.cli.presentation.installation import after_install, differences, outcome, reasons
     from claude_headspace.surfaces.client import local_tokens
     from claude_headspace.surfaces.tokens import Scope
 
     home, screen = places(), terminal.screen()
     url = _url(home) if transport == "http" else None
-    plans = [installed.plan_install(config, url) for config in config_dirs(config_dir, home)]
+    events = known_to(parse_version(client_version) if client_version else find_version())
+    plans = [installed.plan_install(config, events, url) for config in config_dirs(config_dir, home)]
     if dry_run:
         screen.show(differences(plans))
         return
     if not yes:
-        screen.show(events(screen.width))
+        screen.show(reasons(events, screen.width))
         _confirm(f"Install these hooks in {_names(plans)}?")
     home.make()
     token = local_tokens(home)[Scope.INGEST]

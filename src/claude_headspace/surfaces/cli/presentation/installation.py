@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED
+from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED, SINCE
 from claude_headspace.inputs.hooks.installed import Change
 from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet
 from claude_headspace.surfaces.wording import Json, clean
@@ -11,14 +11,15 @@ from claude_headspace.surfaces.wording import Json, clean
 WIDEST_EVENT = max(map(len, (*REGISTERED, *LEFT_OUT)))
 
 
-def events(width: int) -> list[Line]:
-    """Which events are registered, and why."""
+def reasons(events: Sequence[str], width: int) -> list[Line]:
+    """Which events are registered, and why; and which are not."""
+    unknown = {event: "not known to be there in your version of Claude Code" for event in SINCE if event not in events}
     return [
         line(Span("Claude Code will tell Headspace of these events", "strong")),
-        *_reasons(REGISTERED, width),
+        *_reasons({event: REGISTERED[event] for event in events}, width),
         NOTHING,
         line(Span("and not of these", "strong")),
-        *_reasons(LEFT_OUT, width),
+        *_reasons({**LEFT_OUT, **unknown}, width),
         NOTHING,
     ]
 
