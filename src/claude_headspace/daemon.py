@@ -227,11 +227,14 @@ class Daemon:
             "writer": _part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
             "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
             "spool": _part(*self.spool.health()),
-            **{name: _part(*part) for name, part in self.sources.health().items()},
+            **self._source_health(),
             "stream": PartHealth("ok", f"{self.broadcaster.readers} readers"),
         }
         ok = all(part.status == "ok" for part in parts.values())
         return Health("ok" if ok else "degraded", __version__, parts)
+
+    def _source_health(self) -> dict[str, PartHealth]:
+        return {name: _part(*part) for name, part in self.sources.health().items()}
 
     def status(self) -> HookStatus:
         """How the receiver is doing."""
@@ -257,6 +260,7 @@ class Daemon:
                 taken=spool.taken,
                 last_drain_at=iso(spool.last_drain_at) if spool.last_drain_at else None,
             ),
+            sources=self._source_health(),
             version=__version__,
             pid=os.getpid(),
             started_at=iso(self._started_at),

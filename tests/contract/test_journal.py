@@ -12,7 +12,7 @@ from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.decide import Policy
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope
-from claude_headspace.ports import Journal, StreamMessage
+from claude_headspace.ports import Journal, Position, StreamMessage
 from claude_headspace.testing import START, MemoryJournal, hook
 
 Open = Callable[[], Journal]
@@ -211,3 +211,19 @@ def test_counts_tell_what_is_held(journal: Journal) -> None:
     counts = journal.counts()
     assert (counts.events, counts.agents, counts.anomalies) == (6, 1, 1)
     assert counts.by_state == {"waiting": 1}
+
+
+# --- bookmarks --------------------------------------------------------------------------------------------------------
+
+
+def test_how_far_files_were_read_is_remembered(journal: Journal) -> None:
+    """For each reader and file the newest position, and nothing of other readers; a rebuild does not touch it."""
+    assert journal.positions("tail") == {}
+    journal.remember("tail", {"/a.jsonl": Position(10, START), "/b.jsonl": Position(0, 0)})
+    journal.remember("tail", {"/a.jsonl": Position(20, START + 1)})
+    journal.remember("import", {"/a.jsonl": Position(5, START)})
+    journal.remember("tail", {})
+    store(journal, *a_turn())
+    journal.rebuild()
+    assert journal.positions("tail") == {"/a.jsonl": Position(20, START + 1), "/b.jsonl": Position(0, 0)}
+    assert journal.positions("import") == {"/a.jsonl": Position(5, START)}

@@ -73,6 +73,8 @@ class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
     last_seq: int
     refused: dict[str, int]
     spool: SpoolStatus
+    sources: dict[str, PartHealth]
+    """What is read beside the hooks: transcripts, registry, processes."""
     version: str
     pid: int
     started_at: Time

@@ -178,18 +178,21 @@ def turn_closed(change: Change, meta: Meta, fact: facts.TurnClosed) -> None:
     """The client closed a turn. If nobody told how it ended, it ended with its last words."""
     agent = change.agent
     words, agent.last_words = agent.last_words, ""
-    if meta.at <= agent.stopped_at or agent.busy_at <= agent.stopped_at + 1:
+    was_told = not words and agent.busy_at <= agent.stopped_at + 1
+    if meta.at <= agent.stopped_at or was_told:
         return
     if meta.at <= agent.busy_at:
         _closed_late(change, meta)
     elif fact.pending == 0 or agent.working_subagents:
-        stopped(change, meta, facts.TurnStopped(words, None if fact.pending else _shells(agent)))
+        stopped(change, meta, facts.TurnStopped(words, _running(agent, with_subagents=fact.pending > 0)))
 
 
-def _shells(agent: Agent) -> tuple[facts.Task, ...]:
-    """What runs on when no sub-agent does."""
-    return tuple(
-        facts.Task(id=task.id, kind=task.kind, description=task.description) for task in agent.running_background
+def _running(agent: Agent, *, with_subagents: bool) -> tuple[facts.Task, ...]:
+    """What runs on after the turn: shells, of which it says nothing, and the sub-agents that are pending."""
+    subagents = agent.working_subagents if with_subagents else ()
+    return (
+        *(facts.Task(id=sub.id, kind="subagent", subagent_type=sub.type) for sub in subagents),
+        *(facts.Task(id=task.id, kind=task.kind, description=task.description) for task in agent.running_background),
     )
 
 
