@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.inputs.transcripts import RECENT, SILENT, find_transcripts, is_transcript
+from claude_headspace.inputs.lines import find_transcripts, is_transcript
+from claude_headspace.inputs.transcripts import RECENT, SILENT
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.testing import MemoryJournal
 from tests.inputs.files import Reading, call, closed, interrupt, prompt, reply, result, wall_clock

@@ -15,8 +15,8 @@ import msgspec
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.files import below
-from claude_headspace.inputs.lines import Piece, Reading, read_piece
-from claude_headspace.inputs.transcripts import PROJECTS, Sealer, find_transcripts, is_transcript
+from claude_headspace.inputs.lines import PROJECTS, Piece, Reading, find_transcripts, is_transcript, read_piece
+from claude_headspace.inputs.sealer import Sealer
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Context, Envelope
 from claude_headspace.kernel.news import is_beyond_memory

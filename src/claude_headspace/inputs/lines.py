@@ -1,4 +1,6 @@
-"""Reading a transcript: whole lines from where reading stopped, a bounded piece at a time.
+"""Where transcripts are, and how one is read: whole lines from where reading stopped, a bounded piece at a time.
+
+`<config dir>/projects/<directory>/<session id>.jsonl`, and below it `<session id>/subagents/agent-<id>.jsonl`.
 
 A line that is not finished yet is left for the next time. A file that has become shorter, or has no line's end where
 reading stopped, was written anew: it is read from its beginning, and what is known already is recognised by the line's
@@ -6,16 +8,39 @@ own id.
 """
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 
-from claude_headspace.inputs.files import opened
+from claude_headspace.inputs.files import below, opened
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.transcript import Line, read_line
 
+PROJECTS = "projects"
 PIECE = 512 * 1024
+LAST_LINE = 256 * 1024
 LONGEST_LINE = 64 * 1024 * 1024
+
+_FILE = re.compile(r"[^/]+/(?:[^/]+|[^/]+/subagents/agent-[^/]+)\.jsonl")
+
+
+def is_transcript(path: str, root: Path) -> bool:
+    """Whether a path below a root is one that clients write transcripts to."""
+    return path.isprintable() and _FILE.fullmatch(path.removeprefix(f"{root}{os.sep}")) is not None
+
+
+def find_transcripts(roots: Iterable[Path]) -> list[tuple[str, os.stat_result]]:
+    """The transcripts that there are, sessions before sub-agents, the oldest first."""
+    found = []
+    for root in roots:
+        for path in (*root.glob("*/*.jsonl"), *root.glob("*/*/subagents/agent-*.jsonl")):
+            with suppress(OSError):
+                if is_transcript(str(path), root):
+                    found.append((str(path), path.stat()))
+    return sorted(found, key=lambda each: (each[0].count(os.sep), each[1].st_mtime))
 
 
 class Reading(msgspec.Struct):
@@ -92,3 +117,25 @@ def _understood(raw: bytes) -> Iterator[tuple[bytes, Line]]:
         line = read_line(text) if text.strip() else None
         if line is not None:
             yield text, line
+
+
+def transcripts_in(places: Iterable[str], roots: Sequence[Path]) -> list[str]:
+    """The transcripts in some directories below the roots."""
+    found = (str(path) for place in places for path in Path(place).rglob("*.jsonl") if below(place, roots))
+    return [path for path in found if any(is_transcript(path, root) for root in roots)]
+
+
+def survey(roots: Sequence[Path]) -> list[tuple[str, os.stat_result, int]]:
+    """The transcripts that there are, and where their last whole line ends."""
+    return [(path, known, _last_line_ends(path, known.st_size, roots)) for path, known in find_transcripts(roots)]
+
+
+def _last_line_ends(path: str, size: int, roots: Sequence[Path]) -> int:
+    start, real = max(0, size - LAST_LINE), below(path, roots)
+    if real is None:
+        return size
+    try:
+        with opened(real) as handle:
+            return start + os.pread(handle, LAST_LINE, start).rfind(b"\n") + 1
+    except OSError:
+        return size

@@ -15,7 +15,8 @@ from claude_headspace.inputs.processes import Kinship, ProcessWatch
 from claude_headspace.inputs.receiver import Surroundings
 from claude_headspace.inputs.reconcile import Look
 from claude_headspace.inputs.registry import RegistryWatch
-from claude_headspace.inputs.transcripts import Sealer, TranscriptTailer
+from claude_headspace.inputs.sealer import Sealer
+from claude_headspace.inputs.transcripts import TranscriptTailer
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.ports import Clock, Journal

@@ -15,26 +15,23 @@ Rules
 
 import asyncio
 import os
-import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
-import msgspec
 import structlog
 
-from claude_headspace.inputs.files import FileWatch, below, opened
+from claude_headspace.inputs.files import FileWatch, below
 from claude_headspace.inputs.known import KnownAgents
-from claude_headspace.inputs.lines import Piece, Reading, read_piece
-from claude_headspace.inputs.receiver import Surroundings, new_id
+from claude_headspace.inputs.lines import PROJECTS, Piece, Reading, is_transcript, read_piece, survey, transcripts_in
+from claude_headspace.inputs.sealer import Sealer
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.news import is_beyond_memory, is_news
-from claude_headspace.kernel.transcript import LINE, Line, bounded, is_repetition, measured_tokens
+from claude_headspace.kernel.transcript import Line, is_repetition, measured_tokens
 from claude_headspace.ports import Bookmarks, Clock, Position
 
 log = structlog.get_logger(__name__)
@@ -45,87 +42,19 @@ Submit = Callable[[Envelope, str | None], Awaitable[Agent]]
 Told = tuple[Micros, str, bytes, Line]
 """When, in which file, the line as it is, and as it is understood."""
 
-PROJECTS = "projects"
 REMEMBER_SECONDS = 5.0
 RETRY_SECONDS = 2.0
 RECENT: Micros = 600 * SECOND
 """A session whose transcript was written this lately may still be open, also where no registry tells."""
 SILENT: Micros = 30 * SECOND
 """Where there is a registry, a session that is not in it and wrote nothing for so long has ended."""
-LAST_LINE = 256 * 1024
 LARGEST_BACKLOG = 64 * 1024 * 1024
 """How much is read ahead at the start, in bytes; the rest is read afterwards."""
 USAGE_STEP = 0.01
 """How much of the context must have been used for the news to be worth keeping by itself."""
 
-_FILE = re.compile(r"[^/]+/(?:[^/]+|[^/]+/subagents/agent-[^/]+)\.jsonl")
 _INTRODUCTIONS = (facts.UserSpoke, facts.AgentSpoke, facts.PromptSubmitted, facts.ToolStarted, facts.TurnFailed)
 """Only these show that there is a session at all."""
-
-
-def is_transcript(path: str, root: Path) -> bool:
-    """Whether a path below a root is one that clients write transcripts to."""
-    return path.isprintable() and _FILE.fullmatch(path.removeprefix(f"{root}{os.sep}")) is not None
-
-
-def find_transcripts(roots: Iterable[Path]) -> list[tuple[str, os.stat_result]]:
-    """The transcripts that there are, sessions before sub-agents, the oldest first."""
-    found = []
-    for root in roots:
-        for path in (*root.glob("*/*.jsonl"), *root.glob("*/*/subagents/agent-*.jsonl")):
-            with suppress(OSError):
-                if is_transcript(str(path), root):
-                    found.append((str(path), path.stat()))
-    return sorted(found, key=lambda each: (each[0].count(os.sep), each[1].st_mtime))
-
-
-class Sealer:
-    """Puts lines into envelopes."""
-
-    def __init__(
-        self,
-        host: str,
-        clock: Clock,
-        surroundings: Surroundings,
-        client_of: Callable[[str], Context | None] = lambda _session: None,
-    ) -> None:
-        self._host = host
-        self._clock = clock
-        self._surroundings = surroundings
-        self._client_of = client_of
-
-    async def line(self, at: Micros, raw: bytes, line: Line) -> Envelope:
-        """An envelope around a line, with the client that has the session open."""
-        around = await self._surroundings(line.cwd)
-        process = self._client_of(line.session_id) or Context()
-        return self._envelope(
-            LINE,
-            Origin.TRANSCRIPT,
-            at,
-            bounded(raw),
-            msgspec.structs.replace(process, project_root=around.project_root, branch=around.branch),
-            f"transcript:{line.key}",
-        )
-
-    def gone(self, at: Micros) -> Envelope:
-        """An envelope that says: there is no client any more."""
-        return self._envelope("ClientVanished", Origin.PROCESS, at, b"{}", Context(), None)
-
-    def _envelope(
-        self, name: str, origin: Origin, at: Micros, payload: bytes, context: Context, delivery: str | None
-    ) -> Envelope:
-        return Envelope(
-            id=new_id(),
-            name=name,
-            origin=origin,
-            client="claude-code",
-            host=self._host,
-            fired_at=at,
-            received_at=self._clock(),
-            payload=payload,
-            context=context,
-            delivery_id=delivery,
-        )
 
 
 class TranscriptTailer:
@@ -263,7 +192,7 @@ class TranscriptTailer:
     async def _look_into_new_places(self) -> None:
         """A directory that was just made: what was put into it before it could be watched was told by nobody."""
         places, self._new_places = self._new_places, set()
-        for path in await asyncio.to_thread(_transcripts_in, places, self._roots()):
+        for path in await asyncio.to_thread(transcripts_in, places, self._roots()):
             self._pending[path] = None
 
     def _has_grown(self, path: str) -> bool:
@@ -277,7 +206,7 @@ class TranscriptTailer:
         """Every file that is not where it was left. What is over when a config dir is first looked at is history."""
         roots = self._roots()
         new = [root for root in roots if str(root) not in self._readings]
-        for path, known, end in await asyncio.to_thread(_survey, roots):
+        for path, known, end in await asyncio.to_thread(survey, roots):
             reading = self._readings.get(path)
             is_old = reading is None and any(Path(path).is_relative_to(root) for root in new)
             if is_old and not self._is_open(path, known):
@@ -436,24 +365,3 @@ class TranscriptTailer:
             elif now - at >= patience:
                 del self._unattended[session_id]
                 await self._submit(self._sealer.gone(at), agent_id)
-
-
-def _transcripts_in(places: Iterable[str], roots: Sequence[Path]) -> list[str]:
-    found = (str(path) for place in places for path in Path(place).rglob("*.jsonl") if below(place, roots))
-    return [path for path in found if any(is_transcript(path, root) for root in roots)]
-
-
-def _survey(roots: Sequence[Path]) -> list[tuple[str, os.stat_result, int]]:
-    """The transcripts that there are, and where their last whole line ends."""
-    return [(path, known, _last_line_ends(path, known.st_size, roots)) for path, known in find_transcripts(roots)]
-
-
-def _last_line_ends(path: str, size: int, roots: Sequence[Path]) -> int:
-    start, real = max(0, size - LAST_LINE), below(path, roots)
-    if real is None:
-        return size
-    try:
-        with opened(real) as handle:
-            return start + os.pread(handle, LAST_LINE, start).rfind(b"\n") + 1
-    except OSError:
-        return size
