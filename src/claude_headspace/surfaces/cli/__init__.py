@@ -44,9 +44,9 @@ COMMANDS = (
     Entry(
         "install",
         install.install,
-        ("headspace install", "headspace install --dry-run", "headspace install --yes -c ~/.claude -c ~/work/.claude"),
+        ("headspace install", "headspace install --dry-run", "headspace install --yes -c ~/.claude -c ~/.claude-team"),
     ),
-    Entry("uninstall", install.uninstall, ("headspace uninstall", "headspace uninstall --yes -c ~/work/.claude")),
+    Entry("uninstall", install.uninstall, ("headspace uninstall", "headspace uninstall --yes -c ~/.claude-team")),
     Entry(
         "doctor",
         doctor.doctor,
