@@ -80,7 +80,9 @@ def open_journal(settings: Settings, places: Places) -> SqlJournal:
     places.make()
     url = database_url(settings, places)
     try:
-        return SqlJournal(url)
+        journal = SqlJournal(url)
+        journal.open()
+        return journal
     except (SQLAlchemyError, OSError, ImportError) as error:
         reason = str(getattr(error, "orig", None) or error).splitlines()[0]
         raise BadConfiguration(
