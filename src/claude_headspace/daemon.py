@@ -4,6 +4,7 @@
 batches in flight are committed, streams are ended, the database is left clean.
 """
 
+import asyncio
 import contextlib
 import gc
 import os
@@ -12,7 +13,7 @@ import socket
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import partial
 from types import FrameType
 
@@ -30,25 +31,29 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from claude_headspace import __version__
 from claude_headspace.config import Places, Settings, claude_config_dirs
 from claude_headspace.engine import Engine, Outcome
-from claude_headspace.errors import BadConfiguration, HeadspaceError
+from claude_headspace.errors import BadConfiguration, HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, HookEndpoint
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
+from claude_headspace.inputs.shelter import Shelter
 from claude_headspace.inputs.sources import Sources
 from claude_headspace.inputs.spool import Spool
 from claude_headspace.inputs.surroundings import SurroundingsFinder
+from claude_headspace.journal.listener import Listener
 from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.journal.trouble import UNAVAILABLE
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
-from claude_headspace.outputs.reply import compose, for_claude
-from claude_headspace.ports import Journal
+from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
+from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
-from claude_headspace.surfaces.api import ENDPOINTS, Api, Health, HookStatus, PartHealth, SpoolStatus
+from claude_headspace.surfaces.api import ENDPOINTS, Api, Health, HookStatus, PartHealth, SpoolStatus, TroubleView
+from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.protocol import Protocol
@@ -57,10 +62,13 @@ from claude_headspace.surfaces.running import DaemonInfo, hold
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
 from claude_headspace.surfaces.wording import without_password
+from claude_headspace.troubles import Troubles
 
 log = structlog.get_logger(__name__)
 
 GRACE_SECONDS = 3
+RETRY_SECONDS = 1.0
+"""How soon a database that was away is tried again."""
 FIRST_DRAIN_SECONDS = 0.5
 """How long the start waits for the spool. A longer one is emptied while the daemon answers already."""
 
@@ -80,16 +88,30 @@ def open_journal(settings: Settings, places: Places) -> SqlJournal:
     places.make()
     url = database_url(settings, places)
     try:
-        journal = SqlJournal(url)
-        journal.open()
-        return journal
+        return SqlJournal(url)
     except (SQLAlchemyError, OSError, ImportError) as error:
-        reason = str(getattr(error, "orig", None) or error).splitlines()[0]
-        raise BadConfiguration(
-            "database_unusable",
-            f"The database {without_password(url)} cannot be opened: {reason}.",
-            "Check the setting `database` (see `headspace config`), and that its place exists and can be written.",
-        ) from error
+        raise _unusable(url, str(error).splitlines()[0]) from error
+
+
+def ready_journal(settings: Settings, places: Places, *, may_be_away: bool = False) -> SqlJournal:
+    """The journal of this home, ready for use; one that others share may be away for now, if that is allowed."""
+    journal = open_journal(settings, places)
+    try:
+        journal.open()
+    except JournalUnavailable as error:
+        if error.code != UNAVAILABLE:
+            raise
+        if not (may_be_away and journal.is_shared):
+            raise _unusable(database_url(settings, places), error.message) from error
+    return journal
+
+
+def _unusable(url: str, reason: str) -> BadConfiguration:
+    return BadConfiguration(
+        "database_unusable",
+        f"The database {without_password(url)} cannot be opened: {reason.rstrip('.')}.",
+        "Check the setting `database` (see `headspace config`), and that its place exists and can be written.",
+    )
 
 
 class Daemon:
@@ -100,14 +122,18 @@ class Daemon:
         self._places = places
         self._journal = journal
         self._started_at = wall_clock()
-        counts = journal.counts()
-        self._events_at_start = counts.events
+        self._counts = Counts(0, 0, 0, 0, {})
         self._events_stored = 0
         self._refusals: Counter[str] = Counter()
         self._presence = presence
+        self._waking: asyncio.Task[None] | None = None
+        self.troubles = Troubles(wall_clock)
         self.metrics = Metrics()
-        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, counts.last_seq)
-        self.engine = Engine(journal, self.broadcaster.publish, lambda: str(uuid.uuid4()), self.metrics.committed)
+        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds)
+        self.follower = Follower(journal, self.broadcaster) if journal.is_shared else None
+        self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
+        publish = self._leave_to_the_follower if self.follower else self.broadcaster.publish
+        self.engine = Engine(journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles)
         self._surroundings = SurroundingsFinder()
         self.sources = Sources(
             settings.host_name,
@@ -123,6 +149,7 @@ class Daemon:
         self.spool = Spool(
             places.spool, self._receiver, self._take, wall_clock, settings.max_body_bytes, self._count_refusal
         )
+        self._shelter = Shelter(self.spool, self._hear_now, settings.patience_seconds, self.troubles)
         self.api = Api(
             ReadModel(journal, wall_clock),
             self.engine,
@@ -171,38 +198,91 @@ class Daemon:
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         self.engine.start()
-        if self.spool.counts().depth:
-            await self.sources.gather()
-        self.spool.start()
-        await self.spool.first_drain(FIRST_DRAIN_SECONDS)  # what hooks told comes before what is found out without them
-        self.sources.start()
-        self.reconciler.start()
+        if self._is_ready():
+            await self._wake_up()
+        else:
+            self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
         if self._presence is not None:
             self._presence.start()
         try:
             yield
         finally:
-            if self._presence is not None:
-                await self._presence.stop()
-            await self.reconciler.stop()
-            await self.sources.stop()
-            await self.spool.stop()
-            await self.engine.stop()
-            self._surroundings.close()
-            self._journal.close()
+            await self._fall_asleep()
 
-    async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> bytes:
-        outcome = await self._hear(envelope, envelope.received_at)
+    def _is_ready(self) -> bool:
+        try:
+            self._journal.open()
+            self._counts = self._journal.counts()
+        except JournalUnavailable as error:
+            self.troubles.begin(error.message)
+            return False
+        return True
+
+    async def _wake_up_later(self) -> None:
+        """The database is away: hooks are answered meanwhile, and everything else begins when it is there."""
+        while True:
+            await asyncio.sleep(RETRY_SECONDS)
+            if not await asyncio.to_thread(self._is_ready):
+                continue
+            try:
+                await self._wake_up()
+            except JournalUnavailable as error:  # gone again
+                self.troubles.begin(error.message)
+            else:
+                self.troubles.end()
+                return
+
+    async def _wake_up(self) -> None:
+        """Begin with the journal: what waited in the spool comes before what is found out without hooks."""
+        await self.sources.recall()
+        if self.spool.counts().depth:
+            await self.sources.gather()
+        self.broadcaster.begin(self._counts.last_seq)
+        if self.listener is not None and self.follower is not None:
+            self.follower.start()
+            self.listener.start()
+        self.spool.start()
+        await self.spool.first_drain(FIRST_DRAIN_SECONDS)
+        self.sources.start()
+        self.reconciler.start()
+
+    async def _fall_asleep(self) -> None:
+        if self._presence is not None:
+            await self._presence.stop()
+        if self._waking is not None:
+            self._waking.cancel()
+            await asyncio.gather(self._waking, return_exceptions=True)
+        await self.reconciler.stop()
+        await self.sources.stop()
+        await self.spool.stop()
+        await self.engine.stop()
+        if self.listener is not None and self.follower is not None:
+            await self.listener.stop()
+            await self.follower.stop()
+        self._surroundings.close()
+        self._journal.close()
+
+    def _leave_to_the_follower(self, _messages: Sequence[StreamMessage]) -> None:
+        """The database tells it, and what others announced before."""
+
+    async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes, bool]:
+        outcome = await self._shelter.take(envelope)
+        if outcome is None:
+            return (b"" if for_claude_alone else msgspec.json.encode(SPOOLED)), False
         if for_claude_alone:
-            return for_claude(envelope.name, outcome.verdict)
-        return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate))
+            return for_claude(envelope.name, outcome.verdict), True
+        return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate)), True
 
     async def _take(self, envelope: Envelope) -> None:
         """What lay in the spool: news when it fired, which may have been long ago."""
         started = time.perf_counter()
         await self.sources.transcripts.tell_until(envelope.fired_at)
         await self._hear(envelope, envelope.fired_at)
+        self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
+
+    async def _hear_now(self, envelope: Envelope) -> Outcome:
+        return await self._hear(envelope, envelope.received_at)
 
     async def _hear(self, envelope: Envelope, at: Micros) -> Outcome:
         outcome = await self.engine.submit(envelope)
@@ -226,21 +306,41 @@ class Daemon:
     def health(self) -> Health:
         """Every background part's state."""
         parts = {
+            "journal": self._journal_health(),
             "writer": _part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
             "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
             "spool": _part(*self.spool.health()),
             **self._source_health(),
-            "stream": PartHealth("ok", f"{self.broadcaster.readers} readers"),
+            "stream": self._stream_health(),
         }
         ok = all(part.status == "ok" for part in parts.values())
         return Health("ok" if ok else "degraded", __version__, parts)
 
+    def _journal_health(self) -> PartHealth:
+        trouble = self.troubles.now
+        kind = "shared with other daemons" if self._journal.is_shared else "this daemon's own"
+        return _part(True, f"{trouble.reason} (since {iso(trouble.since)})" if trouble else None, kind)
+
+    def _stream_health(self) -> PartHealth:
+        failure = (self.listener.failure or self.follower.failure) if self.listener and self.follower else None
+        return _part(True, failure, f"{self.broadcaster.readers} readers")
+
     def _source_health(self) -> dict[str, PartHealth]:
         return {name: _part(*part) for name, part in self.sources.health().items()}
 
+    def _counted(self) -> Counts:
+        """What the journal holds; while it is away, what it held when it was last asked."""
+        if self.troubles.now is not None:
+            return self._counts
+        try:
+            return self._journal.counts()
+        except JournalUnavailable:
+            return self._counts
+
     def status(self) -> HookStatus:
         """How the receiver is doing."""
-        counts, polling, now = self._journal.counts(), self.reconciler.polling, wall_clock()
+        self._counts = self._counted()
+        counts, polling, now = self._counts, self.reconciler.polling, wall_clock()
         last, spool = self.reconciler.last_event_at, self.spool.counts()
         return HookStatus(
             enabled=True,
@@ -263,6 +363,11 @@ class Daemon:
                 last_drain_at=iso(spool.last_drain_at) if spool.last_drain_at else None,
             ),
             sources=self._source_health(),
+            journal=self._journal_health(),
+            troubles=[
+                TroubleView(iso(each.since), iso(each.until) if each.until else None, each.reason, each.spooled)
+                for each in self.troubles.all
+            ],
             version=__version__,
             pid=os.getpid(),
             started_at=iso(self._started_at),
@@ -339,7 +444,7 @@ def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], 
         configure_logging(places.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
         presence = Presence(places, host, port, settings.asked_hooks)
-        daemon = Daemon(settings, places, open_journal(settings, places), presence)
+        daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence)
         info = _announce(places, listener)
         listening(info)
         try:

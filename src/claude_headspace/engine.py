@@ -7,7 +7,7 @@ batches grow and the cost of a durable commit is shared.
 Rules
 - Nobody is answered before the commit, and what is announced was committed.
 - One event that cannot be understood is kept as it is, with the reason; it never spoils its batch.
-- A failed commit leaves no trace, in the database or in memory.
+- A failed commit leaves no trace, in the database or in memory; what waits behind it fails too.
 """
 
 import asyncio
@@ -51,6 +51,7 @@ from claude_headspace.ports import (
     Transaction,
     Writer,
 )
+from claude_headspace.troubles import Troubles
 
 log = structlog.get_logger(__name__)
 
@@ -108,11 +109,13 @@ class Engine:
         publish: Callable[[Sequence[StreamMessage]], None],
         new_id: Callable[[], str],
         observe_commit: Callable[[float, int], None] = lambda _seconds, _size: None,
+        troubles: Troubles | None = None,
     ) -> None:
         self._journal = journal
         self._publish = publish
         self._new_id = new_id
         self._observe_commit = observe_commit
+        self._troubles = troubles
         self._policy = Policy()
         self._waiting: asyncio.Queue[Submission | None] = asyncio.Queue()
         self._loop: asyncio.Task[None] | None = None
@@ -166,15 +169,31 @@ class Engine:
             results, messages = await self._journal.transact(lambda batch: self._process(batch, submissions))
         except Exception as error:  # whatever the journal raises, the loop goes on and everybody is told
             log.exception("batch_failed", size=len(submissions))
-            self.last_failure = str(error)
+            submissions += self._those_behind()
             results, messages = [_unavailable(error)] * len(submissions), []
+            self._note(str(error))
         else:
-            self.last_failure = None
+            self._note(None)
         self._observe_commit(time.perf_counter() - started, len(submissions))
         for submission, result in zip(submissions, results, strict=True):
             _settle(submission.future, result)
         if messages:
             self._announce(messages)
+
+    def _those_behind(self) -> list[Submission]:
+        """What waits behind a batch that failed fails with it, so that whoever sends again can keep the order."""
+        behind: list[Submission | None] = []
+        with contextlib.suppress(asyncio.QueueEmpty):
+            while True:
+                behind.append(self._waiting.get_nowait())
+        if None in behind:
+            self._waiting.put_nowait(None)
+        return [submission for submission in behind if submission is not None]
+
+    def _note(self, failure: str | None) -> None:
+        self.last_failure = failure
+        if self._troubles is not None:
+            self._troubles.end() if failure is None else self._troubles.begin(failure)
 
     def _announce(self, messages: Sequence[StreamMessage]) -> None:
         """They are stored: a reader that cannot be told now reads them from the journal."""

@@ -96,7 +96,7 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
     agents: frozenset[str] = frozenset()
     """Those that a sender named."""
     newcomers: frozenset[tuple[Identity | None, str, Micros]] = frozenset()
-    """Sessions, each with the project and the moment for which an agent is looked for should nobody know the session."""
+    """Sessions, each with the project and the moment in which its agent is looked for should nobody know it."""
 
 
 class Transaction(Protocol):

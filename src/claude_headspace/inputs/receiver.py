@@ -158,8 +158,9 @@ class HookReceiver:
         context = _context(identity, told, around)
         if kept is not body:
             context = msgspec.structs.replace(context, flaw="the text was broken and has been repaired")
+        envelope_id = new_id()
         return Envelope(
-            id=new_id(),
+            id=envelope_id,
             name=name,
             origin=Origin.HOOK,
             client="claude-code",
@@ -168,7 +169,7 @@ class HookReceiver:
             received_at=received_at,
             payload=kept,
             context=await self._with_relatives(context),
-            delivery_id=_delivery(told.get(b"delivery-id")),
+            delivery_id=_delivery(told.get(b"delivery-id")) or envelope_id,
         )
 
     async def _with_relatives(self, context: Context) -> Context:

@@ -8,6 +8,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.dialects import Dialect
 
+UNAVAILABLE = "journal_unavailable"
+
 
 @contextmanager
 def translated(dialect: Dialect) -> Iterator[None]:
@@ -17,7 +19,7 @@ def translated(dialect: Dialect) -> Iterator[None]:
         yield
     except raised as error:
         raise JournalUnavailable(
-            "journal_unavailable",
+            UNAVAILABLE,
             f"The journal cannot be used: {reason(error)}",
             "Look at `headspace logs`, and check that the disk has room and the database can be written.",
         ) from error
