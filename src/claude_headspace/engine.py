@@ -20,7 +20,7 @@ from typing import TypeVar
 import msgspec
 import structlog
 
-from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
+from claude_headspace.errors import STOPPING, BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.birth import born, claims
 from claude_headspace.kernel.correlate import (
@@ -146,7 +146,7 @@ class Engine:
     async def submit(self, envelope: Envelope, agent_id: str | None = None, *, announce: bool = True) -> Outcome:
         """Hand in an envelope and wait until it is stored. `agent_id` is for senders who know whose it is."""
         if self._closed:
-            raise JournalUnavailable("stopping", "The daemon is stopping.", "Send it again in a moment.")
+            raise JournalUnavailable(STOPPING, "The daemon is stopping.", "Send it again in a moment.")
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._waiting.put_nowait(Submission(envelope, agent_id, future, announce))
         return await future

@@ -12,6 +12,7 @@ import pytest
 
 from tests.postgres import Postgres
 from tests.stories.crowd import crowd
+from tests.stories.load import Ledger, Load, stored_marks
 from tests.support import RunningDaemon, running_daemon, wait_until
 
 
@@ -119,7 +120,7 @@ def test_two_machines_with_the_same_path_pane_and_pid_are_two(tmp_path: Path, da
         assert hosts == {first["agent_id"]: "laptop", second["agent_id"]: "desktop"}
 
 
-# --- one of them dies -------------------------------------------------------------------------------------------------
+# --- the stream -------------------------------------------------------------------------------------------------------
 
 
 def test_a_reader_of_one_daemon_hears_what_the_other_does(tmp_path: Path, database: str) -> None:
@@ -141,3 +142,31 @@ def test_a_lost_listener_misses_nothing(tmp_path: Path, postgres: Postgres, data
             assert reply.status == 200
         heard = [stream.until_type("agent_created").data["agent"]["session_id"] for _ in range(20)]
         assert heard == [f"s{number}" for number in range(20)]
+
+
+# --- one of them dies -------------------------------------------------------------------------------------------------
+
+
+def test_one_of_two_is_killed_under_load(tmp_path: Path, database: str) -> None:
+    """What either acknowledged is stored, exactly once; the other goes on, with all agents and no gap in the stream."""
+    with two_daemons(tmp_path, database) as (one, two), one.stream() as stream:
+        load = Load([one, two])
+        load.start()
+        wait_until(load.is_under_way, "some acknowledged events")
+        two.kill()
+        before = len(load.acknowledged)
+        wait_until(lambda: len(load.acknowledged) > before + 100, "the other daemon to go on")
+        stopping = threading.Thread(target=one.stop)
+        stopping.start()
+        heard = [message.id for message in stream.rest()]
+        stopping.join(60)
+        load.join()
+    ledger = Ledger()
+    ledger.enter(load)
+    ledger.check(stored_marks(tmp_path, database))
+    with running_daemon(tmp_path / "two", database=database) as again:
+        assert again.verified()
+        assert len(again.agents()) == 8
+        with again.stream(last_event_id=0) as stream:
+            stored = [stream.next().id for _ in heard]
+    assert stored == heard

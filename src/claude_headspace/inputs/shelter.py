@@ -4,6 +4,7 @@ Rules
 - A hook waits for the commit, but not longer than its patience: then its event is put into the spool, and the answer
   says so. Nothing is decided for it, as if nobody had been there.
 - The event has a delivery id: should the commit come after all, the copy from the spool counts no second time.
+- What comes while the daemon stops waits there for its next start.
 - As long as events wait there, those that come after them go there too. So they are taken in their order, and only the
   first hooks of a trouble wait at all.
 """
@@ -12,7 +13,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from claude_headspace.errors import JournalUnavailable
+from claude_headspace.errors import STOPPING, JournalUnavailable
 from claude_headspace.inputs.spool import Spool
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.troubles import Troubles
@@ -41,7 +42,8 @@ class Shelter(Generic[Outcome]):
             except TimeoutError:
                 self._troubles.begin(f"no commit within {self._patience:g} s")
             except JournalUnavailable as error:
-                self._troubles.begin(error.message)
+                if error.code != STOPPING:
+                    self._troubles.begin(error.message)
         await self._put(envelope)
         return None
 
