@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import psycopg
 import pytest
 
@@ -63,6 +64,20 @@ class Postgres:
     def stop(self) -> None:
         """As if the machine were gone: connections end at once."""
         self._control("-m", "immediate", "stop")
+
+    def freeze(self) -> None:
+        """Answer nothing, and close nothing."""
+        for process in self._processes():
+            process.suspend()
+
+    def thaw(self) -> None:
+        """Go on."""
+        for process in self._processes():
+            process.resume()
+
+    def _processes(self) -> list[psutil.Process]:
+        server = psutil.Process(self._server.get_pid())
+        return [server, *server.children()]
 
     def start(self) -> None:
         """Be there again."""

@@ -43,7 +43,7 @@ from claude_headspace.inputs.spool import Spool
 from claude_headspace.inputs.surroundings import SurroundingsFinder
 from claude_headspace.journal.listener import Listener
 from claude_headspace.journal.sql import SqlJournal
-from claude_headspace.journal.trouble import UNAVAILABLE
+from claude_headspace.journal.trouble import AWAY, UNUSABLE
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.envelope import Envelope, Micros
@@ -94,14 +94,14 @@ def open_journal(settings: Settings, places: Places) -> SqlJournal:
 
 
 def ready_journal(settings: Settings, places: Places, *, may_be_away: bool = False) -> SqlJournal:
-    """The journal of this home, ready for use; one that others share may be away for now, if that is allowed."""
+    """The journal of this home, ready for use; if that is allowed, its database may be away for now."""
     journal = open_journal(settings, places)
     try:
         journal.open()
     except JournalUnavailable as error:
-        if error.code != UNAVAILABLE:
+        if error.code not in (AWAY, UNUSABLE):
             raise
-        if not (may_be_away and journal.is_shared):
+        if error.code == UNUSABLE or not may_be_away:
             raise _unusable(database_url(settings, places), error.message) from error
     return journal
 

@@ -60,6 +60,7 @@ Made = TypeVar("Made")
 
 LARGEST_BATCH = 128
 NAMES_TRIED_AT_ONCE = 8
+TRY_SECONDS = 1.0
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -154,7 +155,7 @@ class Engine:
     async def _run(self) -> None:
         ending = False
         while not ending:
-            batch = [await self._waiting.get()]
+            batch = [await self._next()]
             with contextlib.suppress(asyncio.QueueEmpty):
                 while len(batch) < LARGEST_BATCH:
                     batch.append(self._waiting.get_nowait())
@@ -162,6 +163,17 @@ class Engine:
             submissions = [submission for submission in batch if submission is not None]
             if submissions:
                 await self._work_through(submissions)
+
+    async def _next(self) -> Submission | None:
+        """What comes next. After a failure, when nothing comes, see whether the journal can be written again."""
+        while self.last_failure is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(TRY_SECONDS):
+                    return await self._waiting.get()
+            with contextlib.suppress(Exception):
+                await self._journal.transact(lambda transaction: transaction.write([]))
+                self._note(None)
+        return await self._waiting.get()
 
     async def _work_through(self, submissions: list[Submission]) -> None:
         started = time.perf_counter()

@@ -23,6 +23,7 @@ class Load:
     def __init__(self, daemons: Sequence[RunningDaemon], round_number: int = 0) -> None:
         self._daemons = daemons
         self._round = round_number
+        self._halted = False
         self._threads = [threading.Thread(target=self._send, args=(number,)) for number in range(SENDERS)]
         self.sent: list[str] = []
         self.acknowledged: list[str] = []
@@ -40,6 +41,11 @@ class Load:
         assert all(thread.is_alive() for thread in self._threads)
         return len(self.acknowledged) > 200
 
+    def halt(self) -> None:
+        """Let every sender end its turn, and wait for that."""
+        self._halted = True
+        self.join()
+
     def join(self) -> None:
         """Wait until all senders have noticed that the daemon is gone."""
         for thread in self._threads:
@@ -51,6 +57,8 @@ class Load:
         try:
             with self._daemons[number % len(self._daemons)].client() as client:
                 for turn in count():
+                    if self._halted:
+                        return
                     self._one(client, session, turn, "user-prompt-submit", prompt=f"Do number {turn}.")
                     self._one(client, session, turn, "stop", last_assistant_message=f"I did number {turn}.")
         except (OSError, http.client.HTTPException):

@@ -35,7 +35,7 @@ class Shelter(Generic[Outcome]):
 
     async def take(self, envelope: Envelope) -> Outcome | None:
         """What came of an event; None when it waits in the spool."""
-        if self._troubles.now is None and not self._waiting:
+        if not self._waiting:
             try:
                 async with asyncio.timeout(self._patience):
                     return await self._hear(envelope)

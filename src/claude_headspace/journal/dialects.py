@@ -27,6 +27,18 @@ BUCKETS = 1_024
 """Identities share so many locks: PostgreSQL has room for some thousands at a time, and a collision costs nothing."""
 
 
+_PASSING = frozenset(
+    (
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,  # its companions cannot be made; that its directory is there was seen before
+    )
+)
+
+
 class Sqlite:
     """One file beside the daemon: durable, and quick about it."""
 
@@ -48,10 +60,14 @@ class Sqlite:
         "wal_autocheckpoint=4000",
     )
 
+    def may_pass(self, error: BaseException) -> bool:
+        """Whether it is a trouble of the moment: another program, a full disk, one that cannot be written."""
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING
+
     def open(self, url: URL) -> Engine:
         """Full durability: a batch is on the disk before anybody is answered. Group commit makes that cheap."""
         engine = create_engine(url)
-        if url.database:
+        if url.database and not Path(url.database).exists():
             Path(url.database).touch(mode=0o600)
 
         @event.listens_for(engine, "connect")
@@ -104,6 +120,12 @@ class Postgres:
         import psycopg
 
         return (psycopg.Error,)
+
+    def may_pass(self, error: BaseException) -> bool:
+        """Whether it is a trouble of the moment: the server is not there, or has no room for us."""
+        import psycopg
+
+        return isinstance(error, psycopg.OperationalError)
 
     def open(self, url: URL) -> Engine:
         """A pool whose connections are asked for a sign of life before they are used."""

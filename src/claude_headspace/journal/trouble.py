@@ -8,7 +8,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.dialects import Dialect
 
-UNAVAILABLE = "journal_unavailable"
+AWAY, UNUSABLE = "journal_unavailable", "database_unusable"
+"""What may pass by itself, and what will not."""
 
 
 @contextmanager
@@ -19,7 +20,7 @@ def translated(dialect: Dialect) -> Iterator[None]:
         yield
     except raised as error:
         raise JournalUnavailable(
-            UNAVAILABLE,
+            AWAY if dialect.may_pass(getattr(error, "orig", None) or error) else UNUSABLE,
             f"The journal cannot be used: {reason(error)}",
             "Look at `headspace logs`, and check that the disk has room and the database can be written.",
         ) from error
