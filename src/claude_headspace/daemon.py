@@ -32,6 +32,7 @@ from claude_headspace import __version__
 from claude_headspace.config import Places, Settings, claude_config_dirs
 from claude_headspace.engine import Engine, Outcome
 from claude_headspace.errors import BadConfiguration, HeadspaceError, JournalUnavailable
+from claude_headspace.inputs.clock import SteadyClock
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, HookEndpoint
 from claude_headspace.inputs.presence import Presence
@@ -67,6 +68,8 @@ from claude_headspace.troubles import Troubles
 log = structlog.get_logger(__name__)
 
 GRACE_SECONDS = 3
+LOOKED_BACK = 100
+"""Among how many events the last one of this machine is looked for at the start."""
 RETRY_SECONDS = 1.0
 """How soon a database that was away is tried again."""
 FIRST_DRAIN_SECONDS = 0.5
@@ -121,13 +124,14 @@ class Daemon:
         self._settings = settings
         self._places = places
         self._journal = journal
-        self._started_at = wall_clock()
+        self.troubles = Troubles(wall_clock)
+        self._clock = SteadyClock(wall_clock, self.troubles.note)
+        self._started_at = self._clock()
         self._counts = Counts(0, 0, 0, 0, {})
         self._events_stored = 0
         self._refusals: Counter[str] = Counter()
         self._presence = presence
         self._waking: asyncio.Task[None] | None = None
-        self.troubles = Troubles(wall_clock)
         self.metrics = Metrics()
         self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds)
         self.follower = Follower(journal, self.broadcaster) if journal.is_shared else None
@@ -137,26 +141,28 @@ class Daemon:
         self._surroundings = SurroundingsFinder()
         self.sources = Sources(
             settings.host_name,
-            wall_clock,
+            self._clock,
             claude_config_dirs(settings),
             journal,
             self._submit,
             self._surroundings,
         )
         cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
-        self.reconciler = Reconciler(cadence, wall_clock, self.sources.looks, awake_clock(wall_clock))
-        self._receiver = HookReceiver(settings.host_name, wall_clock, self._surroundings, self.sources.kinship)
+        self.reconciler = Reconciler(cadence, self._clock, self.sources.looks, awake_clock(wall_clock))
+        self._receiver = HookReceiver(
+            settings.host_name, self._clock, self._surroundings, self.sources.kinship, self._clock.told
+        )
         self.spool = Spool(
-            places.spool, self._receiver, self._take, wall_clock, settings.max_body_bytes, self._count_refusal
+            places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
         )
         self._shelter = Shelter(self.spool, self._hear_now, settings.patience_seconds, self.troubles)
         self.api = Api(
-            ReadModel(journal, wall_clock),
+            ReadModel(journal, self._clock),
             self.engine,
             self.broadcaster,
             self.metrics,
             journal,
-            wall_clock,
+            self._clock,
             settings.host_name,
             self.health,
             self.status,
@@ -168,7 +174,7 @@ class Daemon:
         sources = self.sources
         return History(
             self._settings.host_name,
-            wall_clock,
+            self._clock,
             lambda: claude_config_dirs(self._settings),
             self._journal,
             partial(_bring_in, self.engine),
@@ -213,10 +219,16 @@ class Daemon:
         try:
             self._journal.open()
             self._counts = self._journal.counts()
+            self._clock.go_on_after(self._last_heard())
         except JournalUnavailable as error:
             self.troubles.begin(error.message)
             return False
         return True
+
+    def _last_heard(self) -> Micros:
+        """When this machine told something last."""
+        ours = (stored.envelope for stored in self._journal.events(limit=LOOKED_BACK))
+        return max((each.received_at for each in ours if each.host == self._settings.host_name), default=0)
 
     async def _wake_up_later(self) -> None:
         """The database is away: hooks are answered meanwhile, and everything else begins when it is there."""
@@ -340,7 +352,7 @@ class Daemon:
     def status(self) -> HookStatus:
         """How the receiver is doing."""
         self._counts = self._counted()
-        counts, polling, now = self._counts, self.reconciler.polling, wall_clock()
+        counts, polling, now = self._counts, self.reconciler.polling, self._clock()
         last, spool = self.reconciler.last_event_at, self.spool.counts()
         return HookStatus(
             enabled=True,

@@ -52,6 +52,12 @@ class Troubles:
         self._known.append(Trouble(self._clock(), reason))
         log.warning("journal_unavailable", reason=reason)
 
+    def note(self, what: str) -> None:
+        """Something happened, and is over."""
+        if self.now is None:
+            at = self._clock()
+            self._known.append(Trouble(at, what, at))
+
     def spooled(self) -> None:
         """A hook was answered without the journal."""
         if self._known:
