@@ -9,10 +9,12 @@ import pytest
 from claude_headspace.config import (
     Places,
     Settings,
+    claude_config_dirs,
     describe_settings,
     effective_settings,
     find_places,
     load_settings,
+    note_config_dirs,
 )
 from claude_headspace.errors import BadConfiguration
 
@@ -163,3 +165,16 @@ def test_the_machine_has_a_name() -> None:
     """Agents carry the host's name, or the one that the user gave."""
     assert Settings().host_name == os.uname().nodename
     assert Settings(machine="laptop").host_name == "laptop"
+
+
+def test_config_dirs_with_our_hooks_are_remembered(places: Places, tmp_path: Path) -> None:
+    """They are looked into beside the usual ones while they exist, each once, until the hooks are taken away."""
+    work, gone, env = tmp_path / "work", tmp_path / "gone", {"CLAUDE_CONFIG_DIR": str(tmp_path / "own")}
+    work.mkdir()
+    places.make()
+    usual = claude_config_dirs(Settings(), places, env)
+    note_config_dirs(places, installed=[work, work, gone])
+    note_config_dirs(places, installed=[work])
+    assert claude_config_dirs(Settings(), places, env) == (*usual, work)
+    note_config_dirs(places, removed=[work])
+    assert claude_config_dirs(Settings(), places, env) == usual

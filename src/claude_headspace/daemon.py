@@ -14,6 +14,7 @@ import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
+from pathlib import Path
 from types import FrameType
 
 import msgspec
@@ -110,7 +111,7 @@ class Daemon:
         self.sources = Sources(
             settings.host_name,
             wall_clock,
-            claude_config_dirs(settings),
+            self._config_dirs,
             journal,
             self._submit,
             self._surroundings,
@@ -135,12 +136,15 @@ class Daemon:
             self._history(),
         )
 
+    def _config_dirs(self) -> tuple[Path, ...]:
+        return claude_config_dirs(self._settings, self._places)
+
     def _history(self) -> History:
         sources = self.sources
         return History(
             self._settings.host_name,
             wall_clock,
-            lambda: claude_config_dirs(self._settings),
+            self._config_dirs,
             self._journal,
             partial(_bring_in, self.engine),
             sources.sealer,

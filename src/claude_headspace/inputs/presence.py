@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from claude_headspace.config import Places
+from claude_headspace.inputs.loop import Loop
 from claude_headspace.kernel.wire import HOOKS
 
 EVERY = "*"
@@ -20,25 +21,19 @@ PAUSE_SECONDS = 1.0
 _REACHED_BY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
 
 
-class Presence:
+class Presence(Loop):
     """The daemon's sign at the door, kept up while it runs."""
 
     def __init__(self, places: Places, host: str, port: int, asked: Iterable[str]) -> None:
+        super().__init__()
         self._places = places
         self._line = f"{_REACHED_BY.get(host, host)} {port} {os.getpid()}\n".encode()
         names = set(asked)
         self._asked = set(HOOKS) if EVERY in names else {name for name in names if name.isidentifier()}
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Announce, and go on doing so."""
-        self._task = asyncio.create_task(self._run(), name="presence")
 
     async def stop(self) -> None:
         """Withdraw: from now on events are only told."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await super().stop()
         self._places.address_file.unlink(missing_ok=True)
         self._ask_for(set())
 
