@@ -6,44 +6,33 @@ when it is told that there is news, and every few seconds without being told.
 """
 
 import asyncio
-
-import structlog
+from collections.abc import Callable, Sequence
 
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.ports import Reader
+from claude_headspace.inputs.loop import Loop
+from claude_headspace.ports import Reader, StreamMessage
 from claude_headspace.surfaces.stream import Broadcaster
-
-log = structlog.get_logger(__name__)
 
 LOOK_SECONDS = 2.0
 PAGE = 500
 
 
-class Follower:
+class Follower(Loop):
     """Reads on."""
 
-    def __init__(self, reader: Reader, broadcaster: Broadcaster) -> None:
+    def __init__(
+        self, reader: Reader, broadcaster: Broadcaster, publish: Callable[[Sequence[StreamMessage]], None]
+    ) -> None:
+        super().__init__()
         self._reader = reader
         self._broadcaster = broadcaster
+        self._publish = publish
         self._bell = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self.failure: str | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether news are looked for."""
-        return self._task is not None and not self._task.done()
-
-    def start(self) -> None:
-        """Begin to follow."""
-        self._task = asyncio.create_task(self._run(), name="follower")
 
     async def stop(self) -> None:
         """Bring what is there, and follow no more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-            await self._try()
+        await super().stop()
+        await self._try()
 
     def heard(self) -> None:
         """There may be news."""
@@ -68,4 +57,4 @@ class Follower:
 
     async def _read_on(self) -> None:
         while messages := await asyncio.to_thread(self._reader.stream, self._broadcaster.newest, PAGE):
-            self._broadcaster.publish(messages)
+            self._publish(messages)
