@@ -95,6 +95,25 @@ def test_what_one_daemon_does_the_other_knows(tmp_path: Path, database: str) -> 
         assert one.verified()
 
 
+def test_a_question_held_by_one_daemon_is_answered_through_the_other(tmp_path: Path, database: str) -> None:
+    """Whoever takes the answer: it reaches the hook that is held open, where the client runs."""
+    with (
+        running_daemon(tmp_path / "one", database=database, machine="laptop") as one,
+        running_daemon(tmp_path / "two", database=database, machine="page") as two,
+        ThreadPoolExecutor(1) as client,
+    ):
+        where = {"session_id": "one", "cwd": "/projects/one"}
+        call = {"tool_name": "Bash", "tool_input": {"command": "make"}}
+        one.post("user-prompt-submit", {**where, "prompt": "Go."})
+        one.post("pre-tool-use", {**where, **call, "tool_use_id": "t1"})
+        shim = {**one.credentials("ingest"), "X-Headspace-Reply": "hook"}
+        hook = client.submit(one.post, "permission-request", {**where, **call}, shim)
+        held = wait_until(lambda: [wait for wait in two.get("/api/waits").json() if wait["held_until"]], "a held wait")
+        answer = two.send("POST", f"/api/waits/{held[0]['id']}/answer", {"decision": "allow"}, scope="act")
+        assert answer.status == 200, answer.body
+        assert hook.result(60).json()["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
+
+
 # --- hosts ------------------------------------------------------------------------------------------------------------
 
 
