@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import evolve, idle, ingest, shim, start, stream
+from bench import evolve, growth, idle, ingest, shim, start, stream
 from bench.options import Options
 from bench.report import Row
 
@@ -19,6 +19,8 @@ class Benchmark:
 BENCHMARKS: dict[str, Benchmark] = {
     "shim": Benchmark("what one hook costs, with the daemon up and down, beside `sh -c true`", shim.run),
     "ingest": Benchmark("hook events a second through a real daemon, beside an endpoint that does nothing", ingest.run),
+    "postgres": Benchmark("the same as ingest, with PostgreSQL on this machine", ingest.run_on_postgres),
+    "growth": Benchmark("ingest, list and start at 0, 100,000 and 1,000,000 events; rebuild; memory", growth.run),
     "stream": Benchmark("from a hook to the message on the event stream, at 500 hooks a second", stream.run),
     "evolve": Benchmark("the kernel alone: events a second decoded and evolved in memory", evolve.run),
     "idle": Benchmark(

@@ -148,7 +148,7 @@ class Daemon:
         self._presence = presence
         self._waking: asyncio.Task[None] | None = None
         self.metrics = Metrics()
-        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds)
+        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, is_shared=journal.is_shared)
         self.follower = Follower(journal, self.broadcaster, self._publish) if journal.is_shared else None
         self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
         self.holds = Holds(journal, self._act, self._clock, settings.hold_seconds, headless=settings.hold_headless)

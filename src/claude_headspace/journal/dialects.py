@@ -20,6 +20,8 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 
+from claude_headspace.journal.rows import storable
+
 CHANNEL = "headspace"
 """On which PostgreSQL tells that something was announced."""
 
@@ -131,11 +133,19 @@ class Postgres:
         """A pool whose connections are asked for a sign of life before they are used."""
         told = {name: value for name, value in self.connection.items() if name not in url.query}
         options = f"{self.session} {url.query.get('options', '')}".strip()
-        return create_engine(
+        engine = create_engine(
             url.set(drivername="postgresql+psycopg").difference_update_query(["options"]),
             pool_pre_ping=True,
             connect_args={**told, "options": options},
         )
+
+        @event.listens_for(engine, "before_cursor_execute", retval=True)
+        def _ask(
+            _connection: Connection, _cursor: Any, statement: str, given: Any, _context: Any, _many: bool
+        ) -> tuple[str, Any]:
+            return statement, _storable(given)
+
+        return engine
 
     def connect_writer(self, engine: Engine) -> Connection:
         """A connection of the pool."""
@@ -143,6 +153,15 @@ class Postgres:
 
     def tidy(self, _engine: Engine) -> None:
         """The server looks after itself."""
+
+
+def _storable(given: Any) -> Any:
+    """Values as PostgreSQL takes them: whoever asks for a text with a NUL means the one that was stored for it."""
+    if isinstance(given, str):
+        return storable(given)
+    if isinstance(given, dict):
+        return {name: _storable(value) for name, value in given.items()}
+    return type(given)(map(_storable, given)) if isinstance(given, list | tuple) else given
 
 
 Dialect = Sqlite | Postgres
