@@ -6,7 +6,6 @@ from claude_headspace.journal.dialects import CHANNEL
 from claude_headspace.journal.listener import Listener
 from tests.postgres import Postgres
 
-
 CUT = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE query LIKE 'LISTEN%' AND datname = current_database()
