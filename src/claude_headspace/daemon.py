@@ -291,6 +291,8 @@ class Daemon:
         self.reconciler.start()
 
     async def _fall_asleep(self) -> None:
+        """End everything; a database that does not answer is not waited for."""
+        patience = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._journal.abandon)
         if self._presence is not None:
             await self._presence.stop()
         if self._waking is not None:
@@ -304,7 +306,9 @@ class Daemon:
             await self.listener.stop()
             await self.follower.stop()
         self._surroundings.close()
-        self._journal.close()
+        await asyncio.to_thread(self._journal.close)
+        patience.cancel()
+        self._journal.abandon()
 
     def _leave_to_the_follower(self, _messages: Sequence[StreamMessage]) -> None:
         """The database tells it, and what others announced before."""

@@ -12,9 +12,12 @@ Order of the locks, so that no two batches ever wait for each other
     6. the counter of the sequence, whose holder is the next to commit
 """
 
+import os
+import socket
 import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +94,9 @@ class Sqlite:
         writer.connection.cursor().execute("PRAGMA busy_timeout=0")
         return writer
 
+    def cut(self) -> None:
+        """A file answers."""
+
     def tidy(self, engine: Engine) -> None:
         """Fold the write-ahead log into the file."""
         with engine.connect() as connection:
@@ -115,6 +121,10 @@ class Postgres:
         "application_name": "headspace",
     }
     """A server that fell silent is noticed within seconds; what the address itself says wins."""
+
+    def __init__(self) -> None:
+        self._open: set[Any] = set()
+        """The connections that there are."""
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
@@ -145,7 +155,21 @@ class Postgres:
         ) -> tuple[str, Any]:
             return statement, _storable(given)
 
+        @event.listens_for(engine, "connect")
+        def _connect(connection: Any, _record: object) -> None:
+            self._open.add(connection)
+
+        @event.listens_for(engine, "close")
+        def _close(connection: Any, _record: object) -> None:
+            self._open.discard(connection)
+
         return engine
+
+    def cut(self) -> None:
+        """Hang up on a server that does not answer: whoever waits for it is told so."""
+        for connection in list(self._open):
+            with suppress(OSError, self.errors[0]), socket.socket(fileno=os.dup(connection.pgconn.socket)) as line:
+                line.shutdown(socket.SHUT_RDWR)
 
     def connect_writer(self, engine: Engine) -> Connection:
         """A connection of the pool."""
