@@ -290,6 +290,10 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     finished_calls: tuple[FinishedCall, ...] = ()
     waits: tuple[Wait, ...] = ()
     queued: tuple[Heard, ...] = ()
+    returning: tuple[str, ...] = ()
+    """Background work that is over, and whose news waits for the turn to end."""
+    returned: tuple[str, ...] = ()
+    """Background work whose news came."""
     heard: tuple[Heard, ...] = ()
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
