@@ -4,6 +4,7 @@ One reader of the event stream for each home. It outlives the daemon: when anoth
 the last message that it has seen.
 """
 
+import contextlib
 import http.client
 import threading
 import time
@@ -83,13 +84,16 @@ class Board:
 
     def _read(self) -> None:
         while not self._closed:
-            try:
-                assert self.daemon is not None
-                self._stream = self.daemon.stream(last_event_id=self._last)
-                while not self._closed:
-                    self._take(self._stream.next())
-            except (AssertionError, AttributeError, EOFError, OSError, ValueError, http.client.HTTPException):
-                time.sleep(0.02)  # no daemon at the moment
+            if (daemon := self.daemon) is not None:
+                with contextlib.suppress(AttributeError, EOFError, OSError, ValueError, http.client.HTTPException):
+                    self._follow(daemon)
+            time.sleep(0.02)
+
+    def _follow(self, daemon: RunningDaemon) -> None:
+        """Read until the daemon ends, or the board does."""
+        with daemon.stream(last_event_id=self._last) as self._stream:
+            while not self._closed:
+                self._take(self._stream.next())
 
     def _take(self, message: Message) -> None:
         self._last = message.id or self._last

@@ -11,6 +11,7 @@ import itertools
 import json
 import re
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -113,6 +114,9 @@ class ScriptedModel:
 
     def __init__(self, script: Script) -> None:
         self.script = script
+        self.pauses: list[float] = []
+        """From each answer to the next request: the client's own time, tools and hooks included."""
+        self._answered = 0.0
         self._gates: dict[str, threading.Event] = {}
         self._server = _Server(self)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -127,6 +131,15 @@ class ScriptedModel:
             gate.set()
         self._server.shutdown()
         self._server.server_close()
+
+    def asked(self) -> None:
+        """A request came in."""
+        if self._answered:
+            self.pauses.append(time.perf_counter() - self._answered)
+
+    def answered(self) -> None:
+        """An answer went out."""
+        self._answered = time.perf_counter()
 
     def gate(self, name: str) -> threading.Event:
         """What holds a reply back."""
@@ -197,6 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _reply(self, body: dict[str, Any]) -> None:
         model = self.server.model
         chosen = choose(model.script, body)
+        model.asked()
         if chosen.held:
             model.gate(chosen.held).wait(PATIENCE_SECONDS)
         if chosen.status != 200:
@@ -208,6 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream(message)
         else:
             self._answer(message.whole())
+        model.answered()
 
     def _answer(self, body: dict[str, Any], status: int = 200) -> None:
         data = json.dumps(body).encode()

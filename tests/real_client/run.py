@@ -155,7 +155,7 @@ class Run:
         wait_until(lambda: self._is_at(state.partition(":")[0]), f"the client to be {state!r}")
 
     def _is_at(self, state: str) -> bool:
-        """Whether the client's own entry, as it is since the last deed, says so; work may be over by the time we look."""
+        """Whether the client's entry says so, as it is since the last deed; work may be over by the time we look."""
         if state == "ended":
             return not self.client.alive
         entry = self.client.entry

@@ -110,7 +110,13 @@ TURNS = [
         },
         [
             *(starts(), shows("idle"), types("Fix the login"), shows("working")),
-            *(types("Then the docs"), hears("Then the docs"), releases("words"), shows("idle")),
+            *(
+                types("Then the docs"),
+                hears("Then the docs"),
+                releases("words"),
+                hears("I wrote the docs."),
+                shows("idle"),
+            ),
         ],
         End(
             commands=["completed: Fix the login", "completed: Then the docs"],
