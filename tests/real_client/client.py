@@ -6,6 +6,7 @@ client has on its screen and in its registry entry is its own truth; what Headsp
 
 import json
 import os
+import re
 import secrets
 import shlex
 import signal
@@ -20,6 +21,7 @@ import psutil
 from tests.real_client.program import find_client, find_tmux
 from tests.support import wait_until
 
+_OPTION = re.compile(r"^[ │❯]*(\d)\. (.*?) *$", re.MULTILINE)
 API_KEY = "sk-ant-fake-0000"
 KEY_PAUSE = 0.4
 """The client drops keys that come sooner than a person could press them: after a text, and when a dialog appears."""
@@ -124,6 +126,10 @@ class Client:
         """What a person sees."""
         lines = self._terminals("capture-pane", "-p", "-t", self.pane).splitlines()
         return "\n".join(line.rstrip() for line in lines if line.strip())
+
+    def options(self) -> dict[str, str]:
+        """What the open dialog offers, by the keys that choose it; nothing if there is no dialog."""
+        return dict(_OPTION.findall(self.screen)) if "❯ 1." in self.screen else {}
 
     @property
     def entry(self) -> dict[str, Any]:

@@ -118,6 +118,7 @@ class ScriptedModel:
         """From each answer to the next request: the client's own time, tools and hooks included."""
         self._answered = 0.0
         self._gates: dict[str, threading.Event] = {}
+        self._reached: dict[str, threading.Event] = {}
         self._server = _Server(self)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
@@ -144,6 +145,15 @@ class ScriptedModel:
     def gate(self, name: str) -> threading.Event:
         """What holds a reply back."""
         return self._gates.setdefault(name, threading.Event())
+
+    def reached(self, name: str) -> threading.Event:
+        """Whether a reply is, or was, held back there."""
+        return self._reached.setdefault(name, threading.Event())
+
+    def hold(self, name: str) -> None:
+        """Wait until the gate is opened."""
+        self.reached(name).set()
+        self.gate(name).wait(PATIENCE_SECONDS)
 
 
 class _Server(ThreadingHTTPServer):
@@ -212,7 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
         chosen = choose(model.script, body)
         model.asked()
         if chosen.held:
-            model.gate(chosen.held).wait(PATIENCE_SECONDS)
+            model.hold(chosen.held)
         if chosen.status != 200:
             error = {"type": "api_error", "message": "scripted failure"}
             self._answer({"type": "error", "error": error}, chosen.status)
@@ -256,7 +266,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._event("content_block_start", index=index, content_block=begun)
         for number, (kind, name, piece) in enumerate(pieces):
             if number and gate:
-                self.server.model.gate(gate).wait(PATIENCE_SECONDS)
+                self.server.model.hold(gate)
             self._event("content_block_delta", index=index, delta={"type": kind, name: piece})
         self._event("content_block_stop", index=index)
 

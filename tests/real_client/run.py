@@ -1,5 +1,6 @@
 """A scenario on its way: steps are taken one after the other, each state is waited for, and the end is compared."""
 
+import contextlib
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -7,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.real_client.board import History, Shown
-from tests.real_client.client import DIALOG_PAUSE, KEY_PAUSE, Client, Home
+from tests.real_client.client import DIALOG_PAUSE, Client, Home
 from tests.real_client.house import House
 from tests.real_client.model import ScriptedModel
 from tests.real_client.scenario import Each, Lines, Scenario
@@ -18,6 +19,9 @@ SETTLE_SECONDS = 1.5
 
 PACE = {"idle": ("idle", "shell"), "waiting": ("waiting", "idle"), "error": ("idle",)}
 """What the client's own registry says in a state: the pace of a scenario that nobody hears."""
+TRIES = 3
+RETRY_SECONDS = 5.0
+"""A client that is busy with itself drops keys."""
 UNHEARD_SECONDS = 1.0
 """What is waited for something that only Headspace could show."""
 
@@ -89,12 +93,16 @@ class Run:
         self.act(lambda: self.clients.append(Client(self.house.terminals, self.home, self.model.url, *options)))
         self.client.wait_until_ready()
 
-    def answer(self, *keys: str) -> None:
-        """Press keys in a dialog."""
-        time.sleep(DIALOG_PAUSE)
-        self.client.press(*keys[:-1])
-        time.sleep(KEY_PAUSE if keys[1:] else 0)
-        self.act(lambda: self.client.press(keys[-1]))
+    def answer(self, option: str) -> None:
+        """Choose an option of the dialog by its first word, or press a key; again, if the client did not take it."""
+        shown = wait_until(self.client.options, "a dialog")
+        key = next((number for number, words in shown.items() if words.startswith(option)), option)
+        for _ in range(TRIES):
+            time.sleep(DIALOG_PAUSE)
+            self.act(lambda: self.client.press(key))
+            with contextlib.suppress(AssertionError):
+                wait_until(lambda: self.client.options() != shown, "an effect", limit=RETRY_SECONDS)
+                return
 
     def headless(self, *options: str) -> None:
         """Run a client that has no terminal, to its end."""
@@ -111,6 +119,11 @@ class Run:
             check=False,
         )
         assert done.returncode == 0, done.stderr
+
+    def reach(self, gate: str) -> None:
+        """Wait until the model is held."""
+        wait_until(self.model.reached(gate).is_set, f"the model at {gate}")
+        time.sleep(DIALOG_PAUSE)
 
     def find(self, file: str) -> None:
         """Wait for a file in the project."""

@@ -5,7 +5,7 @@
         {"Make it": [reply(bash("touch made")), reply(text("I made it."))]},
         [
             *(starts(), shows("idle"), types("Make it"), shows("working", "waiting: permission")),
-            *(answers("Enter"), shows("working", "idle")),
+            *(answers("Yes"), shows("working", "idle")),
         ],
         End(["completed: Make it"], ["USER COMMAND: Make it", "AGENT COMPLETION: I made it."]),
     )
@@ -83,9 +83,9 @@ def presses(*keys: str) -> Step:
     return lambda run: run.act(lambda: run.client.press(*keys))
 
 
-def answers(*keys: str) -> Step:
-    """Press keys in a dialog, once it takes them."""
-    return lambda run: run.answer(*keys)
+def answers(option: str) -> Step:
+    """Choose an option of the open dialog by its first word, or press a key in it."""
+    return lambda run: run.answer(option)
 
 
 def touches(file: str) -> Step:
@@ -96,6 +96,11 @@ def touches(file: str) -> Step:
 def finds(file: str) -> Step:
     """A tool has made a file in the project: it runs."""
     return lambda run: run.find(file)
+
+
+def reaches(gate: str) -> Step:
+    """The model is held at a gate, and what it said before has had time to arrive."""
+    return lambda run: run.reach(gate)
 
 
 def releases(gate: str) -> Step:

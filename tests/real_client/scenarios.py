@@ -17,6 +17,7 @@ from tests.real_client.scenario import (
     kills_daemon,
     pauses,
     presses,
+    reaches,
     releases,
     runs,
     shows,
@@ -142,13 +143,13 @@ PERMISSIONS = [
     Scenario(
         "permission approved",
         MAKE_IT,
-        [*ASKED, answers("Enter"), shows("working"), touches("go"), shows("idle")],
+        [*ASKED, answers("Yes"), shows("working"), touches("go"), shows("idle")],
         End(
             commands=["completed: Make it"],
             turns=["USER COMMAND: Make it", "AGENT COMPLETION: I made it."],
         ),
     ),
-    Scenario("permission rejected", MAKE_IT, [*ASKED, answers("Up", "Enter"), shows("idle")], CUT_SHORT),
+    Scenario("permission rejected", MAKE_IT, [*ASKED, answers("No"), shows("idle")], CUT_SHORT),
     Scenario("permission, Esc", MAKE_IT, [*ASKED, answers("Escape"), shows("idle")], CUT_SHORT),
 ]
 
@@ -157,7 +158,15 @@ INTERRUPTS = [
     Scenario(
         "Esc while the model speaks",
         {"Make it": [reply(text("I made it."), streams="words")]},
-        [starts(), shows("idle"), types("Make it"), shows("working"), answers("Escape"), shows("idle")],
+        [
+            starts(),
+            shows("idle"),
+            types("Make it"),
+            shows("working"),
+            reaches("words"),
+            presses("Escape"),
+            shows("idle"),
+        ],
         End(
             commands=["interrupted: Make it"],
             turns=["USER COMMAND: Make it", "AGENT PROGRESS: I "],
@@ -166,15 +175,31 @@ INTERRUPTS = [
     Scenario(
         "Esc before the first word",
         {"Make it": [reply(text("I made it."), held="words")]},
-        [starts(), shows("idle"), types("Make it"), shows("working"), answers("Escape"), shows("idle")],
+        [
+            starts(),
+            shows("idle"),
+            types("Make it"),
+            shows("working"),
+            reaches("words"),
+            presses("Escape"),
+            shows("idle"),
+        ],
         CUT_SHORT,
     ),
     Scenario(
         "Ctrl+C",
         {"Make it": [reply(text("I made it."), streams="words")]},
         [
-            *(starts(), shows("idle"), types("Make it"), shows("working"), answers("C-c"), shows("idle")),
-            *(answers("C-c", "C-c"), shows("ended")),
+            *(
+                starts(),
+                shows("idle"),
+                types("Make it"),
+                shows("working"),
+                reaches("words"),
+                presses("C-c"),
+                shows("idle"),
+            ),
+            *(pauses(1.0), presses("C-c", "C-c"), shows("ended")),
         ],
         End(
             commands=["interrupted: Make it"],
@@ -198,7 +223,7 @@ QUESTIONS = [
         {"Paint it": [reply(CHOOSE), reply(text("I painted it."))]},
         [
             *(starts(), shows("idle"), types("Paint it"), shows("working", "waiting: question")),
-            *(answers("Enter"), shows("working", "idle")),
+            *(answers("Red"), shows("working", "idle")),
         ],
         End(
             commands=["completed: Paint it"],
@@ -227,7 +252,7 @@ QUESTIONS = [
         {"Paint it": [reply(bash("echo mixing"), CHOOSE), reply(text("I painted it."))]},
         [
             *(starts(*FREE), shows("idle"), types("Paint it"), shows("working", "waiting: question")),
-            *(has(tool__name="AskUserQuestion"), answers("Enter"), shows("working", "idle")),
+            *(has(tool__name="AskUserQuestion"), answers("Red"), shows("working", "idle")),
         ],
         End(
             commands=["completed: Paint it"],
@@ -242,7 +267,7 @@ QUESTIONS = [
     Scenario(
         "plan approved",
         {"Plan it": PLAN},
-        [*PLANNED, answers("Enter"), shows("working", "idle")],
+        [*PLANNED, answers("Yes"), shows("working", "idle")],
         End(
             commands=["completed: Plan it"],
             turns=["USER COMMAND: Plan it", f"AGENT QUESTION: {THE_PLAN}", "AGENT COMPLETION: I followed the plan."],

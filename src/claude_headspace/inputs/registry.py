@@ -230,7 +230,7 @@ class RegistryWatch:
     def _moment(self, entry: Entry) -> Micros:
         """How long a client may rest before it is believed."""
         agent = self._known.of_session(entry.session_id)
-        return BEFORE_THE_NEXT if agent is not None and (agent.returning or agent.queued) else BETWEEN_TURNS
+        return BEFORE_THE_NEXT if agent is not None and agent.goes_on_by_itself(entry.at) else BETWEEN_TURNS
 
     def _again(self, path: str) -> None:
         asyncio.get_running_loop().call_later(HELD_BACK_SECONDS + 0.01, self._touched, {path})
