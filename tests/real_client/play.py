@@ -5,7 +5,7 @@ A scenario that ends its daemon, or is played while none runs, has a Headspace o
 
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,7 @@ class Take:
 
 @contextmanager
 def playing(takes: Sequence[Take], root: Path, workers: int) -> Iterator[dict[str, "Future[list[Timing]]"]]:
-    """Begin to play; what becomes of each take, by its name."""
+    """Begin to play; what becomes of each take, by its name. In the end what is shown must follow from the log."""
     with Terminals() as terminals:
         homes = [(take, take.home(root)) for take in takes]
         shared = [home for take, home in homes if not take.alone]
@@ -51,7 +51,10 @@ def playing(takes: Sequence[Take], root: Path, workers: int) -> Iterator[dict[st
                 house.install()
                 house.start()
             try:
-                yield {take.name: pool.submit(_play, take, home, house) for take, home in homes}
+                futures = {take.name: pool.submit(_play, take, home, house) for take, home in homes}
+                yield futures
+                wait(futures.values())
+                assert not shared or house.daemon.verified()
             finally:
                 pool.shutdown(cancel_futures=True)
 

@@ -182,6 +182,11 @@ class Run:
         else:
             time.sleep(UNHEARD_SECONDS)
 
+    def expect_child(self, child: int, parent: int) -> None:
+        """Wait until the API shows whose child it is."""
+        if self.heard:
+            self.expect_fields(child, {"parent_id": self._history(parent).agent_id})
+
     def expect_turn(self, words: str) -> None:
         """Wait until somebody said this."""
         if self.heard:

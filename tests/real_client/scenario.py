@@ -151,6 +151,11 @@ def has(of: int = 0, **fields: object) -> Step:
     return lambda run: run.expect_fields(of, fields)
 
 
+def belongs(child: int, parent: int) -> Step:
+    """An agent is another one's child."""
+    return lambda run: run.expect_child(child, parent)
+
+
 def hears(words: str) -> Step:
     """These words are among the agent's turns."""
     return lambda run: run.expect_turn(words)

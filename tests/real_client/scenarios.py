@@ -10,6 +10,7 @@ from tests.real_client.scenario import (
     End,
     Scenario,
     answers,
+    belongs,
     finds,
     has,
     hears,
@@ -439,7 +440,7 @@ SESSIONS = [
         },
         [
             *(starts(*FREE), shows("idle"), types("Ask another"), shows("working")),
-            *(shows("idle", "working", "idle", "ended", of=1), has(of=1, mode="headless")),
+            *(shows("idle", "working", "idle", "ended", of=1), has(of=1, mode="headless"), belongs(1, 0)),
             shows("idle"),
         ],
         End(
