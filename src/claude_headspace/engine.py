@@ -21,6 +21,7 @@ import structlog
 
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.answers import too_late
 from claude_headspace.kernel.birth import born, claims
 from claude_headspace.kernel.correlate import (
     CLAIMABLE_AFTER_END,
@@ -188,6 +189,7 @@ class Batch:
         try:
             agent, strategy, envelope = self._whose(envelope, event, submission.agent_id, known, found)
             self._refuse_taken_name(agent, event)
+            _refuse_late_answer(agent, event)
         except HeadspaceError as refusal:
             return refusal
         return self._apply(envelope, event, agent, strategy, found, announce=submission.announce)
@@ -351,6 +353,12 @@ def _taken(batch: Batch, submission: Submission) -> Answer:
     except Exception as error:
         log.exception("event_not_stored", event_name=submission.envelope.name)
         return _unavailable(error)
+
+
+def _refuse_late_answer(agent: Agent | None, event: Event) -> None:
+    """The first answer counts; here nobody can come in between."""
+    if agent is not None and (objection := too_late(agent, event)) is not None:
+        raise BadRequest("too_late", objection, "See `headspace show` for what it waits for now.", status=409)
 
 
 def _settle(future: "asyncio.Future[Outcome]", result: Answer) -> None:

@@ -22,6 +22,7 @@ import structlog
 
 from claude_headspace.inputs.files import FileWatch, opened
 from claude_headspace.inputs.known import KnownAgents
+from claude_headspace.inputs.loop import Loop
 from claude_headspace.inputs.processes import Kinship, is_alive
 from claude_headspace.inputs.receiver import Surroundings, new_id
 from claude_headspace.kernel.agent import Agent
@@ -81,7 +82,7 @@ class Client(msgspec.Struct, frozen=True):
     process: Context
 
 
-class RegistryWatch:
+class RegistryWatch(Loop):
     """Tells what clients say of themselves."""
 
     def __init__(
@@ -94,6 +95,7 @@ class RegistryWatch:
         surroundings: Surroundings,
         kinship: Kinship,
     ) -> None:
+        super().__init__()
         self._host = host
         self._clock = clock
         self._config_dirs = config_dirs
@@ -108,14 +110,7 @@ class RegistryWatch:
         self._paths: set[str] | None = set()
         self._wake = asyncio.Event()
         self._looked = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
         self.watch = FileWatch(self._places, self._touched, recursive=False)
-        self.failure: str | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether entries are read."""
-        return self._task is not None and not self._task.done()
 
     @property
     def clients(self) -> int:
@@ -137,15 +132,13 @@ class RegistryWatch:
 
     def start(self) -> None:
         """Begin to read."""
-        self._task = asyncio.create_task(self._run(), name="registry")
+        super().start()
         self.watch.start()
 
     async def stop(self) -> None:
         """Read no more."""
         await self.watch.stop()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await super().stop()
 
     def _places(self) -> list[Path]:
         return [place / "sessions" for place in self._config_dirs()]

@@ -33,7 +33,7 @@ class Sources:
         self,
         host: str,
         clock: Clock,
-        config_dirs: Sequence[Path],
+        config_dirs: Callable[[], Sequence[Path]],
         journal: Journal,
         submit: Submit,
         surroundings: Surroundings,
@@ -41,14 +41,12 @@ class Sources:
         self._submit = submit
         self.known = KnownAgents(host, journal.agents())
         self.kinship = Kinship()
-        self.registry = RegistryWatch(
-            host, clock, lambda: config_dirs, self.known, self._hand_in, surroundings, self.kinship
-        )
+        self.registry = RegistryWatch(host, clock, config_dirs, self.known, self._hand_in, surroundings, self.kinship)
         self.sealer = Sealer(host, clock, surroundings, self.registry.client_of)
         self.transcripts = TranscriptTailer(
             host,
             clock,
-            lambda: config_dirs,
+            config_dirs,
             self.known,
             journal,
             self._hand_in,

@@ -27,6 +27,7 @@ import structlog
 
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.doorbell import Doorbell
+from claude_headspace.inputs.loop import Loop
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.ports import Clock
@@ -73,7 +74,7 @@ class SpoolCounts(NamedTuple):
     last_drain_at: Micros | None
 
 
-class Spool:
+class Spool(Loop):
     """Empties the spool, at the start and whenever something is put in."""
 
     def __init__(
@@ -85,6 +86,7 @@ class Spool:
         largest_payload: int,
         refused: Callable[[str], None] = lambda _code: None,
     ) -> None:
+        super().__init__()
         self._folder = folder
         self._receiver = receiver
         self._take = take
@@ -92,30 +94,21 @@ class Spool:
         self._largest = largest_payload
         self._refused = refused
         self._doorbell = Doorbell(folder)
-        self._task: asyncio.Task[None] | None = None
         self._being_written = False
         self._drained_once = asyncio.Event()
         self._taken = 0
         self._last_drain_at: Micros | None = None
-        self.failure: str | None = None
 
     # --- running ---
-
-    @property
-    def running(self) -> bool:
-        """Whether the loop runs."""
-        return self._task is not None and not self._task.done()
 
     def start(self) -> None:
         """Begin to take what is there, and what comes."""
         self._doorbell.hang()
-        self._task = asyncio.create_task(self._run(), name="spool")
+        super().start()
 
     async def stop(self) -> None:
         """Take nothing more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await super().stop()
         self._doorbell.take_down()
 
     async def first_drain(self, seconds: float) -> None:

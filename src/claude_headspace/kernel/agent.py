@@ -159,6 +159,15 @@ class FinishedCall(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     subagent_id: str | None = None
 
 
+class Answered(msgspec.Struct, frozen=True):
+    """Who answered a wait through us: what, from where, when."""
+
+    words: str
+    by: str
+    via: str
+    at: Micros
+
+
 class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """An open need for a human."""
 
@@ -176,6 +185,10 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     suggestions: str = ""
     asked_in_text: bool = False
     """The last words of the turn were a question: no dialog is open, only a prompt answers it."""
+    held_until: Micros = 0
+    """Until when the client takes an answer through us; 0: it does not."""
+    answered: Answered | None = None
+    """An answer that the client has yet to take up, or has taken up."""
     closed_at: Micros | None = None
     resolution: str | None = None
 

@@ -293,6 +293,28 @@ class ClientVanished(msgspec.Struct, frozen=True):
     pid: int | None = None
 
 
+class WaitHeld(msgspec.Struct, frozen=True):
+    """The client holds its question open for an answer through us, until a moment."""
+
+    wait_id: str
+    until: Micros
+
+
+class WaitAnswered(msgspec.Struct, frozen=True):
+    """A person answered what is held open. The client has yet to take it up."""
+
+    wait_id: str
+    words: str
+    by: str
+    via: str
+
+
+class WaitReleased(msgspec.Struct, frozen=True):
+    """Nothing is held open any more; an answer that was on its way never arrived."""
+
+    wait_id: str
+
+
 class AgentRenamed(msgspec.Struct, frozen=True):
     """A person gave the agent another name."""
 
@@ -343,6 +365,9 @@ Fact = (
     | UsageMeasured
     | ClientReported
     | ClientVanished
+    | WaitHeld
+    | WaitAnswered
+    | WaitReleased
     | AgentRenamed
     | Observed
     | Several
