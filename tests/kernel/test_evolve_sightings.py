@@ -164,6 +164,13 @@ def test_an_unknown_status_changes_nothing(story: Story) -> None:
     assert story.board == ("working", None)
 
 
+def test_a_short_life_was_headless_all_the_same(story: Story) -> None:
+    """A client that a program started may be gone before anything says so."""
+    story.hook("SessionEnd", reason="other", at=5)
+    story.tell(ClientReported("", headless=True), at=4)
+    assert (story.agent.mode, story.board) == ("headless", ("ended", None))
+
+
 def test_only_the_clients_own_machine_can_miss_it(story: Story) -> None:
     """Another machine has a process of that number too, or has not: that says nothing."""
     story.tell(ClientVanished(None), origin=Origin.PROCESS, host="desktop")

@@ -172,6 +172,13 @@ class SubagentStarted(msgspec.Struct, frozen=True):
     """A sub-agent began (`meta.subagent_id`)."""
 
 
+class SubagentDescribed(msgspec.Struct, frozen=True):
+    """What kind of sub-agent it is, and what for: the client notes it beside the sub-agent's transcript."""
+
+    type: str
+    description: str
+
+
 class SubagentStopped(msgspec.Struct, frozen=True):
     """A sub-agent ended."""
 
@@ -245,15 +252,17 @@ class UserSpoke(msgspec.Struct, frozen=True):
 
 
 class PromptQueued(msgspec.Struct, frozen=True):
-    """A prompt was typed while the agent works: it waits for the turn to take it in, or to end."""
+    """A prompt waits for the turn to take it in, or to end; nobody typed it if a `finished_task` comes back with it."""
 
     text: str
+    finished_task: str | None = None
 
 
 class PromptUnqueued(msgspec.Struct, frozen=True):
     """A queued prompt will be no turn of its own: the running turn took it in, or it was withdrawn. Empty: all."""
 
     text: str
+    finished_task: str | None = None
 
 
 class TurnClosed(msgspec.Struct, frozen=True):
@@ -339,6 +348,7 @@ Fact = (
     | ElicitationAnswered
     | AttentionCalled
     | SubagentStarted
+    | SubagentDescribed
     | SubagentStopped
     | TurnStopped
     | TurnFailed

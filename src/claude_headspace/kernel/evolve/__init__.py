@@ -38,6 +38,7 @@ from claude_headspace.kernel.evolve.sightings import client_reported, client_van
 from claude_headspace.kernel.evolve.tools import (
     permission_asked,
     step_finished,
+    subagent_described,
     subagent_started,
     subagent_stopped,
     tool_failed,
@@ -140,6 +141,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.ElicitationAnswered: elicitation_answered,
     facts.AttentionCalled: attention,
     facts.SubagentStarted: subagent_started,
+    facts.SubagentDescribed: subagent_described,
     facts.SubagentStopped: subagent_stopped,
     facts.TurnStopped: stopped,
     facts.TurnFailed: failed,
