@@ -34,6 +34,7 @@ from claude_headspace.engine import Engine, Outcome
 from claude_headspace.errors import BadConfiguration, HeadspaceError
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, HookEndpoint
+from claude_headspace.inputs.policy.guard import PolicyGuard, asked_hooks
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
@@ -106,7 +107,10 @@ class Daemon:
         self._presence = presence
         self.metrics = Metrics()
         self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, counts.last_seq)
-        self.engine = Engine(journal, self.broadcaster.publish, lambda: str(uuid.uuid4()), self.metrics.committed)
+        self.guard = PolicyGuard(places, settings.policy_preset)
+        self.engine = Engine(
+            journal, self.broadcaster.publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.guard.judge
+        )
         self._surroundings = SurroundingsFinder()
         self.sources = Sources(
             settings.host_name,
@@ -191,9 +195,12 @@ class Daemon:
             await self.spool.stop()
             await self.engine.stop()
             self._surroundings.close()
+            self.guard.close()
             self._journal.close()
 
     async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> bytes:
+        if for_claude_alone:
+            await self.guard.gather(envelope, asked=True)
         outcome = await self._hear(envelope, envelope.received_at)
         if for_claude_alone:
             return for_claude(envelope.name, outcome.verdict)
@@ -203,6 +210,7 @@ class Daemon:
         """What lay in the spool: news when it fired, which may have been long ago."""
         started = time.perf_counter()
         await self.sources.transcripts.tell_until(envelope.fired_at)
+        await self.guard.gather(envelope, asked=False)
         await self._hear(envelope, envelope.fired_at)
         self._count(envelope.name, time.perf_counter() - started)
 
@@ -231,6 +239,7 @@ class Daemon:
             "writer": _part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
             "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
             "spool": _part(*self.spool.health()),
+            "policy": _part(*self.guard.health()),
             **self._source_health(),
             "stream": PartHealth("ok", f"{self.broadcaster.readers} readers"),
         }
@@ -340,7 +349,7 @@ def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], 
     with hold(places), _listen(settings) as listener:
         configure_logging(places.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
-        presence = Presence(places, host, port, settings.asked_hooks)
+        presence = Presence(places, host, port, (*settings.asked_hooks, *asked_hooks(settings.policy_preset)))
         daemon = Daemon(settings, places, open_journal(settings, places), presence)
         info = _announce(places, listener)
         listening(info)
