@@ -276,7 +276,7 @@ class Shell:
                 kept, self._sources = self._sources, []
                 name = words.text_of(node.named_children[-1], self)
                 by, self._sources = tuple(self._sources), kept
-                self.touch(name, Use.READ, "<")
+                self.touch(name, Use.READ, "redirect")
                 text, _ = self.content(name)
                 given = Flow(UNKNOWN if text is None else text, by)
         return given
@@ -302,7 +302,7 @@ class Shell:
                 self.child()._sequence(target, out)
                 continue
             name = words.text_of(target, self)
-            self.touch(name, Use.WRITE, ">")
+            self.touch(name, Use.WRITE, "redirect")
             errors = words.source(node).startswith("2")
             if not errors:
                 path = self.place(name)
