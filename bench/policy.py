@@ -1,7 +1,7 @@
 """Policy: how long a verdict takes, from the payload of a call to the rule, over the corpus of the tests.
 
-In this process, without the daemon: reading the call (shell, paths on the disk) and judging it by the shipped rules. What
-a hook waits for beside that is in `shim` (asking).
+In this process, without the daemon: reading the call (shell, paths on the disk) and judging it by the shipped rules.
+What a hook waits for beside that is in `shim` (asking).
 """
 
 import json

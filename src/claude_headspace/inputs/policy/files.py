@@ -85,7 +85,7 @@ def compose(
         name = str(rule.get("id", ""))
         rules[name] = {**rules.get(name, {}), **rule}
     made = tuple(_rule(rule, source, _own_places(places)) for rule in rules.values())
-    messaging = msgspec.convert({**shipped.messaging, **own.messaging}, Messaging, strict=False)
+    messaging = _messaging({**shipped.messaging, **own.messaging}, source)
     policy = Policy(rules=made if preset != "off" else (), strict=preset == "strict", shadow=preset == "watch")
     return RuleBook(policy=policy, messaging=messaging, contacts=contacts)
 
@@ -161,6 +161,13 @@ def _rule(values: Mapping[str, Any], source: Path, own: Mapping[str, str]) -> Ru
         raise _unusable(source, f"rule {name}: the outcome is deny, ask, warn or allow; `enabled = false` for none")
     lists = {field: _placed(getattr(rule, field), own) for field in ("reads", "writes", "deletes", "changes")}
     return msgspec.structs.replace(rule, **lists)
+
+
+def _messaging(values: Mapping[str, Texts], source: Path) -> Messaging:
+    try:
+        return msgspec.convert(values, Messaging)
+    except msgspec.ValidationError as error:
+        raise _unusable(source, f"messaging: {error}") from error
 
 
 def _placed(patterns: Texts, own: Mapping[str, str]) -> Texts:

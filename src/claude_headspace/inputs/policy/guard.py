@@ -73,14 +73,24 @@ def asked_hooks(preset: str) -> tuple[str, ...]:
 class PolicyGuard:
     """Judges the tool calls of one daemon."""
 
-    def __init__(self, places: Places, preset: str, home: Path | None = None) -> None:
+    def __init__(
+        self,
+        places: Places,
+        preset: str,
+        home: Path | None = None,
+        *,
+        patience: float = PATIENCE_SECONDS,
+        look_again: float = LOOK_AGAIN_SECONDS,
+    ) -> None:
+        self._patience = patience
+        self._look_again = look_again
         self._places = places
         self._preset = preset
         self._home = str(home or Path.home())
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
         self._gathered: OrderedDict[str, Gathered] = OrderedDict()
         self._projects: dict[str, tuple[object, tuple[Rule, ...], str | None]] = {}
-        self._looked_at = 0.0
+        self._looked_at: float | None = None
         self._stamp: object = None
         self.failure: str | None = None
         self.lapses: deque[Lapse] = deque(maxlen=REMEMBERED_LAPSES)
@@ -100,7 +110,7 @@ class PolicyGuard:
         lapse = None if asked or self._preset not in ENFORCING else NOT_ASKED
         looking = asyncio.get_running_loop().run_in_executor(self._thread, self._look, envelope, lapse)
         try:
-            found = await asyncio.wait_for(looking, PATIENCE_SECONDS)
+            found = await asyncio.wait_for(looking, self._patience)
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
             found = Gathered(self.book.policy, None, _words(error))
@@ -117,7 +127,7 @@ class PolicyGuard:
     def _refresh(self) -> None:
         """Read the user's files again if they changed; bad ones change nothing but what is said of them."""
         now = time.monotonic()
-        if now < self._looked_at + LOOK_AGAIN_SECONDS:
+        if self._looked_at is not None and now < self._looked_at + self._look_again:
             return
         self._looked_at = now
         stamp = tuple(map(_stamp, (self._places.policy_file, self._places.contacts_file)))
