@@ -27,6 +27,9 @@ class Argv(msgspec.Struct, frozen=True):
 
 Deed = Touch | Script | Argv | Trait
 
+MOST_ROUNDS = 10
+"""Values of a loop's name that are looked at."""
+
 
 # --- Python -----------------------------------------------------------------------------------------------------------
 
@@ -58,22 +61,38 @@ class _Python:
         self._home = home
         self._modules: dict[str, str] = {}
         self._values: dict[str, str] = {}
+        self._choices: dict[str, list[str]] = {}
 
     def deeds(self, tree: ast.AST) -> list[Deed]:
-        found: list[Deed] = []
-        for node in ast.walk(tree):
-            match node:
-                case ast.Import(names=names):
-                    self._modules |= {alias.asname: alias.name for alias in names if alias.asname}
-                case ast.ImportFrom(module=module, names=names):
-                    self._modules |= {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    self._values[name] = self._text(value)
-                case ast.While() if any(self._name(n) == "os.fork" for n in ast.walk(node)):
-                    found.append(Trait.FORK_BOMB)
-                case ast.Call():
-                    found += self._call(node)
-        return found
+        """Once for every value that a loop's name takes."""
+        nodes = list(ast.walk(tree))
+        for node in nodes:
+            self._bind(node)
+        found: dict[Deed, None] = {}
+        for number in range(min(max(map(len, self._choices.values()), default=1), MOST_ROUNDS)):
+            self._values |= {name: texts[number % len(texts)] for name, texts in self._choices.items()}
+            found |= dict.fromkeys(deed for node in nodes for deed in self._deeds(node))
+        return list(found)
+
+    def _bind(self, node: ast.AST) -> None:
+        match node:
+            case ast.Import(names=names):
+                self._modules |= {alias.asname: alias.name for alias in names if alias.asname}
+            case ast.ImportFrom(module=module, names=names):
+                self._modules |= {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self._values[name] = self._text(value)
+            case (
+                ast.For(target=ast.Name(id=name), iter=ast.List(elts=values) | ast.Tuple(elts=values))
+                | ast.comprehension(target=ast.Name(id=name), iter=ast.List(elts=values) | ast.Tuple(elts=values))
+            ) if values:
+                self._choices[name] = [self._text(value) for value in values]
+
+    def _deeds(self, node: ast.AST) -> Iterator[Deed]:
+        if isinstance(node, ast.Call):
+            yield from self._call(node)
+        elif isinstance(node, ast.While) and any(self._name(each) == "os.fork" for each in ast.walk(node)):
+            yield Trait.FORK_BOMB
 
     def _name(self, node: ast.AST) -> str:
         """The full name of what is called: `rmtree` after `from shutil import rmtree` is `shutil.rmtree`."""

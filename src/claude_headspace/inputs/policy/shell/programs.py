@@ -95,6 +95,7 @@ HABITS: dict[str, Habit] = {
         all=Use.WRITE, skip=1, skip_unless=("e", "E"), valued=("e", "E", "I", "M"), attached="i", only_with=("i",)
     ),
     "ruby": Habit(all=Use.WRITE, skip=1, skip_unless=("e",), valued=("e", "I", "r"), attached="i", only_with=("i",)),
+    **dict.fromkeys(("vi", "vim", "nvim", "nano", "emacs"), Habit(all=Use.WRITE, valued=("c", "S", "u", "eval"))),
     "ed": Habit(all=Use.WRITE, valued=("p", "prompt")),
     "ex": Habit(all=Use.WRITE, valued=("c",)),
     "patch": Habit(all=Use.WRITE, valued=("i", "p", "o", "d", "r", "input", "strip"), writes=("o", "d", "directory")),
@@ -194,11 +195,13 @@ def _openssl(arguments: Sequence[str]) -> Iterator[Touch]:
 
 
 def _git(arguments: Sequence[str]) -> Iterator[Touch]:
-    """`git clean` and `git rm` delete, `git -C DIR` names where."""
+    """`git clean` and `git rm` delete, `git restore` and `git checkout --` write; `git -C DIR` names where."""
     given = read(arguments, ("C", "c", "e", "git-dir", "work-tree"))
     place = (given.given("C") or ["."])[-1]
     if given.operands[:1] == ("clean",) and given.has("f", "force"):
         yield from (Touch(path, Use.DELETE) for path in given.operands[1:] or (f"{place}/untracked",))
+    elif given.operands[:1] == ("restore",) or (given.operands[:1] == ("checkout",) and "--" in arguments):
+        yield from (Touch(path, Use.WRITE) for path in given.operands[1:])
     elif given.operands[:1] in (("rm",), ("mv",)):
         yield from (Touch(path, Use.DELETE, given.has("r")) for path in given.operands[1:])
 

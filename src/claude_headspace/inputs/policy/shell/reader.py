@@ -313,7 +313,11 @@ class Shell:
 
     def execute(self, arguments: list[str], given: Flow, fed: tuple[str, ...] = ()) -> Flow:
         """Run a program: note it, and follow it where it runs others."""
-        while arguments and not arguments[0]:
+        while arguments and plain(arguments[0]) in (
+            "",
+            "{",
+            "!",
+        ):  # the grammar takes `! { rm x; }` for a program called {
             arguments = arguments[1:]
         if not arguments or not self.findings.spend():
             return EMPTY

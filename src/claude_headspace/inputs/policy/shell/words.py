@@ -117,19 +117,22 @@ def _ansi_string(node: Node, _world: World, _quoted: bool) -> str:
     return ansi(source(node)[2:-1]) or NOTHING
 
 
-def _expanded(value: str, quoted: bool) -> str:
-    """An expansion's value: outside of quotes it is split at blanks, and its globs are meant."""
+def _expanded(value: str, quoted: bool, world: World) -> str:
+    """An expansion's value: outside of quotes it is split, at blanks or as `IFS` says, and its globs are meant."""
     if quoted:
         return value
-    return re.sub(r"[ \t\n]+", SPLIT, "".join(MEANT.get(char, char) if char in "*?[" else char for char in value))
+    gaps = world.variable("IFS")
+    gaps = " \t\n" if UNKNOWN in gaps else gaps
+    marks = {ord(char): MEANT[char] for char in "*?["} | {ord(char): SPLIT for char in gaps}
+    return value.translate(marks)
 
 
 def _simple_expansion(node: Node, world: World, quoted: bool) -> str:
-    return _expanded(world.variable(source(node)[1:].strip("{}")), quoted)
+    return _expanded(world.variable(source(node)[1:].strip("{}")), quoted, world)
 
 
 def _substitution(node: Node, world: World, quoted: bool) -> str:
-    return _expanded(world.substituted(node).rstrip("\n"), quoted)
+    return _expanded(world.substituted(node).rstrip("\n"), quoted, world)
 
 
 def _process_substitution(node: Node, world: World, _quoted: bool) -> str:
@@ -164,7 +167,7 @@ def _parameter(node: Node, world: World, quoted: bool) -> str:
     operator = _OPERATOR.match(found["rest"])
     if operator is not None:
         value = _operated(node, world, name, value, operator[0], found["rest"][operator.end() :])
-    return _expanded(value, quoted)
+    return _expanded(value, quoted, world)
 
 
 def _operated(node: Node, world: World, name: str, value: str, operator: str, rest: str) -> str:
