@@ -2,8 +2,8 @@
 
 Rules
 - `deny` wins over `ask`, `ask` over `warn`, `warn` over `allow`; among equals the first rule speaks.
-- `allow` speaks only for a call of which it covers every program: `git status && curl …` is not allowed by a rule
-  about `git`.
+- `allow` speaks only for a call of which it covers everything: `git status && curl …` is not allowed by a rule about
+  `git`, nor is `git diff > file`.
 - A verdict names its rule, and is stored with the event. Nothing is decided twice.
 """
 
@@ -13,7 +13,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
-from claude_headspace.kernel.policy.call import Call, Subject
+from claude_headspace.kernel.policy.call import Call, Subject, Use
 from claude_headspace.kernel.policy.matching import Hit, hits
 from claude_headspace.kernel.policy.rules import Policy
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
@@ -60,13 +60,18 @@ def ruling_of(policy: Policy, hit: Hit) -> Ruling:
 
 
 def _covers(found: list[Hit], call: Call) -> bool:
-    """Whether all of the call is allowed by some rule, and nothing of it is in doubt."""
+    """Whether all of the call is allowed by some rule: every program, and every file that it changes."""
     allowing = [hit for hit in found if hit.rule.outcome is Ruling.ALLOW and not hit.unclear]
     if call.traits or not allowing:
         return False
     if any(hit.program is None and not any(hit.rule.path_lists) for hit in allowing):
         return True
-    return set(call.programs) <= {hit.program for hit in allowing} if call.programs else len(call.paths) == 1
+    changed_by = {use.by for use in call.paths if use.use is not Use.READ}
+    by_path = [hit for hit in allowing if any(hit.rule.path_lists)]
+    if not call.programs:
+        return bool(by_path)
+    names = {hit.program.name for hit in by_path if hit.program is not None}
+    return changed_by <= names and set(call.programs) <= {hit.program for hit in allowing}
 
 
 WORDS = {

@@ -4,6 +4,7 @@ Rules
 - Pure, and total: any call, any rule.
 - A path fits when it fits as written or as it really is. What is deleted with everything below it also takes what a
   rule protects further down: a rule about `~/.ssh/**` holds for `rm -rf ~`.
+- Who allows must mean every file that is changed, by both names; who denies, only one.
 - A path that is not known fits for certain only by its known end (`$X/.env`). Where it would fit if the unknown part
   were nothing (`rm -rf "$X/"`), or nothing of it is known, it is unclear, and the rule says what that means.
 """
@@ -122,11 +123,12 @@ def written(program: Program) -> str:
 
 
 def _by_path(rule: Rule, call: Call, program: Program | None) -> Iterator[Hit]:
+    used = [use for use in call.paths if program is None or use.by == program.name]
+    if rule.outcome == "allow" and not all(_is_allowed(rule, use, call) for use in used):
+        return
     unclear: Hit | None = None
-    for use in call.paths:
-        if program is not None and use.by != program.name:
-            continue
-        patterns = [p for name, uses in USES.items() if use.use in uses for p in getattr(rule, name)]
+    for use in used:
+        patterns = _patterns(rule, use)
         if not patterns or _is_excepted(rule, use, call):
             continue
         about = f"{use.by} {VERBS[use.use]} {use.path}".strip().replace(UNKNOWN, "?")
@@ -137,6 +139,20 @@ def _by_path(rule: Rule, call: Call, program: Program | None) -> Iterator[Hit]:
             unclear = Hit(rule, about, unclear=True, program=program)
     if unclear is not None:
         yield unclear
+
+
+def _patterns(rule: Rule, use: PathUse) -> list[str]:
+    """What a rule says of files that are used so."""
+    return [pattern for name, uses in USES.items() if use.use in uses for pattern in getattr(rule, name)]
+
+
+def _is_allowed(rule: Rule, use: PathUse, call: Call) -> bool:
+    """Whether a rule that allows means this file too; what is only read needs no rule."""
+    patterns = _patterns(rule, use)
+    if not patterns:
+        return use.use is Use.READ
+    fits = all(any(fits_path(p, name, call) for p in patterns) for name in {use.path, use.real or use.path})
+    return fits and not _is_excepted(rule, use, call)
 
 
 def _is_excepted(rule: Rule, use: PathUse, call: Call) -> bool:
