@@ -31,7 +31,13 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         "127.0.0.1"
     )
     port: Annotated[int, Meta(description="Port to listen on; 0 takes a free one.", ge=0, le=65535)] = 5055
-    database: Annotated[str, Meta(description="Database address; empty means SQLite in the data directory.")] = ""
+    database: Annotated[
+        str,
+        Meta(
+            description="Database address, such as `postgresql://user@host/headspace`; empty means SQLite in the data "
+            "directory. `HEADSPACE_DATABASE_URL` is understood too."
+        ),
+    ] = ""
     ingest: Annotated[
         Literal["open", "token"],
         Meta(description="Who may send hook events: any local program (only recorded), or only holders of a token."),
@@ -60,7 +66,29 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             "the like, `strict` denies all of it, `watch` only records what `guard` would do, `off` looks at nothing."
         ),
     ] = "guard"
-    machine: Annotated[str, Meta(description="This machine's name on the board; empty takes the host name.")] = ""
+    hold_seconds: Annotated[
+        float,
+        Meta(
+            description="How long a question of Claude Code can be answered through Headspace, in seconds. Its own "
+            "dialog stays usable all the while. 0: never.",
+            ge=0,
+            le=86_000,
+        ),
+    ] = 3600.0
+    hold_headless: Annotated[
+        bool, Meta(description="Whether clients that nobody sits in front of (`claude -p`) wait for an answer too.")
+    ] = False
+    machine: Annotated[
+        str,
+        Meta(
+            description="This machine's name on the board, and what tells its agents from those of others that share "
+            "the database; empty takes the host name."
+        ),
+    ] = ""
+    patience_seconds: Annotated[
+        float,
+        Meta(description="How long a hook waits for the database; then its event waits in the spool.", gt=0),
+    ] = 1.0
     max_body_bytes: Annotated[int, Meta(description="Largest request body; a larger one gets 413.", ge=1024)] = 8 * MIB
     heartbeat_seconds: Annotated[float, Meta(description="Pause between heartbeat comments of the stream.", gt=0)] = (
         15.0
@@ -248,12 +276,11 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 
 def _flat(values: dict[str, Any]) -> dict[str, Any]:
-    """Tables are a way to write long names: `preset` below `[policy]` is `policy_preset`."""
+    """A table is a way to write long names: `preset` below `[policy]` is `policy_preset`."""
     found: dict[str, Any] = {}
     for name, value in values.items():
-        found |= (
-            {f"{name}_{inner}": each for inner, each in value.items()} if isinstance(value, dict) else {name: value}
-        )
+        is_prefix = isinstance(value, dict) and any(f"{name}_{inner}" in Settings.__struct_fields__ for inner in value)
+        found |= {f"{name}_{inner}": each for inner, each in value.items()} if is_prefix else {name: value}
     return found
 
 
