@@ -52,10 +52,8 @@ def uses(
     for text in _names(field, directory):
         path = absolute(text, directory)
         via = _through(path, links or {})
-        real = really(via or text, directory, follow=use is not Use.DELETE)
-        found.append(
-            PathUse(path, use, os.path.normpath(real) if real and real != path else "", recursive=recursive, by=by)
-        )
+        real = os.path.normpath(really(via or text, directory, follow=use is not Use.DELETE) or path)
+        found.append(PathUse(path, use, real if real != path else "", recursive=recursive, by=by))
     return found
 
 

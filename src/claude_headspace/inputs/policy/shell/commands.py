@@ -28,14 +28,18 @@ from claude_headspace.inputs.policy.shell.wrappers import (
     run_wrapped,
     xargs,
 )
-from claude_headspace.kernel.policy.call import UNKNOWN
+from claude_headspace.kernel.policy.call import UNKNOWN, Trait
 
 
 def read_shell(text: str, *, directory: str, home: str, project: str = "") -> Findings:
     """What a text of the shell would do."""
     findings = Findings()
     shell = Shell(findings, directory=directory, home=home, project=project, commands=COMMANDS, ordinary=ordinary)
-    shell.run(text)
+    try:
+        shell.run(text)
+    except RecursionError:  # no person writes that
+        findings.traits[Trait.UNREADABLE_SCRIPT] = None
+    findings.programs, findings.paths = list(dict.fromkeys(findings.programs)), list(dict.fromkeys(findings.paths))
     return findings
 
 

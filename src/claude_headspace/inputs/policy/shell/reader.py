@@ -115,13 +115,22 @@ class Shell:
     def substituted(self, node: Node) -> str:
         """What the commands in `$( )` print."""
         kept, self._sources = self._sources, []
-        out = self.child()._sequence(node, EMPTY)
+        out = self._within(node)
         self._sources = [*kept, *out.by]
         return out.text
 
+    def _within(self, node: Node) -> Flow:
+        """What the commands of a substitution print; they have a shell of their own."""
+        child = self.child()
+        child.depth += 1
+        if child.depth > DEEPEST:
+            self.findings.traits[Trait.UNREADABLE_SCRIPT] = None
+            return Flow(UNKNOWN)
+        return child._sequence(node, EMPTY)
+
     def substituted_file(self, node: Node) -> str:
         """The file that `<( )` stands for."""
-        out = self.child()._sequence(node, EMPTY)
+        out = self._within(node)
         name = f"/dev/fd/{63 + len(self.files)}"
         self.files[name] = out.text
         self._sources += out.by
