@@ -1,8 +1,9 @@
 """Reads shell as bash would, without running any of it: which programs run, which files they touch.
 
-`reader` walks the syntax tree of tree-sitter-bash in order and keeps what is known on the way (directory, variables,
-functions, texts written to files); `words` expands what is written into what arrives; `programs` knows what programs
-do with their arguments, `prints` what some of them print, `languages` the little that is read of Python and others.
+`reader` walks the syntax tree (`syntax`) in order and keeps what is known on the way: directory, variables, functions,
+texts written to files. `words` expands what is written into what arrives. `commands` is the table of programs that are
+followed: those that run texts (`scripts`, `languages`) and those that run others (`wrappers`). What all others do to
+files is in `programs`, what some of them print in `prints`.
 
 Rules
 - What cannot be told is `UNKNOWN`, never guessed. Both branches of a condition are taken.

@@ -2,9 +2,10 @@
 
 from claude_headspace.inputs.policy.shell import arguments as options
 from claude_headspace.inputs.policy.shell.findings import Findings
+from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow
 from claude_headspace.inputs.policy.shell.languages import LANGUAGES
 from claude_headspace.inputs.policy.shell.markers import has_glob, plain
-from claude_headspace.inputs.policy.shell.reader import EMPTY, Flow, Run, Shell
+from claude_headspace.inputs.policy.shell.reader import Run, Shell
 from claude_headspace.inputs.policy.shell.scripts import (
     SHELLS,
     do_eval,

@@ -32,6 +32,11 @@ def plain(text: str) -> str:
     return "".join(PLAIN.get(char, char) for char in text) if _ALL.search(text) else text
 
 
+def quoted(argument: str) -> str:
+    """An argument that the shell takes as it is."""
+    return "'" + plain(argument).replace("'", "'\\''") + "'"
+
+
 def has_glob(text: str) -> bool:
     """Whether bash would look for files of that name."""
     return _GLOB.search(text) is not None

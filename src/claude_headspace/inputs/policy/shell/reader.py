@@ -1,28 +1,19 @@
 """Walks the syntax tree in the order in which bash would, and remembers what bash would know by then."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
-import msgspec
 from tree_sitter import Node
 
 from claude_headspace.inputs.policy.paths import absolute, looked_up, script_text, uses
 from claude_headspace.inputs.policy.shell import syntax, words
 from claude_headspace.inputs.policy.shell.findings import DEEPEST, Findings
-from claude_headspace.inputs.policy.shell.markers import SPLIT, plain, without_markers
+from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow, joined
+from claude_headspace.inputs.policy.shell.markers import SPLIT, plain, quoted, without_markers
 from claude_headspace.kernel.policy.call import UNKNOWN, Program, Trait, Use
 
 MOST_ROUNDS = 20
 """Rounds of a loop that are looked at."""
 
-
-class Flow(msgspec.Struct, frozen=True):
-    """What goes from one program to the next: the text as far as it is known, and who it comes from."""
-
-    text: str = ""
-    by: tuple[str, ...] = ()
-
-
-EMPTY = Flow()
 
 Run = Callable[["Shell", str, list[str], Flow], Flow]
 """What a program of which we know more does: the shell, its name, its arguments, what it is given to read."""
@@ -186,9 +177,9 @@ class Shell:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is None or body is None:
             return EMPTY
-        called = words.source(name)
+        called = syntax.source(name)
         self.functions[called] = body
-        if is_fork_bomb(called, body):
+        if syntax.is_fork_bomb(called, body):
             self.bombs.add(called)
         return EMPTY
 
@@ -198,7 +189,7 @@ class Shell:
         values = [field for child in written for field in words.fields(child, self)]
         out = []
         for value in values[:MOST_ROUNDS] or [self.variable("@")]:
-            self.assign(words.source(name) if name else "", value)
+            self.assign(syntax.source(name) if name else "", value)
             out.append(self.walk(body, given) if body else EMPTY)
         return joined(out)
 
@@ -211,7 +202,7 @@ class Shell:
         return joined(self.walk(child, given) for child in node.named_children if child.type in STATEMENTS)
 
     def _test(self, node: Node, given: Flow) -> Flow:
-        if node.has_error and (rest := syntax.after_test(words.source(node))):
+        if node.has_error and (rest := syntax.after_test(syntax.source(node))):
             return self.run(rest, given)
         return self._sequence(node, given)
 
@@ -221,12 +212,12 @@ class Shell:
             return EMPTY
         kept, self._sources = self._sources, []
         if value is not None and value.type == "array":
-            self._assign_array(words.source(name), value)
+            self._assign_array(syntax.source(name), value)
         else:
             new = words.text_of(value, self)
             if any(child.type == "+=" for child in node.children):
-                new = self.variable(words.source(name)) + new
-            self.assign(words.source(name), new)
+                new = self.variable(syntax.source(name)) + new
+            self.assign(syntax.source(name), new)
         self._sources = kept
         return EMPTY
 
@@ -240,7 +231,7 @@ class Shell:
 
     def _unset(self, node: Node, _given: Flow) -> Flow:
         for child in node.named_children:
-            self.variables[words.source(child)] = ""
+            self.variables[syntax.source(child)] = ""
         return EMPTY
 
     # --- commands ---
@@ -281,7 +272,7 @@ class Shell:
                 given = Flow(self._heredoc(node))
             elif node.type == "herestring_redirect":
                 given = Flow(words.text_of(node.named_children[-1], self) + "\n")
-            elif words.source(node).lstrip("0123456789").startswith("<") and node.named_children:
+            elif syntax.source(node).lstrip("0123456789").startswith("<") and node.named_children:
                 kept, self._sources = self._sources, []
                 name = words.text_of(node.named_children[-1], self)
                 by, self._sources = tuple(self._sources), kept
@@ -295,24 +286,24 @@ class Shell:
         start = next((child for child in node.named_children if child.type == "heredoc_start"), None)
         if body is None:
             return ""
-        if start is not None and any(quote in words.source(start) for quote in "'\"\\"):
-            return words.source(body)
+        if start is not None and any(quote in syntax.source(start) for quote in "'\"\\"):
+            return syntax.source(body)
         return words.filled(body, self)
 
     def _stdout(self, redirects: Sequence[Node], out: Flow) -> Flow:
         for node in redirects:
-            sign = words.source(node).lstrip("0123456789")
+            sign = syntax.source(node).lstrip("0123456789")
             if node.type != "file_redirect" or (sign.startswith("<") and not sign.startswith("<>")):
                 continue
             target = node.child_by_field_name("destination")
-            if target is None or target.type == "number" or words.source(target).isdigit():
+            if target is None or target.type == "number" or syntax.source(target).isdigit():
                 continue
             if target.type == "process_substitution":
                 self.child()._sequence(target, out)
                 continue
             name = words.text_of(target, self)
             self.touch(name, Use.WRITE, "redirect")
-            errors = words.source(node).startswith("2")
+            errors = syntax.source(node).startswith("2")
             if not errors:
                 path = self.place(name)
                 before = self.files.get(path, "") if ">>" in sign else ""
@@ -367,35 +358,9 @@ class Shell:
         return kept
 
 
-def joined(flows: Iterable[Flow]) -> Flow:
-    """What several commands print, one after the other."""
-    found = list(flows)
-    return Flow("".join(flow.text for flow in found), tuple(dict.fromkeys(name for flow in found for name in flow.by)))
-
-
-def quoted(argument: str) -> str:
-    """An argument that the shell takes as it is."""
-    return "'" + plain(argument).replace("'", "'\\''") + "'"
-
-
 def _names(assignments: Sequence[Node]) -> set[str]:
     found = (node.child_by_field_name("name") for node in assignments)
-    return {words.source(node) for node in found if node is not None}
-
-
-def is_fork_bomb(name: str, body: Node) -> bool:
-    """Whether a function does nothing but start itself several times over, or in the background."""
-    text = words.source(body)
-    calls = [node for node in commands_below(body) if words.source(node).split() in ([name], [name, "$@"])]
-    return bool(calls) and ("|" in text or len(calls) > 1) and "&" in text.replace("&&", "")
-
-
-def commands_below(node: Node) -> list[Node]:
-    """All commands within a statement."""
-    found = [node] if node.type == "command" else []
-    for child in node.named_children:
-        found += commands_below(child)
-    return found
+    return {syntax.source(node) for node in found if node is not None}
 
 
 STATEMENTS: dict[str, Callable[[Shell, Node, Flow], Flow]] = {

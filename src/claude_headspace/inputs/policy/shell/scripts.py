@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from claude_headspace.inputs.policy.paths import is_directory
 from claude_headspace.inputs.policy.shell import arguments as options
 from claude_headspace.inputs.policy.shell.findings import Findings
+from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow
 from claude_headspace.inputs.policy.shell.languages import LANGUAGES, Argv, Deed, Script, awk
 from claude_headspace.inputs.policy.shell.markers import plain
 from claude_headspace.inputs.policy.shell.prints import PRINTS
 from claude_headspace.inputs.policy.shell.programs import Touch, touches
-from claude_headspace.inputs.policy.shell.reader import EMPTY, Flow, Shell
+from claude_headspace.inputs.policy.shell.reader import Shell
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
 
 SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "ash", "fish", "rbash", "mksh")

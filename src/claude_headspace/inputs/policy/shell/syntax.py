@@ -24,6 +24,11 @@ def parse(text: str) -> Node:
     return Parser(LANGUAGE).parse(braced.encode("utf-8", "replace")).root_node
 
 
+def source(node: Node) -> str:
+    """The text that a node was read from."""
+    return (node.text or b"").decode("utf-8", "replace")
+
+
 def after_test(source: str) -> str:
     """What follows the end of a test that was taken for longer than it is."""
     parts = _TEST_END.split(source, maxsplit=1)
@@ -44,3 +49,18 @@ def pieces(text: str) -> Iterator[str]:
         piece += char
     if not quote:
         yield piece
+
+
+def is_fork_bomb(name: str, body: Node) -> bool:
+    """Whether a function does nothing but start itself several times over, or in the background."""
+    text = source(body)
+    calls = [node for node in commands_below(body) if source(node).split() in ([name], [name, "$@"])]
+    return bool(calls) and ("|" in text or len(calls) > 1) and "&" in text.replace("&&", "")
+
+
+def commands_below(node: Node) -> list[Node]:
+    """All commands within a statement."""
+    found = [node] if node.type == "command" else []
+    for child in node.named_children:
+        found += commands_below(child)
+    return found

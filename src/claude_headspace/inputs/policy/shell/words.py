@@ -12,6 +12,7 @@ from typing import Protocol
 from tree_sitter import Node
 
 from claude_headspace.inputs.policy.shell.markers import MEANT, NOTHING, SPLIT, ansi, braces, plain
+from claude_headspace.inputs.policy.shell.syntax import source
 from claude_headspace.kernel.policy.call import UNKNOWN
 
 
@@ -47,11 +48,6 @@ def _split(text: str) -> Iterator[str]:
     for part in re.split(f"{SPLIT}+", text):
         if part:
             yield part.replace(NOTHING, "")
-
-
-def source(node: Node) -> str:
-    """The text that a node was read from."""
-    return (node.text or b"").decode("utf-8", "replace")
 
 
 def _value(node: Node, world: World, *, quoted: bool, first: bool = False) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 import msgspec
 
 from claude_headspace.inputs.policy.shell import arguments as options
-from claude_headspace.inputs.policy.shell.markers import plain
-from claude_headspace.inputs.policy.shell.reader import EMPTY, Flow, Run, Shell, quoted
+from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow
+from claude_headspace.inputs.policy.shell.markers import plain, quoted
+from claude_headspace.inputs.policy.shell.reader import Run, Shell
 from claude_headspace.inputs.policy.shell.scripts import ordinary, run_text
 from claude_headspace.kernel.policy.call import UNKNOWN, Use
 
