@@ -154,6 +154,7 @@ class Daemon:
         self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
         self.holds = Holds(journal, self._act, self._clock, settings.hold_seconds, headless=settings.hold_headless)
         self.guard = PolicyGuard(places, settings.policy_preset)
+        self._in_order = asyncio.Lock()
         publish = self._leave_to_the_follower if self.follower else self._publish
         self.engine = Engine(
             journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles, self.guard.judge
@@ -331,8 +332,10 @@ class Daemon:
         """What lay in the spool: news when it fired, which may have been long ago."""
         started = time.perf_counter()
         await self.sources.transcripts.tell_until(envelope.fired_at)
-        await self.guard.gather(envelope, asked=False)
-        await self._hear(envelope, envelope.fired_at)
+        async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
+            await self.guard.gather(envelope, asked=False)
+            hearing = asyncio.ensure_future(self._hear(envelope, envelope.fired_at))
+        await hearing
         self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
 

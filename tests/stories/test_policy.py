@@ -73,7 +73,7 @@ def test_the_shadow_writes_down_what_it_would_have_done(tmp_path: Path) -> None:
         assert ask(hooks, "rm -rf /") == {}
         [found] = wait_until(lambda: verdicts(daemon), "the verdict")
         assert (found["ruling"], found["enforced"], found.get("lapse")) == ("deny", False, None)
-        assert not (tmp_path / "asked").exists()
+        assert not (tmp_path / "asked" / "PreToolUse").exists()
 
 
 def test_switched_off_nothing_is_looked_at(tmp_path: Path) -> None:
