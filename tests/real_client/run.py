@@ -12,7 +12,7 @@ from tests.real_client.client import DIALOG_PAUSE, Client, Home
 from tests.real_client.house import House
 from tests.real_client.model import ScriptedModel
 from tests.real_client.scenario import Each, Lines, Scenario
-from tests.support import LIMIT_SECONDS, wait_until
+from tests.support import LIMIT_SECONDS, Reply, wait_until
 
 SETTLE_SECONDS = 1.5
 """How long nothing more may be shown after the end. What a client leaves behind is read long before."""
@@ -103,6 +103,16 @@ class Run:
             with contextlib.suppress(AssertionError):
                 wait_until(lambda: self.client.options() != shown, "an effect", limit=RETRY_SECONDS)
                 return
+
+    def reply(self, answer: dict[str, object]) -> None:
+        """Answer the open wait through the API, once the client holds it open."""
+        wait_until(lambda: any(wait["held_until"] for wait in self.agent()["waits"]), "a wait that can be answered")
+        [wait] = self.agent()["waits"]
+        path = f"/api/waits/{wait['id']}/answer"
+        self.act(lambda: self._accepted(self.house.daemon.send("POST", path, answer, scope="act")))
+
+    def _accepted(self, reply: Reply) -> None:
+        assert reply.status == 200, reply.body
 
     def headless(self, *options: str) -> None:
         """Run a client that has no terminal, to its end."""

@@ -88,6 +88,11 @@ def answers(option: str) -> Step:
     return lambda run: run.answer(option)
 
 
+def replies(**answer: object) -> Step:
+    """Answer what the agent waits for through Headspace, as the API takes it."""
+    return lambda run: run.reply(answer)
+
+
 def touches(file: str) -> Step:
     """Make a file in the project: what a tool may be waiting for."""
     return lambda run: run.act((run.home.project / file).touch)
