@@ -93,6 +93,11 @@ class Run:
         self.act(lambda: self.clients.append(Client(self.house.terminals, self.home, self.model.url, *options)))
         self.client.wait_until_ready()
 
+    def start_daemon(self) -> None:
+        """Start Headspace; from when it answers it must know."""
+        self.house.start()
+        self.act(lambda: None)
+
     def answer(self, option: str) -> None:
         """Choose an option of the dialog by its first word, or press a key; again, if the client did not take it."""
         shown = wait_until(self.client.options, "a dialog")
@@ -177,6 +182,13 @@ class Run:
         """Nobody hears what happens: wait for the client itself."""
         wait_until(lambda: self._is_at(state.partition(":")[0]), f"the client to be {state!r}")
 
+    def _let_it_come_to_rest(self) -> None:
+        """Nobody shows that something has happened: give it time, and let the client be done with it."""
+        time.sleep(UNHEARD_SECONDS)
+        wait_until(
+            lambda: time.time() - self.client.entry.get("statusUpdatedAt", 0) / 1000 > UNHEARD_SECONDS, "a quiet client"
+        )
+
     def _is_at(self, state: str) -> bool:
         """Whether the client's entry says so, as it is since the last deed; work may be over by the time we look."""
         if state == "ended":
@@ -190,7 +202,7 @@ class Run:
         if self.heard:
             wait_until(lambda: {name: self._field(number, name) for name in fields} == fields, f"agent {fields}")
         else:
-            time.sleep(UNHEARD_SECONDS)
+            self._let_it_come_to_rest()
 
     def expect_child(self, child: int, parent: int) -> None:
         """Wait until the API shows whose child it is."""
@@ -202,7 +214,7 @@ class Run:
         if self.heard:
             wait_until(lambda: words in [turn["text"] for turn in self._rows(0, "turns")], f"{words!r} to be heard")
         else:
-            time.sleep(UNHEARD_SECONDS)
+            self._let_it_come_to_rest()
 
     def _rows(self, number: int, what: str) -> list[dict[str, Any]]:
         path = f"/api/agents/{self._history(number).agent_id}/{what}"

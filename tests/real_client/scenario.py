@@ -135,7 +135,7 @@ def kills_daemon() -> Step:
 
 def starts_daemon() -> Step:
     """Start Headspace again."""
-    return lambda run: run.act(run.house.start)
+    return lambda run: run.start_daemon()
 
 
 # --- what must be shown -----------------------------------------------------------------------------------------------

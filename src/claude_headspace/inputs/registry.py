@@ -44,7 +44,7 @@ BETWEEN_TURNS: Micros = SECOND * 3 // 20
 """Between a turn and the next one that waited for it the client is idle for a moment: that is no end."""
 BEFORE_THE_NEXT: Micros = SECOND
 """The same where something is known to wait for the turn to end: news of background work, or a queued prompt."""
-BY_ITSELF: Micros = SECOND
+BY_ITSELF: Micros = 3 * SECOND
 """A client that rests and has hooks tells its work by them; without one it is only busy with `/clear` or `/exit`."""
 HELD_BACK_SECONDS = 1.0
 PATIENCE_SECONDS = 5.0
