@@ -29,6 +29,7 @@ from claude_headspace.ports import (
     StateRow,
     StoredEvent,
     StreamMessage,
+    Touched,
 )
 
 _ids = count(1)
@@ -88,6 +89,11 @@ class MemoryJournal:
         self._rows = _Rows()
         self._positions: dict[str, dict[str, Position]] = {}
         self._seq = 0
+
+    is_shared = False
+
+    def open(self) -> None:
+        """There is nothing to open."""
 
     # --- writing ---
 
@@ -237,6 +243,9 @@ class MemoryTransaction:
         self._records: list[tuple[int, Record]] = []
         self._messages: list[StreamMessage] = []
         self._seq = journal._seq
+
+    def hold(self, _touched: Touched) -> None:
+        """Nobody else writes here."""
 
     def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
         """Which of these deliveries are here already."""
