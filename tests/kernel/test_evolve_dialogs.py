@@ -30,7 +30,7 @@ def test_an_answer_is_taken_up_as_soon_as_the_client_works() -> None:
     [wait] = story.agent.waits
     story.tell(facts.WaitAnswered(wait.id, "allowed", "ann", "cli"), origin=Origin.OPERATOR, at=3.2)
     story.tell(facts.ClientReported("busy"), origin=Origin.REGISTRY, at=3.15)
-    assert story.board == ("waiting", "permission")
+    assert story.open_waits == ["permission"]
     story.tell(facts.ClientReported("busy"), origin=Origin.REGISTRY, at=3.3)
     assert (story.board, story.waits[wait.id].resolution) == (("working", None), "allowed by ann")
 
