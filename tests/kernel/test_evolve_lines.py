@@ -185,6 +185,15 @@ def test_a_turn_behind_which_a_prompt_waits_is_followed_at_once(story: Story) ->
     assert (story.board, outcomes(story)) == (("idle", None), [("Fix it", "completed"), ("Two", "completed")])
 
 
+def test_a_queued_prompt_that_is_taken_up_very_late_has_its_end(story: Story) -> None:
+    """The client seemed to rest before it; nothing announces the turn, and its end belongs to it all the same."""
+    story.prompted("Two", "p1", at=3)
+    story.stops("I fixed it.", "p1", at=9)
+    story.tell(ClientReported("idle"), origin=Origin.REGISTRY, at=10)
+    story.stops("And two.", "p2", at=12)
+    assert (story.board, outcomes(story)) == (("idle", None), [("Fix it", "completed"), ("Two", "completed")])
+
+
 def test_a_queued_prompt_that_was_taken_in_is_no_turn_of_its_own(story: Story) -> None:
     """Nor is one that was withdrawn."""
     for text in ("Two", ""):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.real_client.board import History, Shown
-from tests.real_client.client import DIALOG_PAUSE, Client, Home
+from tests.real_client.client import DIALOG_PAUSE, RETRY_SECONDS, TRIES, Client, Home
 from tests.real_client.house import House
 from tests.real_client.model import ScriptedModel
 from tests.real_client.scenario import Each, Lines, Scenario
@@ -19,9 +19,6 @@ SETTLE_SECONDS = 1.5
 
 PACE = {"idle": ("idle", "shell"), "waiting": ("waiting", "idle"), "error": ("idle",)}
 """What the client's own registry says in a state: the pace of a scenario that nobody hears."""
-TRIES = 3
-RETRY_SECONDS = 5.0
-"""A client that is busy with itself drops keys."""
 UNHEARD_SECONDS = 1.0
 """What is waited for something that only Headspace could show."""
 
@@ -97,6 +94,11 @@ class Run:
         """Start Headspace; from when it answers it must know."""
         self.house.start()
         self.act(lambda: None)
+
+    def type(self, words: str, client: Client) -> None:
+        """Write a prompt and send it off."""
+        client.write(words)
+        self.act(client.send)
 
     def answer(self, option: str) -> None:
         """Choose an option of the dialog by its first word, or press a key; again, if the client did not take it."""

@@ -75,7 +75,7 @@ def starts(*options: str) -> Step:
 
 def types(words: str, into: int = -1) -> Step:
     """Write a prompt to a client (the newest, unless one is named) and send it off."""
-    return lambda run: run.act(lambda: run.clients[into].type(words))
+    return lambda run: run.type(words, run.clients[into])
 
 
 def presses(*keys: str) -> Step:
