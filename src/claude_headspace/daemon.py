@@ -54,6 +54,7 @@ from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.read_model import ReadModel
 from claude_headspace.surfaces.running import DaemonInfo, hold
+from claude_headspace.surfaces.services import Services
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
 from claude_headspace.surfaces.wording import without_password
@@ -121,8 +122,9 @@ class Daemon:
         self.spool = Spool(
             places.spool, self._receiver, self._take, wall_clock, settings.max_body_bytes, self._count_refusal
         )
+        model = ReadModel(journal, wall_clock)
         self.api = Api(
-            ReadModel(journal, wall_clock),
+            model,
             self.engine,
             self.broadcaster,
             self.metrics,
@@ -133,6 +135,7 @@ class Daemon:
             self.status,
             lambda: self.spool.counts().depth,
             self._history(),
+            Services(journal, model, self.engine, wall_clock, settings),
         )
 
     def _history(self) -> History:

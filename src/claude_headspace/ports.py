@@ -12,9 +12,11 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
+from claude_headspace.kernel.documents import Document
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.react import Publish
+from claude_headspace.kernel.words import Query
 
 Clock = Callable[[], Micros]
 
@@ -88,6 +90,27 @@ class Counts(msgspec.Struct, frozen=True):
     by_state: dict[str, int]
 
 
+class Searched(msgspec.Struct, frozen=True, kw_only=True):
+    """Where to look; None means everywhere."""
+
+    up_to: int | None = None
+    """The newest document's number."""
+    agent_id: str | None = None
+    project_ids: tuple[str, ...] | None = None
+    actor: str | None = None
+    tool: str | None = None
+    since: Micros | None = None
+    until: Micros | None = None
+
+
+class Match(msgspec.Struct, frozen=True):
+    """A document that matches, when it is from, and how well the journal thinks it does."""
+
+    id: int
+    at: Micros
+    rank: float
+
+
 class Transaction(Protocol):
     """One batch of the single writer: everything in it happens, or nothing."""
 
@@ -155,6 +178,12 @@ class Reader(Protocol):
 
     def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
         """The newest states of an agent with their evidence, oldest of them first."""
+
+    def search(self, query: Query, wanted: Searched, limit: int) -> list[Match]:
+        """The newest documents that match, newest first."""
+
+    def documents(self, ids: Collection[int]) -> dict[int, tuple[Document, str]]:
+        """Documents with their texts, by number."""
 
     def stream(self, after: int, limit: int) -> list[StreamMessage]:
         """Announcements after a sequence number, in order."""

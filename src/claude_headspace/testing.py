@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, islice
 
 import msgspec
 
@@ -15,17 +15,21 @@ from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.birth import born, claims
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.words import Query, matches, words
 from claude_headspace.ports import (
     UNDERSTANDING_FAILED,
     Counts,
     Delivered,
     Difference,
+    Match,
     Position,
     Record,
     Result,
+    Searched,
     StateRow,
     StoredEvent,
     StreamMessage,
@@ -169,6 +173,24 @@ class MemoryJournal:
         """The newest states of an agent with their evidence, oldest of them first."""
         return [row for row in self._rows.states.values() if row.agent_id == agent_id][-limit:]
 
+    def search(self, query: Query, wanted: Searched, limit: int) -> list[Match]:
+        """The newest documents that match, newest first."""
+        found = (
+            Match(document.id, document.at, float(rank))
+            for document, text in reversed(self._rows.documents.values())
+            if _is_wanted(document, wanted) and (rank := matches(query, words(text)))
+        )
+        return list(islice(found, limit))
+
+    def documents(self, ids: Collection[int]) -> dict[int, tuple[Document, str]]:
+        """Documents with their texts, by number."""
+        found = {number: self._rows.documents[number] for number in ids if number in self._rows.documents}
+        return {number: (self._known_better(document), text) for number, (document, text) in found.items()}
+
+    def _known_better(self, document: Document) -> Document:
+        turn = self._rows.turns.get(document.turn_id or "")
+        return msgspec.structs.replace(document, at=turn.at, command_id=turn.command_id) if turn else document
+
     def stream(self, after: int, limit: int) -> list[StreamMessage]:
         """Announcements after a sequence number, in order."""
         return [message for message in self._stream if message.seq > after][:limit]
@@ -221,7 +243,7 @@ class MemoryJournal:
                 continue
             event = decode(stored.envelope)
             agent = anew.agents.get(stored.agent_id) or born(stored.agent_id, stored.envelope, event)
-            anew.take(stored.seq, evolve(agent, event), claims(agent, stored.envelope, event))
+            anew.take(stored.seq, stored.envelope, evolve(agent, event), claims(agent, stored.envelope, event))
         return anew
 
 
@@ -290,7 +312,19 @@ class MemoryTransaction:
             )
             journal._events.append(stored)
             if record.change is not None:
-                journal._rows.take(seq, record.change, record.claims)
+                journal._rows.take(seq, record.envelope, record.change, record.claims)
+
+
+def _is_wanted(document: Document, wanted: Searched) -> bool:
+    return (
+        (wanted.up_to is None or document.id <= wanted.up_to)
+        and wanted.agent_id in (None, document.agent_id)
+        and (wanted.project_ids is None or document.project_id in wanted.project_ids)
+        and wanted.actor in (None, document.actor)
+        and (wanted.tool is None or (document.tool or "").lower() == wanted.tool.lower())
+        and (wanted.since is None or document.at >= wanted.since)
+        and (wanted.until is None or document.at <= wanted.until)
+    )
 
 
 class _Rows(msgspec.Struct):
@@ -303,10 +337,12 @@ class _Rows(msgspec.Struct):
     turns: dict[str, Turn] = {}
     waits: dict[str, Wait] = {}
     states: dict[int, StateRow] = {}
+    documents: dict[int, tuple[Document, str]] = {}
 
-    def take(self, seq: int, change: Change, claimed: Sequence[Identity]) -> None:
+    def take(self, seq: int, envelope: Envelope, change: Change, claimed: Sequence[Identity]) -> None:
         """Add what one event changed."""
         agent = change.agent
+        self.documents.update({each[0].id: each for each in documents(seq, envelope, change)})
         self.agents[agent.id] = agent
         self.identities.update(dict.fromkeys(claimed, agent.id))
         self.sessions.update({session.id: session for session in change.sessions})

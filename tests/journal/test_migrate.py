@@ -13,12 +13,18 @@ from claude_headspace.journal.migrate import alembic_config, upgrade
 from claude_headspace.journal.schema import metadata
 
 
+def is_described(name: str | None, kind: str, _parents: object) -> bool:
+    """Whether the metadata knows it: the search index is made by each engine in its own way."""
+    return kind != "table" or not (name or "").startswith("words")
+
+
 def test_history_and_schema_agree(tmp_path: Path) -> None:
     """After all migrations there is no difference between the database and the metadata."""
     engine = create_engine(f"sqlite:///{tmp_path}/new.db")
     assert upgrade(engine)
+    options = {"include_name": is_described}
     with engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        assert compare_metadata(MigrationContext.configure(connection, opts=options), metadata) == []
     engine.dispose()
 
 

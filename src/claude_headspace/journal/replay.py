@@ -1,6 +1,6 @@
 """From the log back to the projections. Uses `evolve` alone, so a replay can never notify or act again."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import RowMapping, Table
@@ -10,12 +10,15 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.birth import born, claims
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.ports import UNDERSTANDING_FAILED, Difference, StoredEvent
 
 
-def project(events: Iterable[StoredEvent]) -> tuple[Projection, int]:
-    """Everything that follows from a log, and how many events it has."""
+def project(
+    events: Iterable[StoredEvent], find: Callable[[list[tuple[Document, str]]], None]
+) -> tuple[Projection, int]:
+    """Everything that follows from a log, and how many events it has; what can be found is handed on to `find`."""
     projection, agents, count = Projection(), dict[str, Agent](), 0
     for stored in events:
         count += 1
@@ -28,6 +31,7 @@ def project(events: Iterable[StoredEvent]) -> tuple[Projection, int]:
         change = evolve(agent, event)
         agents[stored.agent_id] = change.agent
         projection.take(stored.seq, change, claims(agent, stored.envelope, event))
+        find(documents(stored.seq, stored.envelope, change))
     projection.rows(_nobody)
     return projection, count
 

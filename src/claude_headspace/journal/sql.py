@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,15 @@ from sqlalchemy import Connection, Engine, Select, bindparam, create_engine, eve
 from sqlalchemy.exc import SQLAlchemyError
 
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.journal import replay, rows, schema
+from claude_headspace.journal import replay, rows, schema, search
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
 from claude_headspace.journal.migrate import upgrade
 from claude_headspace.journal.rows import Projection, Row
+from claude_headspace.journal.search import Searching
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
+from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.ports import (
     Counts,
@@ -76,7 +79,7 @@ SQLITE = (
 """How we use SQLite: durable, and quick about it."""
 
 
-class SqlJournal:
+class SqlJournal(Searching):
     """What is remembered, in a database."""
 
     def __init__(self, url: str) -> None:
@@ -317,14 +320,20 @@ class SqlJournal:
     def verify(self) -> Iterator[Difference]:
         """Replay the log and compare it with the projections."""
         with _translated(), self._engine.connect() as connection, connection.begin():
-            projection, _ = replay.project(_all_events(connection))
+            with search.expectation(connection) as findable:
+                projection, _ = replay.project(_all_events(connection), findable.take)
+                findable.finish()
+                yield from search.differences(connection)
             for table, expected in projection.tables.items():
                 yield from replay.compare(table, expected, connection.execute(select(table)).mappings().all())
 
     def rebuild(self) -> int:
         """Make the projections anew from the log."""
         with self.transaction() as batch:
-            projection, count = replay.project(_all_events(batch.connection))
+            search.clear(batch.connection)
+            findable = search.Gathering(partial(search.index, batch.connection))
+            projection, count = replay.project(_all_events(batch.connection), findable.take)
+            findable.finish()
             for table in schema.PROJECTIONS:
                 batch.connection.execute(table.delete())
             _write(batch.connection, projection, lambda _id: None)
@@ -413,10 +422,12 @@ class SqlTransaction:
         seq = self._take_numbers(sum(1 + len(record.publish) for record in records))
         events: list[Row] = []
         messages: list[StreamMessage] = []
+        findable: list[tuple[Document, str]] = []
         for record in records:
             events.append(rows.event_row(seq, record))
             if record.change is not None:
                 self.projection.take(seq, record.change, record.claims)
+                findable += documents(seq, record.envelope, record.change)
             for publish in record.publish:
                 seq += 1
                 messages.append(rows.stream_message(seq, publish))
@@ -424,6 +435,7 @@ class SqlTransaction:
         bulk(self.connection, schema.events, events)
         bulk(self.connection, schema.stream, [rows.stream_row(message) for message in messages])
         _write(self.connection, self.projection, self._cache.agent)
+        search.index(self.connection, findable)
         return messages
 
     def _take_numbers(self, count: int) -> int:

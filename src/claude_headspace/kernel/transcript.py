@@ -164,7 +164,7 @@ def _user(line: WireLine) -> Iterator[Fact]:
     if line.is_meta or line.is_compact_summary:
         return
     said = []
-    for block in _blocks(_message(line)):
+    for block in blocks_of(message_of(line)):
         if block.type == "tool_result":
             yield from _result(line, block)
         elif block.type == "text":
@@ -236,7 +236,7 @@ def _left_running(task_id: str | None) -> facts.Task | None:
 
 
 def _result_text(content: msgspec.Raw) -> str:
-    return " ".join(block.text for block in _blocks(WireMessage(content=content)))
+    return " ".join(block.text for block in blocks_of(WireMessage(content=content)))
 
 
 # --- the agent --------------------------------------------------------------------------------------------------------
@@ -244,8 +244,8 @@ def _result_text(content: msgspec.Raw) -> str:
 
 def _assistant(line: WireLine) -> Iterator[Fact]:
     """Words, calls, errors, and how full the context is."""
-    message = _message(line)
-    blocks = _blocks(message)
+    message = message_of(line)
+    blocks = blocks_of(message)
     if message.model == SYNTHETIC:
         yield from _written_by_client(line, "".join(block.text for block in blocks))
         return
@@ -348,11 +348,12 @@ _READERS: dict[str, Callable[[WireLine], Iterator[Fact]]] = {
 """The kinds of lines that say something. All others are the client's own notes."""
 
 
-def _message(line: WireLine) -> WireMessage:
+def message_of(line: WireLine) -> WireMessage:
+    """The message of a line."""
     return tolerant(line.message, WireMessage)[0]
 
 
-def _blocks(message: WireMessage) -> list[WireBlock]:
+def blocks_of(message: WireMessage) -> list[WireBlock]:
     """The pieces of a message; one that is a plain text has a single piece."""
     content = bytes(message.content)
     if content[:1] == b'"':

@@ -95,6 +95,10 @@ class Client:
         path = _agent(reference, "events") if reference else "/api/events"
         return self._list(path, after=after, limit=limit)
 
+    def search(self, query: str, **filters: str | int | None) -> Json:
+        """What was said and done with these words in it, the best first."""
+        return self._object(_with_query("/api/search", q=query, **filters))
+
     def status(self) -> Json:
         """How the receiver is doing."""
         return self._object("/hook/status")

@@ -104,6 +104,11 @@ class ReadModel:
             "unknown_agent", f"There is no agent {reference}.", "`headspace list` shows their names.", status=404
         )
 
+    def projects(self, reference: str) -> tuple[str, ...]:
+        """The ids of the projects that a person means: by id, name or root."""
+        known = {agent.project.id: agent.project for agent in self._reader.agents(ended_after=0)}
+        return tuple(each.id for each in known.values() if reference in (each.id, each.name, each.root))
+
     def agent(self, reference: str) -> AgentView:
         """One agent."""
         return agent_view(self.resolve(reference))

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from claude_headspace.surfaces.cli import agents, daemon, doctor, following, history, install, setup
+from claude_headspace.surfaces.cli import agents, daemon, doctor, following, history, install, search, setup
 
 
 class Entry(NamedTuple):
@@ -32,6 +32,11 @@ COMMANDS = (
         "tail",
         following.tail,
         ("headspace tail", "headspace tail calm-otter", "headspace tail --types wait_opened,wait_closed --json"),
+    ),
+    Entry(
+        "search",
+        search.search,
+        ("headspace search expired cards", "headspace search '\"rate limit\"' --tool Bash --since 2d"),
     ),
     Entry("rename", agents.rename, ("headspace rename calm-otter login-fix",)),
     Entry("status", daemon.status, ("headspace status", "headspace status --json | jq .running")),
