@@ -33,6 +33,7 @@ from claude_headspace.engine import Engine, Outcome
 from claude_headspace.errors import BadConfiguration, HeadspaceError
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, HookEndpoint
+from claude_headspace.inputs.keeping import Keeper
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
@@ -41,8 +42,10 @@ from claude_headspace.inputs.spool import Spool
 from claude_headspace.inputs.surroundings import SurroundingsFinder
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.bounds import Bounds
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
 from claude_headspace.outputs.reply import compose, for_claude
@@ -108,6 +111,7 @@ class Daemon:
         self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, counts.last_seq)
         self.engine = Engine(journal, self.broadcaster.publish, lambda: str(uuid.uuid4()), self.metrics.committed)
         self._surroundings = SurroundingsFinder()
+        keep = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
         self.sources = Sources(
             settings.host_name,
             wall_clock,
@@ -115,10 +119,11 @@ class Daemon:
             journal,
             self._submit,
             self._surroundings,
+            keep,
         )
         cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
         self.reconciler = Reconciler(cadence, wall_clock, self.sources.looks, awake_clock(wall_clock))
-        self._receiver = HookReceiver(settings.host_name, wall_clock, self._surroundings, self.sources.kinship)
+        self._receiver = HookReceiver(settings.host_name, wall_clock, self._surroundings, self.sources.kinship, keep)
         self.spool = Spool(
             places.spool, self._receiver, self._take, wall_clock, settings.max_body_bytes, self._count_refusal
         )

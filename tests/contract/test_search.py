@@ -1,5 +1,7 @@
 """One search on every journal: what was committed is found, by the same words, and nothing else."""
 
+from typing import Any
+
 import pytest
 
 from claude_headspace.engine import Batch, Submission
@@ -10,7 +12,7 @@ from claude_headspace.ports import Journal, Searched
 from claude_headspace.testing import START, hook
 from tests.journals import store
 
-CALL = {"tool_name": "Bash", "tool_use_id": "t1"}
+CALL: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "t1"}
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """What can be found of an event: its turns, what its tools were given and what they gave back."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ def of(envelope: Envelope) -> list[tuple[str, str | None, str]]:
     return [(document.kind, document.tool, text) for document, text in found]
 
 
-def line(**content: object) -> Envelope:
+def line(**content: Any) -> Envelope:
     """A line of a transcript."""
     return hook(LINE, origin=Origin.TRANSCRIPT, sessionId="session-1", **content)
 

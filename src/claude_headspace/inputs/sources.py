@@ -10,6 +10,7 @@ from pathlib import Path
 
 import structlog
 
+from claude_headspace.inputs.keeping import Keeper
 from claude_headspace.inputs.known import KnownAgents
 from claude_headspace.inputs.processes import Kinship, ProcessWatch
 from claude_headspace.inputs.receiver import Surroundings
@@ -37,6 +38,7 @@ class Sources:
         journal: Journal,
         submit: Submit,
         surroundings: Surroundings,
+        keep: Keeper | None = None,
     ) -> None:
         self._submit = submit
         self.known = KnownAgents(host, journal.agents())
@@ -44,7 +46,7 @@ class Sources:
         self.registry = RegistryWatch(
             host, clock, lambda: config_dirs, self.known, self._hand_in, surroundings, self.kinship
         )
-        self.sealer = Sealer(host, clock, surroundings, self.registry.client_of)
+        self.sealer = Sealer(host, clock, surroundings, self.registry.client_of, keep)
         self.transcripts = TranscriptTailer(
             host,
             clock,
