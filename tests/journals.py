@@ -55,7 +55,8 @@ def open_journal(kind: str, folder: Path, new_postgresql: Callable[[], NewUrl]) 
 
 def store(journal: Journal, *envelopes: Envelope, agent_id: str | None = None) -> list[StreamMessage]:
     """Work envelopes through as one batch, as the engine does."""
-    ids = iter(f"agent-{journal.counts().agents + n}" for n in range(1, 100))
+    taken = [int(agent.id.removeprefix("agent-")) for agent in journal.agents(ended_after=0)]
+    ids = iter(f"agent-{max(taken, default=0) + n}" for n in range(1, 100))
     with journal.transaction() as transaction:
         batch = Batch(transaction, Policy(), lambda: next(ids))
         for envelope in envelopes:

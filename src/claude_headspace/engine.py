@@ -40,8 +40,9 @@ from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentRenamed, Event
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.react import react
+from claude_headspace.kernel.retell import UNDERSTANDING_FAILED
 from claude_headspace.kernel.wire import PROBE
-from claude_headspace.ports import UNDERSTANDING_FAILED, Record, StreamMessage, Transaction, Writer
+from claude_headspace.ports import Record, StreamMessage, Transaction, Writer
 
 log = structlog.get_logger(__name__)
 

@@ -16,14 +16,12 @@ from claude_headspace.kernel.documents import Document
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.react import Publish
+from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.kernel.words import Query
 
 Clock = Callable[[], Micros]
 
 Result = TypeVar("Result")
-
-UNDERSTANDING_FAILED = "not understood: "
-"""How the anomaly of an event begins that was kept without changing its agent."""
 
 
 class Record(msgspec.Struct, kw_only=True):
@@ -129,6 +127,12 @@ class Transaction(Protocol):
     def taken(self, names: Collection[str]) -> set[str]:
         """Which of these names living agents have."""
 
+    def known(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
+        """Which of these events of an agent are here already."""
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Begin an agent where its pruned log begins elsewhere."""
+
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
         """Append the events with all that came of them; give the announcements their sequence numbers."""
 
@@ -188,6 +192,9 @@ class Reader(Protocol):
     def stream(self, after: int, limit: int) -> list[StreamMessage]:
         """Announcements after a sequence number, in order."""
 
+    def snapshot(self, agent_id: str) -> Snapshot | None:
+        """Where the log of an agent begins, if it was pruned."""
+
     def stream_bounds(self) -> tuple[int, int]:
         """The oldest and the newest sequence number that can be replayed."""
 
@@ -220,6 +227,16 @@ class Difference(msgspec.Struct, frozen=True):
     problem: str
 
 
+class Pruned(msgspec.Struct, frozen=True):
+    """What pruning took, or would take: events and announcements, agents that are gone wholly."""
+
+    events: int
+    announcements: int
+    agents: int
+    up_to: int
+    """The newest sequence number that went."""
+
+
 class Upkeep(Protocol):
     """What keeps a journal healthy."""
 
@@ -228,6 +245,9 @@ class Upkeep(Protocol):
 
     def rebuild(self) -> int:
         """Make the projections anew from the log; tells how many events that took."""
+
+    def prune(self, before: Micros, *, dry_run: bool = False) -> Pruned:
+        """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
 
     def close(self) -> None:
         """Let go of the database, cleanly."""

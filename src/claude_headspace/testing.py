@@ -12,21 +12,20 @@ from itertools import count, islice
 import msgspec
 
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
-from claude_headspace.kernel.birth import born, claims
-from claude_headspace.kernel.correlate import Found, Identity, Strategy
-from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.correlate import Found, Identity
 from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
-from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.retell import retell
+from claude_headspace.kernel.snapshot import Snapshot, Telling
 from claude_headspace.kernel.words import Query, matches, words
 from claude_headspace.ports import (
-    UNDERSTANDING_FAILED,
     Counts,
     Delivered,
     Difference,
     Match,
     Position,
+    Pruned,
     Record,
     Result,
     Searched,
@@ -91,6 +90,7 @@ class MemoryJournal:
         self._stream: list[StreamMessage] = []
         self._rows = _Rows()
         self._positions: dict[str, dict[str, Position]] = {}
+        self._snapshots: dict[str, Snapshot] = {}
         self._seq = 0
 
     # --- writing ---
@@ -234,16 +234,50 @@ class MemoryJournal:
     def close(self) -> None:
         """There is nothing to let go of."""
 
+    def prune(self, before: Micros, *, dry_run: bool = False) -> Pruned:
+        """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
+        kept_from = next((event.seq for event in self._events if event.envelope.received_at >= before), self._seq + 1)
+        old = [event for event in self._events if event.seq < kept_from]
+        told = [message for message in self._stream if message.seq < kept_from]
+        heard = {event.agent_id for event in self._events if event.seq >= kept_from}
+        agents = self._rows.agents
+        gone = {each.agent_id for each in old if each.agent_id in agents and each.agent_id not in heard}
+        gone = {agent_id for agent_id in gone if agents[agent_id].ended_at is not None}
+        pruned = Pruned(len(old), len(told), len(gone), old[-1].seq if old else 0)
+        if not dry_run:
+            self._take_snapshots(old, gone)
+            self._events, self._stream = self._events[len(old) :], self._stream[len(told) :]
+            self._rows = self._replayed()
+        return pruned
+
+    def _take_snapshots(self, old: Sequence[StoredEvent], gone: Collection[str]) -> None:
+        for agent_id in {event.agent_id for event in old}:
+            before = self._snapshots.pop(agent_id, None)
+            telling, claimed = Telling(before), set(before.identities if before else ())
+            ours = [event for event in old if event.agent_id == agent_id]
+            for stored in ours:
+                retold = retell(telling.agent, agent_id, stored.envelope, stored.strategy, stored.anomaly)
+                if retold is not None:
+                    telling.take(retold.change)
+                    claimed.update(retold.claims)
+            if telling.agent is not None and agent_id not in gone:
+                owned = sorted(each for each in claimed if self._rows.identities.get(each) == agent_id)
+                at = max(event.envelope.received_at for event in ours)
+                self._snapshots[agent_id] = telling.snapshot(ours[-1].seq, at, owned)
+
+    def snapshot(self, agent_id: str) -> Snapshot | None:
+        """Where the log of an agent begins, if it was pruned."""
+        return self._snapshots.get(agent_id)
+
     def _replayed(self) -> "_Rows":
         anew = _Rows()
+        for snapshot in self._snapshots.values():
+            anew.begin(snapshot)
         for stored in self._events:
-            if stored.strategy is Strategy.NOBODY:
-                continue
-            if stored.anomaly is not None and stored.anomaly.startswith(UNDERSTANDING_FAILED):
-                continue
-            event = decode(stored.envelope)
-            agent = anew.agents.get(stored.agent_id) or born(stored.agent_id, stored.envelope, event)
-            anew.take(stored.seq, stored.envelope, evolve(agent, event), claims(agent, stored.envelope, event))
+            agent = anew.agents.get(stored.agent_id)
+            retold = retell(agent, stored.agent_id, stored.envelope, stored.strategy, stored.anomaly)
+            if retold is not None:
+                anew.take(stored.seq, stored.envelope, retold.change, retold.claims)
         return anew
 
 
@@ -254,6 +288,7 @@ class MemoryTransaction:
         self._journal = journal
         self._records: list[tuple[int, Record]] = []
         self._messages: list[StreamMessage] = []
+        self._restored: list[Snapshot] = []
         self._seq = journal._seq
 
     def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
@@ -285,6 +320,15 @@ class MemoryTransaction:
         """Which of these names living agents have."""
         return {agent.name for agent in self._journal.agents() if agent.name in names}
 
+    def known(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
+        """Which of these events of an agent are here already."""
+        ours = (stored.envelope.id for stored in self._journal._events if stored.agent_id == agent_id)
+        return set(ours).intersection(event_ids)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Begin an agent where its pruned log begins elsewhere."""
+        self._restored.append(snapshot)
+
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
         """Append the events with all that came of them."""
         for record in records:
@@ -302,6 +346,9 @@ class MemoryTransaction:
         journal = self._journal
         journal._seq = self._seq
         journal._stream += self._messages
+        for snapshot in self._restored:
+            journal._snapshots[snapshot.agent.id] = snapshot
+            journal._rows.begin(snapshot)
         for seq, record in self._records:
             stored = StoredEvent(
                 seq=seq,
@@ -338,6 +385,15 @@ class _Rows(msgspec.Struct):
     waits: dict[str, Wait] = {}
     states: dict[int, StateRow] = {}
     documents: dict[int, tuple[Document, str]] = {}
+
+    def begin(self, snapshot: Snapshot) -> None:
+        """Begin an agent where its log begins."""
+        self.agents[snapshot.agent.id] = snapshot.agent
+        self.identities.update(dict.fromkeys(snapshot.identities, snapshot.agent.id))
+        self.sessions.update(snapshot.sessions)
+        self.commands.update(snapshot.commands)
+        self.turns.update(snapshot.turns)
+        self.waits.update(snapshot.waits)
 
     def take(self, seq: int, envelope: Envelope, change: Change, claimed: Sequence[Identity]) -> None:
         """Add what one event changed."""

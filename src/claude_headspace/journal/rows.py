@@ -13,6 +13,7 @@ from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.envelope import Context, Envelope, Origin
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
 from claude_headspace.kernel.react import Publish
+from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.kernel.state_machine import Actor, Intent
 from claude_headspace.ports import Record, StateRow, StoredEvent, StreamMessage
 
@@ -24,6 +25,7 @@ _command = msgspec.json.Decoder(Command).decode
 _session = msgspec.json.Decoder(Session).decode
 _wait = msgspec.json.Decoder(Wait).decode
 _context = msgspec.json.Decoder(Context).decode
+_snapshot = msgspec.json.Decoder(Snapshot).decode
 
 
 def storable(text: str) -> str:
@@ -115,6 +117,21 @@ def roster_row(agent: Agent) -> Row:
 def agent_of(body: str) -> Agent:
     """The agent of a row's body."""
     return _agent(body)
+
+
+def snapshot_row(snapshot: Snapshot) -> Row:
+    """A snapshot, whole, as JSON."""
+    return {
+        "agent_id": snapshot.agent.id,
+        "seq": snapshot.seq,
+        "at": snapshot.at,
+        "body": _encode(snapshot).decode(),
+    }
+
+
+def snapshot_of(body: str) -> Snapshot:
+    """The snapshot of a row's body."""
+    return _snapshot(body)
 
 
 def command_of(body: str) -> Command:
@@ -212,6 +229,17 @@ class Projection:
         self.tables: dict[Table, dict[Any, Row]] = {table: {} for table in schema.PROJECTIONS}
         self.agents: dict[str, Agent] = {}
         self.patches: list[TurnPatch] = []
+
+    def begin(self, snapshot: Snapshot) -> None:
+        """Begin an agent where its log begins."""
+        tables, agent = self.tables, snapshot.agent
+        self.agents[agent.id] = agent
+        for identity in snapshot.identities:
+            tables[schema.identities][identity.kind, identity.key] = identity_row(identity, agent.id)
+        tables[schema.sessions].update({key: _session_row(each) for key, each in snapshot.sessions.items()})
+        tables[schema.commands].update({key: _command_row(each) for key, each in snapshot.commands.items()})
+        tables[schema.turns].update({key: _turn_row(each) for key, each in snapshot.turns.items()})
+        tables[schema.waits].update({key: _wait_row(each) for key, each in snapshot.waits.items()})
 
     def take(self, seq: int, change: Change, claims: Iterable[Identity]) -> None:
         """Add what one event changed."""

@@ -24,12 +24,14 @@ from claude_headspace.journal import replay, rows, schema, search
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
 from claude_headspace.journal.migrate import upgrade
+from claude_headspace.journal.pruning import Pruning, all_snapshots
 from claude_headspace.journal.rows import Projection, Row
 from claude_headspace.journal.search import Searching
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.ports import (
     Counts,
     Delivered,
@@ -79,7 +81,7 @@ SQLITE = (
 """How we use SQLite: durable, and quick about it."""
 
 
-class SqlJournal(Searching):
+class SqlJournal(Searching, Pruning):
     """What is remembered, in a database."""
 
     def __init__(self, url: str) -> None:
@@ -321,7 +323,7 @@ class SqlJournal(Searching):
         """Replay the log and compare it with the projections."""
         with _translated(), self._engine.connect() as connection, connection.begin():
             with search.expectation(connection) as findable:
-                projection, _ = replay.project(_all_events(connection), findable.take)
+                projection, _ = replay.project(_all_events(connection), findable.take, all_snapshots(connection))
                 findable.finish()
                 yield from search.differences(connection)
             for table, expected in projection.tables.items():
@@ -332,7 +334,9 @@ class SqlJournal(Searching):
         with self.transaction() as batch:
             search.clear(batch.connection)
             findable = search.Gathering(partial(search.index, batch.connection))
-            projection, count = replay.project(_all_events(batch.connection), findable.take)
+            projection, count = replay.project(
+                _all_events(batch.connection), findable.take, all_snapshots(batch.connection)
+            )
             findable.finish()
             for table in schema.PROJECTIONS:
                 batch.connection.execute(table.delete())
@@ -416,6 +420,19 @@ class SqlTransaction:
         table = schema.roster.c
         query = select(table.name).where(table.name.in_(names), table.ended_at.is_(None))
         return {row.name for row in self.connection.execute(query)}
+
+    def known(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
+        """Which of these events of an agent are here already."""
+        table = schema.events.c
+        query = select(table.id).where(table.agent_id == agent_id)
+        return {
+            row.id for some in _chunks(event_ids) for row in self.connection.execute(query.where(table.id.in_(some)))
+        }
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Begin an agent where its pruned log begins elsewhere."""
+        bulk(self.connection, schema.snapshots, [rows.snapshot_row(snapshot)])
+        self.projection.begin(snapshot)
 
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
         """Append the events with all that came of them; the sequence numbers are taken last."""

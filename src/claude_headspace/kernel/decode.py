@@ -250,12 +250,18 @@ def _decode_registry(envelope: Envelope) -> Event:
     return Event(meta, fact, envelope.context, anomaly)
 
 
-class _Renaming(msgspec.Struct):
+class _Act(msgspec.Struct):
     name: str = ""
+    host: str = ""
 
 
 def _decode_operator(envelope: Envelope) -> Event:
-    if envelope.name == "AgentRenamed":
-        shape, anomaly = tolerant(envelope.payload, _Renaming)
-        return Event(_bare_meta(envelope), facts.AgentRenamed(shape.name), envelope.context, anomaly)
-    return Event(_bare_meta(envelope), facts.Observed(), envelope.context, f"unknown act {envelope.name}")
+    shape, anomaly = tolerant(envelope.payload, _Act)
+    match envelope.name:
+        case "AgentRenamed":
+            fact: Fact = facts.AgentRenamed(shape.name)
+        case "AgentImported":
+            fact = facts.AgentImported(short(shape.host))
+        case unknown:
+            fact, anomaly = facts.Observed(), f"unknown act {unknown}"
+    return Event(_bare_meta(envelope), fact, envelope.context, anomaly)

@@ -290,6 +290,12 @@ class AgentRenamed(msgspec.Struct, frozen=True):
     name: str
 
 
+class AgentImported(msgspec.Struct, frozen=True):
+    """The agent's log was brought in from elsewhere."""
+
+    host: str
+
+
 class Observed(msgspec.Struct, frozen=True):
     """Something that only tells that the agent is there."""
 
@@ -334,6 +340,7 @@ Fact = (
     | ClientReported
     | ClientVanished
     | AgentRenamed
+    | AgentImported
     | Observed
     | Several
 )

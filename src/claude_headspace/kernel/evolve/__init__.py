@@ -42,6 +42,7 @@ from claude_headspace.kernel.evolve.traits import (
     compaction_finished,
     compaction_started,
     directory_changed,
+    imported,
     model_switched,
     observed,
     renamed,
@@ -62,7 +63,14 @@ CONFIDENCE = {
     Origin.TIMER: Confidence.LOW,
 }
 
-AFTER_THE_END = (facts.AgentRenamed, facts.ClientVanished, facts.SessionEnded, facts.Several, facts.UsageMeasured)
+AFTER_THE_END = (
+    facts.AgentRenamed,
+    facts.AgentImported,
+    facts.ClientVanished,
+    facts.SessionEnded,
+    facts.Several,
+    facts.UsageMeasured,
+)
 """What still says something of an agent that is gone."""
 
 
@@ -152,6 +160,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.ClientReported: client_reported,
     facts.ClientVanished: client_vanished,
     facts.AgentRenamed: renamed,
+    facts.AgentImported: imported,
     facts.Observed: observed,
     facts.Several: _several,
 }
