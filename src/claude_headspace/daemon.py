@@ -54,6 +54,7 @@ from claude_headspace.surfaces import openapi
 from claude_headspace.surfaces.api import ENDPOINTS, Api, Health, HookStatus, PartHealth, SpoolStatus
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
 from claude_headspace.surfaces.metrics import Metrics
+from claude_headspace.surfaces.named_tokens import NamedTokens
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.read_model import ReadModel
 from claude_headspace.surfaces.running import DaemonInfo, hold
@@ -172,7 +173,9 @@ class Daemon:
         starlette.router.redirect_slashes = False
         known = Tokens(read_secret(self._places.secret_file))
         hosts = frozenset(self._settings.allowed_hosts)
-        return Guard(_front(hooks, starlette), known, hosts, open_ingest=self._settings.ingest == "open")
+        named = NamedTokens(self._journal, wall_clock).holder
+        is_open = self._settings.ingest == "open"
+        return Guard(_front(hooks, starlette), known, hosts, open_ingest=is_open, named=named)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:

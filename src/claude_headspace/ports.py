@@ -162,6 +162,9 @@ class Reader(Protocol):
     def agents_beginning(self, prefix: str) -> list[Agent]:
         """Agents whose id begins so (a few are enough)."""
 
+    def agent_of_session(self, session_id: str) -> Agent | None:
+        """The agent that a session of the client belongs to."""
+
     def turns(self, *, agent_id: str | None = None, command_id: str | None = None, limit: int = 100) -> list[Turn]:
         """The newest turns of an agent or a command, oldest of them first."""
 
@@ -219,6 +222,36 @@ class Bookmarks(Protocol):
         """Keep how far a reader came."""
 
 
+class NamedToken(msgspec.Struct, frozen=True, kw_only=True):
+    """Who may come in: a token's name, what it is good for, whose it is, and until when."""
+
+    name: str
+    scopes: tuple[str, ...]
+    owner: str
+    created_at: Micros
+    expires_at: Micros | None = None
+    last_used_at: Micros | None = None
+
+
+class TokenStore(Protocol):
+    """The named tokens of everybody on this journal. Of a token only its digest is known."""
+
+    def tokens(self) -> list[NamedToken]:
+        """All of them, by name."""
+
+    def token(self, digest: str) -> NamedToken | None:
+        """The one with this digest."""
+
+    def add_token(self, token: NamedToken, digest: str) -> bool:
+        """Keep a new one; False if the name is taken."""
+
+    def remove_token(self, name: str) -> bool:
+        """Forget one; False if there is none."""
+
+    def use_token(self, name: str, at: Micros) -> None:
+        """Note that one was used."""
+
+
 class Difference(msgspec.Struct, frozen=True):
     """A projection row that does not follow from the log."""
 
@@ -253,5 +286,5 @@ class Upkeep(Protocol):
         """Let go of the database, cleanly."""
 
 
-class Journal(Writer, Reader, Bookmarks, Upkeep, Protocol):
+class Journal(Writer, Reader, Bookmarks, TokenStore, Upkeep, Protocol):
     """All of it: what is remembered."""

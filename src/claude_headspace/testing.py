@@ -24,6 +24,7 @@ from claude_headspace.ports import (
     Delivered,
     Difference,
     Match,
+    NamedToken,
     Position,
     Pruned,
     Record,
@@ -91,6 +92,7 @@ class MemoryJournal:
         self._rows = _Rows()
         self._positions: dict[str, dict[str, Position]] = {}
         self._snapshots: dict[str, Snapshot] = {}
+        self._tokens: dict[str, tuple[NamedToken, str]] = {}
         self._seq = 0
 
     # --- writing ---
@@ -129,6 +131,10 @@ class MemoryJournal:
     def agents_beginning(self, prefix: str) -> list[Agent]:
         """Agents whose id begins so."""
         return [agent for agent in self._rows.agents.values() if agent.id.startswith(prefix)][:10]
+
+    def agent_of_session(self, session_id: str) -> Agent | None:
+        """The agent that a session of the client belongs to."""
+        return self._rows.agents.get(self._rows.identities.get(Identity("session", session_id), ""))
 
     def turns(self, *, agent_id: str | None = None, command_id: str | None = None, limit: int = 100) -> list[Turn]:
         """The newest turns of an agent or a command, oldest of them first."""
@@ -214,6 +220,30 @@ class MemoryJournal:
     def remember(self, reader: str, positions: Mapping[str, Position]) -> None:
         """Keep how far a reader came."""
         self._positions.setdefault(reader, {}).update(positions)
+
+    # --- tokens ---
+
+    def tokens(self) -> list[NamedToken]:
+        """All of them, by name."""
+        return sorted((token for token, _digest in self._tokens.values()), key=lambda token: token.name)
+
+    def token(self, digest: str) -> NamedToken | None:
+        """The one with this digest."""
+        return next((token for token, known in self._tokens.values() if known == digest), None)
+
+    def add_token(self, token: NamedToken, digest: str) -> bool:
+        """Keep a new one; False if the name is taken."""
+        return self._tokens.setdefault(token.name, (token, digest)) == (token, digest)
+
+    def remove_token(self, name: str) -> bool:
+        """Forget one; False if there is none."""
+        return self._tokens.pop(name, None) is not None
+
+    def use_token(self, name: str, at: Micros) -> None:
+        """Note that one was used."""
+        if name in self._tokens:
+            token, digest = self._tokens[name]
+            self._tokens[name] = msgspec.structs.replace(token, last_used_at=at), digest
 
     # --- upkeep ---
 

@@ -27,6 +27,7 @@ from claude_headspace.journal.migrate import upgrade
 from claude_headspace.journal.pruning import Pruning, all_snapshots
 from claude_headspace.journal.rows import Projection, Row
 from claude_headspace.journal.search import Searching
+from claude_headspace.journal.token_keeping import TokenKeeping
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.documents import Document, documents
@@ -81,7 +82,7 @@ SQLITE = (
 """How we use SQLite: durable, and quick about it."""
 
 
-class SqlJournal(Searching, Pruning):
+class SqlJournal(Searching, Pruning, TokenKeeping):
     """What is remembered, in a database."""
 
     def __init__(self, url: str) -> None:
@@ -216,6 +217,13 @@ class SqlJournal(Searching, Pruning):
         """Agents whose id begins so."""
         table = schema.agents.c
         return self._agents(select(table.body).where(table.id.startswith(prefix, autoescape=True)).limit(10))
+
+    def agent_of_session(self, session_id: str) -> Agent | None:
+        """The agent that a session of the client belongs to."""
+        table = schema.identities.c
+        owner = select(table.agent_id).where(table.kind == "session", table.key == rows.storable(session_id))
+        found = self._agents(select(schema.agents.c.body).where(schema.agents.c.id.in_(owner)))
+        return found[0] if found else None
 
     def turns(self, *, agent_id: str | None = None, command_id: str | None = None, limit: int = 100) -> list[Turn]:
         """The newest turns of an agent or a command, oldest of them first."""

@@ -19,13 +19,16 @@ from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.kernel.views import AgentView, CommandView, SessionView, Time, TurnView, WaitView, agent_view
 from claude_headspace.ports import Clock, Difference, Upkeep
-from claude_headspace.surfaces import search_api
+from claude_headspace.surfaces import past_api, search_api, token_api, upkeep_api
+from claude_headspace.surfaces.guard import ACTOR
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.openapi import Endpoint, Parameter
 from claude_headspace.surfaces.parameters import (
     AFTER,
     LARGEST_PAGE,
     LIMIT,
+    MOMENT,
+    moment,
     read_body,
     read_flag,
     read_limit,
@@ -167,7 +170,9 @@ class Api:
         )
 
     async def agent(self, request: Request) -> AgentView:
-        """One agent."""
+        """One agent, now or at a moment."""
+        if (at := moment(request, "at", self._clock)) is not None:
+            return await asyncio.to_thread(self._model.agent_at, request.path_params["agent"], at)
         return await asyncio.to_thread(self._model.agent, request.path_params["agent"])
 
     async def turns(self, request: Request) -> list[TurnView]:
@@ -236,7 +241,9 @@ class Api:
                 "Use up to 40 small letters, digits, dots and dashes, beginning and ending with a letter or digit.",
             )
         agent = await asyncio.to_thread(self._model.resolve, request.path_params["agent"])
-        envelope = operator_envelope("AgentRenamed", {"name": name}, self._host, self._clock())
+        envelope = operator_envelope(
+            "AgentRenamed", {"name": name}, self._host, self._clock(), request.scope.get(ACTOR)
+        )
         return agent_view((await self._engine.submit(envelope, agent.id)).agent)
 
     async def verify(self, _request: Request) -> Verification:
@@ -272,7 +279,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             Parameter("all", "Also those that ended more than a day ago.", {"type": "boolean"}),
         ),
     ),
-    Endpoint("GET", "/api/agents/{agent}", "One agent, by id, name or beginning of the id.", Api.agent, AgentView),
+    Endpoint(
+        "GET",
+        "/api/agents/{agent}",
+        "One agent, by id, name or beginning of the id; with `at` as it was then.",
+        Api.agent,
+        AgentView,
+        parameters=(Parameter("at", "As far as it was known at this moment.", MOMENT),),
+    ),
     Endpoint("GET", "/api/agents/{agent}/turns", "What was said.", Api.turns, list[TurnView], parameters=(LIMIT,)),
     Endpoint(
         "GET",
@@ -377,11 +391,16 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         takes=Importing,
     ),
     *search_api.ENDPOINTS,
+    *past_api.ENDPOINTS,
+    *token_api.ENDPOINTS,
+    *upkeep_api.ENDPOINTS,
 )
 """Every path, with its types."""
 
 
-def operator_envelope(name: str, payload: dict[str, object], host: str, now: Micros) -> Envelope:
+def operator_envelope(
+    name: str, payload: dict[str, object], host: str, now: Micros, actor: str | None = None
+) -> Envelope:
     """What a person did, as an event."""
     return Envelope(
         id=new_id(),
@@ -392,7 +411,7 @@ def operator_envelope(name: str, payload: dict[str, object], host: str, now: Mic
         fired_at=now,
         received_at=now,
         payload=msgspec.json.encode(payload),
-        context=Context(),
+        context=Context(actor=actor),
     )
 
 

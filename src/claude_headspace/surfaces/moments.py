@@ -33,6 +33,11 @@ def read_moment(name: str, text: str, now: Micros) -> Micros:
         ) from error
 
 
+def is_span(text: str) -> bool:
+    """Whether a text says how long, not when."""
+    return _AGO.fullmatch(text.strip()) is not None
+
+
 def _moment(written: str, now: Micros) -> Micros:
     if found := _AGO.fullmatch(written):
         return now - int(found[1]) * UNITS[found[2]] * SECOND

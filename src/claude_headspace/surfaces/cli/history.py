@@ -1,5 +1,6 @@
-"""`headspace import`: the transcripts that are there already, brought in."""
+"""`headspace import`: the transcripts that are there already, or a log from elsewhere, brought in."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,18 +12,27 @@ if TYPE_CHECKING:
 
 
 def import_history(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="A log that `headspace export` wrote; `-` reads it from a pipe."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what there is to bring in.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring in the sessions that were there before Headspace.
+    """Bring in the sessions that were there before Headspace, or a log from elsewhere.
 
-    Reads the transcripts of all known config dirs. Sessions that nobody has open come in as ended. It can be broken off
-    and begun again: what was brought in is not read twice.
+    Without FILE it reads the transcripts of all known config dirs. Sessions that nobody has open come in as ended. It
+    can be broken off and begun again: what was brought in is not read twice.
     """
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.reports import import_report
     from claude_headspace.surfaces.client import Client
 
+    if file is not None:
+        from claude_headspace.surfaces.cli.past import import_log
+
+        import_log(file, dry_run=dry_run, as_json=as_json)
+        return
     client = Client.local()
     files = [file for file in client.past_files() if file["done"] < file["size"]]
     result = _planned(files) if dry_run else _brought_in(client, files, quiet=as_json)
