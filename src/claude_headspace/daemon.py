@@ -105,6 +105,7 @@ class Daemon:
         self._started_at = wall_clock()
         counts = journal.counts()
         self._events_at_start = counts.events
+        self._heard_before = journal.last_hook_at(settings.host_name)
         self._events_stored = 0
         self._refusals: Counter[str] = Counter()
         self._presence = presence
@@ -250,7 +251,7 @@ class Daemon:
     def status(self) -> HookStatus:
         """How the receiver is doing."""
         counts, polling, now = self._journal.counts(), self.reconciler.polling, wall_clock()
-        last, spool = self.reconciler.last_event_at, self.spool.counts()
+        last, spool = self.reconciler.last_event_at or self._heard_before, self.spool.counts()
         return HookStatus(
             enabled=True,
             mode=polling.mode.value,

@@ -199,7 +199,7 @@ def copy(
     if as_json:
         terminal.write_json(result)
     else:
-        terminal.screen().show(copied(result, without_password(target)))
+        terminal.screen().show(copied(result, without_password(database_address(target))))
     if result["differing"]:
         raise typer.Exit(EXIT_ERROR)
 

@@ -238,7 +238,7 @@ class Batch:
         project = project_at(envelope.host, envelope.context.project_root or event.meta.cwd)
         if not project.root:
             return []
-        stored = self._transaction.in_project(project.id, envelope.fired_at - CLAIMABLE_AFTER_END)
+        stored = self._transaction.unclaimed(project.id, envelope.fired_at - CLAIMABLE_AFTER_END)
         ours = {agent.id: agent for agent in stored}
         ours |= {agent.id: agent for agent in self._agents.values() if agent.project.id == project.id}
         return sorted(ours.values(), key=lambda agent: agent.last_active_at, reverse=True)

@@ -121,8 +121,8 @@ class Transaction(Protocol):
     def agents(self, ids: Collection[str]) -> dict[str, Agent]:
         """The agents with these ids."""
 
-    def in_project(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
-        """The agents of a project that live, or ended after that moment; the most recently active first."""
+    def unclaimed(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
+        """The agents of a project that a new session may be taken for, if they did not end before; newest first."""
 
     def taken(self, names: Collection[str]) -> set[str]:
         """Which of these names living agents have."""
@@ -200,6 +200,9 @@ class Reader(Protocol):
 
     def stream_bounds(self) -> tuple[int, int]:
         """The oldest and the newest sequence number that can be replayed."""
+
+    def last_hook_at(self, host: str) -> Micros | None:
+        """When a host's newest hook event was received."""
 
     def counts(self) -> Counts:
         """What the journal holds."""

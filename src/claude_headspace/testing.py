@@ -12,7 +12,7 @@ from itertools import count, islice
 import msgspec
 
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
-from claude_headspace.kernel.correlate import Found, Identity
+from claude_headspace.kernel.correlate import Found, Identity, is_free
 from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.evolve.change import Change
@@ -205,6 +205,11 @@ class MemoryJournal:
         """The oldest and the newest sequence number that can be replayed."""
         return (self._stream[0].seq, self._stream[-1].seq) if self._stream else (0, 0)
 
+    def last_hook_at(self, host: str) -> Micros | None:
+        """When a host's newest hook event was received."""
+        ours = (each.envelope for each in reversed(self._events) if each.envelope.host == host)
+        return next((each.received_at for each in ours if each.origin is Origin.HOOK), None)
+
     def counts(self) -> Counts:
         """What the journal holds."""
         odd = sum(event.anomaly is not None for event in self._events)
@@ -340,10 +345,10 @@ class MemoryTransaction:
         rows = self._journal._rows.agents
         return {agent_id: rows[agent_id] for agent_id in ids if agent_id in rows}
 
-    def in_project(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
-        """The agents of a project that live, or ended after that moment; the most recently active first."""
+    def unclaimed(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
+        """The agents of a project that a new session may be taken for, if they did not end before; newest first."""
         near = self._journal.agents(ended_after=not_ended_before - 1)
-        ours = [agent for agent in near if agent.project.id == project_id]
+        ours = [agent for agent in near if agent.project.id == project_id and is_free(agent)]
         return sorted(ours, key=lambda agent: agent.last_active_at, reverse=True)
 
     def taken(self, names: Collection[str]) -> set[str]:

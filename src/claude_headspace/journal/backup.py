@@ -16,7 +16,7 @@ def backup(database: Path, target: Path, advance: Callable[[int, int], None] = l
     draft.unlink(missing_ok=True)
     draft.touch(mode=0o600)
     try:
-        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, isolation_level=None)) as source:
+        with closing(sqlite3.connect(_read_only(database), uri=True, isolation_level=None)) as source:
             source.execute("BEGIN")  # the moment that is copied: without it every write would begin the copy anew
             source.execute("SELECT count(*) FROM sqlite_master").fetchone()
             with closing(sqlite3.connect(draft)) as copy:
@@ -32,6 +32,10 @@ def backup(database: Path, target: Path, advance: Callable[[int, int], None] = l
     finally:
         draft.unlink(missing_ok=True)
     return target.stat().st_size
+
+
+def _read_only(database: Path) -> str:
+    return f"{database.absolute().as_uri()}?mode=ro"
 
 
 def _check(copy: sqlite3.Connection) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import Table
 from claude_headspace.journal import schema
 from claude_headspace.kernel import KERNEL_VERSION
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
-from claude_headspace.kernel.correlate import Identity, Strategy
+from claude_headspace.kernel.correlate import Identity, Strategy, is_free
 from claude_headspace.kernel.envelope import Context, Envelope, Origin
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
 from claude_headspace.kernel.react import Publish
@@ -111,6 +111,7 @@ def roster_row(agent: Agent) -> Row:
         "project_id": agent.project.id,
         "state": agent.state.value,
         "ended_at": agent.ended_at,
+        "free": int(is_free(agent)),
     }
 
 

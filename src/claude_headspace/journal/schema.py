@@ -92,8 +92,9 @@ roster = Table(
     Column("project_id", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("ended_at", Moment),
+    Column("free", SmallInteger, nullable=False, server_default="1"),
 )
-"""What agents are looked up by; written when that changes."""
+"""What agents are looked up by; written when that changes. `free`: a new session may be taken for it."""
 Index(None, roster.c.project_id, roster.c.ended_at)
 Index(None, roster.c.name)
 Index(None, roster.c.ended_at)

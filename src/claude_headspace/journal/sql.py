@@ -31,7 +31,7 @@ from claude_headspace.journal.token_keeping import TokenKeeping
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.documents import Document, documents
-from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.envelope import Micros, Origin
 from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.ports import (
     Counts,
@@ -285,6 +285,12 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
         oldest, newest = (self._scalar(select(edge(schema.stream.c.seq))) for edge in (func.min, func.max))
         return oldest or 0, newest or 0
 
+    def last_hook_at(self, host: str) -> Micros | None:
+        """When a host's newest hook event was received."""
+        table = schema.events.c
+        ours = select(table.received_at).where(table.origin == Origin.HOOK.value, table.host == host)
+        return self._scalar(ours.order_by(table.seq.desc()).limit(1))
+
     def counts(self) -> Counts:
         """What the journal holds."""
         by_state = select(schema.roster.c.state, func.count().label("agents")).group_by(schema.roster.c.state)
@@ -415,11 +421,11 @@ class SqlTransaction:
                 found[row.id] = rows.agent_of(row.body)
         return found
 
-    def in_project(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
-        """The agents of a project that live, or ended after that moment; the most recently active first."""
+    def unclaimed(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
+        """The agents of a project that a new session may be taken for, if they did not end before; newest first."""
         table = schema.roster.c
         recent = table.ended_at.is_(None) | (table.ended_at >= not_ended_before)
-        query = LISTED.where(table.project_id == project_id, recent)
+        query = LISTED.where(table.project_id == project_id, recent, table.free == 1)
         found = [rows.agent_of(row.body) for row in self.connection.execute(query)]
         return sorted(found, key=lambda agent: agent.last_active_at, reverse=True)
 

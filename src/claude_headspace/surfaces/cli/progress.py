@@ -1,5 +1,6 @@
 """How far something is, on standard error, for as long as it takes. Pipes and files see nothing of it."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -11,6 +12,8 @@ def bar(what: str, total: int | None, *, quiet: bool = False) -> Iterator[Callab
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn(what), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as progress:
+    with Progress(
+        *columns, console=Console(stderr=True), transient=True, disable=quiet or not sys.stderr.isatty()
+    ) as progress:
         task = progress.add_task("", total=total)
         yield lambda count: progress.advance(task, count)

@@ -48,11 +48,14 @@ def upgrade() -> None:
         sa.Column("last_used_at", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("name", name="pk_tokens"),
     )
+    op.add_column("roster", sa.Column("free", sa.SmallInteger(), nullable=False, server_default="1"))
     op.create_index("ix_tokens_digest", "tokens", ["digest"], unique=True)
 
 
 def downgrade() -> None:
     """Remove them."""
+    with op.batch_alter_table("roster") as roster:
+        roster.drop_column("free")
     op.drop_table("tokens")
     op.drop_table("snapshots")
     drop_words(op.get_bind())
