@@ -218,7 +218,7 @@ def _copied(source: "SqlJournal", target: "SqlJournal", *, quiet: bool) -> "Json
 @contextmanager
 def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
     """A journal by its address; this home's own only while no daemon uses it."""
-    from claude_headspace.daemon import database_url, open_journal
+    from claude_headspace.daemon import database_url, ready_journal
     from claude_headspace.surfaces.running import hold
 
     places = find_places()
@@ -229,7 +229,7 @@ def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
     is_home = url == database_address(database_url(settings, places))
     places.make()
     with hold(places) if is_home else _nothing():
-        journal = open_journal(load_settings(places, overrides={"database": url}), places)
+        journal = ready_journal(load_settings(places, overrides={"database": url}), places)
         try:
             yield journal
         finally:
@@ -268,12 +268,12 @@ def _upkeep(what: str, ask: Callable[["Client"], "Json"], do: Callable[["Journal
 @contextmanager
 def _journal(places: Places) -> Iterator["Journal"]:
     """The journal of this home; no daemon can start meanwhile."""
-    from claude_headspace.daemon import open_journal
+    from claude_headspace.daemon import ready_journal
     from claude_headspace.surfaces.running import hold
 
     places.make()
     with hold(places):
-        journal = open_journal(load_settings(places), places)
+        journal = ready_journal(load_settings(places), places)
         try:
             yield journal
         finally:

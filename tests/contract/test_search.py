@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.engine import Batch, Submission
+from claude_headspace.engine import Batch
 from claude_headspace.kernel.decide import Policy
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.words import read_query
 from claude_headspace.ports import Journal, Searched
 from claude_headspace.testing import START, hook
-from tests.journals import store
+from tests.journals import store, submission
 
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "t1"}
 
@@ -114,7 +114,7 @@ def test_only_what_was_committed_is_found(journal: Journal) -> None:
         with journal.transaction() as transaction:
             batch = Batch(transaction, Policy(), lambda: "agent-9")
             prompt = hook("UserPromptSubmit", session_id="s9", prompt="unheard")
-            batch.take(Submission(prompt, None, None))  # type: ignore[arg-type]  # nobody waits for it
+            batch.work([submission(prompt)])
             transaction.write(batch.records)
             raise Unlucky
 

@@ -12,13 +12,13 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.journal.backup import backup
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.testing import START, hook
-from tests.journals import store
+from tests.journals import opened, sqlite_journal, store
 
 
 def test_a_backup_is_a_journal(tmp_path: Path) -> None:
     """Taken beside an open journal: closed to others, one file, and everything in it follows from its log."""
     database, target = tmp_path / "odd name #1?.db", tmp_path / "copy.db"
-    journal = SqlJournal(str(URL.create("sqlite", database=str(database))))
+    journal = opened(SqlJournal(str(URL.create("sqlite", database=str(database)))))
     store(journal, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="Keep this"))
     told: list[tuple[int, int]] = []
     size = backup(database, target, lambda done, total: told.append((done, total)))
@@ -26,7 +26,7 @@ def test_a_backup_is_a_journal(tmp_path: Path) -> None:
     assert size == target.stat().st_size > 0
     assert told[-1][0] == told[-1][1] > 0
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
-    copy = SqlJournal(f"sqlite:///{target}")
+    copy = sqlite_journal(target)
     assert [turn.text for turn in copy.turns()] == ["Keep this"]
     assert list(copy.verify()) == []
     copy.close()
@@ -35,7 +35,7 @@ def test_a_backup_is_a_journal(tmp_path: Path) -> None:
 
 def test_writers_are_not_kept_waiting_and_the_copy_is_whole(tmp_path: Path) -> None:
     """While events come in every copy is of one moment."""
-    journal = SqlJournal(f"sqlite:///{tmp_path}/journal.db")
+    journal = sqlite_journal(tmp_path / "journal.db")
     ended = threading.Event()
 
     def write() -> None:
@@ -54,7 +54,7 @@ def test_writers_are_not_kept_waiting_and_the_copy_is_whole(tmp_path: Path) -> N
         writer.join()
         journal.close()
     for number in range(3):
-        copy = SqlJournal(f"sqlite:///{tmp_path}/copy-{number}.db")
+        copy = sqlite_journal(tmp_path / f"copy-{number}.db")
         assert list(copy.verify()) == []
         copy.close()
 

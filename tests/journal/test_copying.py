@@ -12,7 +12,7 @@ from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.words import read_query
 from claude_headspace.ports import NamedToken, Position, Searched
 from claude_headspace.testing import START, hook
-from tests.journals import NewUrl, store
+from tests.journals import opened, sqlite_journal, store
 
 Make = Callable[[str], SqlJournal]
 
@@ -23,9 +23,8 @@ def make(tmp_path: Path, request: pytest.FixtureRequest) -> Make:
 
     def made(kind: str) -> SqlJournal:
         if kind == "postgresql":
-            new_url: NewUrl = request.getfixturevalue("new_postgresql")
-            return SqlJournal(new_url())
-        return SqlJournal(f"sqlite:///{tmp_path}/{len(list(tmp_path.iterdir()))}.db")
+            return opened(SqlJournal(request.getfixturevalue("postgres").database()))
+        return sqlite_journal(tmp_path / f"{len(list(tmp_path.iterdir()))}.db")
 
     return made
 

@@ -16,12 +16,12 @@ import msgspec
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.correlate import Strategy
+from claude_headspace.kernel.correlate import Strategy, identities
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.retell import retell
 from claude_headspace.kernel.snapshot import Snapshot
-from claude_headspace.ports import Reader, Record, StoredEvent, Writer
+from claude_headspace.ports import Reader, Record, StoredEvent, Touched, Writer
 
 FORMAT = "headspace-log"
 VERSION = 1
@@ -158,7 +158,9 @@ def read_header(line: bytes) -> Header:
 def bring_in(writer: Writer, header: Header, lines: Iterable[bytes], first: int, new_id: str, now: Micros) -> BroughtIn:
     """Bring lines in, in one batch; `first` is the number of the first, for what is said of a wrong one."""
     snapshot, events = _read(header, lines, first)
+    mark = _mark(header, new_id, now)
     with writer.transaction() as transaction:
+        transaction.hold(_touched(header, events, mark))
         known = transaction.known(header.agent_id, [line.id for line in events])
         delivered = transaction.delivered([line.delivery_id for line in events if line.delivery_id])
         fresh = [line for line in events if line.id not in known and line.delivery_id not in delivered]
@@ -167,7 +169,6 @@ def bring_in(writer: Writer, header: Header, lines: Iterable[bytes], first: int,
             transaction.restore(snapshot)
             agent = snapshot.agent
         records = list(_retold(agent, fresh))
-        mark = _mark(header, new_id, now)
         if fresh and not transaction.delivered([mark.delivery_id or ""]):
             records += _retold(_last(records) or agent, [_as_line(mark, header.agent_id)])
         if records:
@@ -193,6 +194,16 @@ def _read(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot 
         if owner != header.agent_id:
             raise _bad(number, "it belongs to another agent than the first line says")
     return snapshot, list(events.values())
+
+
+def _touched(header: Header, lines: Iterable[LineOfLog], mark: Envelope) -> Touched:
+    """What others must keep away from meanwhile; the mark keeps two from bringing in the same agent at once."""
+    known = [identities(envelope, decode(envelope)).values() for envelope in map(_envelope, lines)]
+    return Touched(
+        deliveries=frozenset({line.delivery_id for line in lines if line.delivery_id} | {mark.delivery_id or ""}),
+        identities=frozenset(identity for some in known for identity in some),
+        agents=frozenset({header.agent_id}),
+    )
 
 
 def _retold(agent: Agent | None, lines: Iterable[LineOfLog]) -> Iterator[Record]:

@@ -15,7 +15,8 @@ from sqlalchemy import Connection, Table, func, select, update
 from claude_headspace.errors import BadRequest
 from claude_headspace.journal import rows, schema
 from claude_headspace.journal.bulk import bulk
-from claude_headspace.journal.sql import COUNTER, SqlJournal
+from claude_headspace.journal.reader import COUNTER
+from claude_headspace.journal.sql import SqlJournal
 
 CHUNK = 2_000
 

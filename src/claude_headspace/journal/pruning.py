@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, func, select
 from claude_headspace.journal import rows, schema, search
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
+from claude_headspace.journal.reader import SqlReader
 from claude_headspace.kernel.correlate import Identity
 from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.envelope import Micros
@@ -22,7 +23,7 @@ from claude_headspace.kernel.snapshot import Snapshot, Telling
 from claude_headspace.ports import Pruned
 
 if TYPE_CHECKING:
-    from claude_headspace.journal.sql import SqlTransaction
+    from claude_headspace.journal.transaction import SqlTransaction
 
 AGENTS_AT_ONCE = 20
 EVENTS_AT_ONCE = 2_000
@@ -38,18 +39,13 @@ def all_snapshots(connection: Connection) -> Iterator[Snapshot]:
         yield rows.snapshot_of(row.body)
 
 
-class Pruning:
+class Pruning(SqlReader):
     """The pruning side of a journal."""
 
     _cache: Cache
 
     def transaction(self) -> AbstractContextManager["SqlTransaction"]:
-        raise NotImplementedError
-
-    def _rows(self, query: Select[Any]) -> list[rows.Row]:
-        raise NotImplementedError
-
-    def _scalar(self, query: Select[Any]) -> int | None:
+        """One batch of the writer."""
         raise NotImplementedError
 
     def snapshot(self, agent_id: str) -> Snapshot | None:
@@ -70,6 +66,7 @@ class Pruning:
         gone = 0
         for start in range(0, len(agents), AGENTS_AT_ONCE):
             with self.transaction() as batch:
+                batch.be_alone()
                 self._cache.forget()  # inside the writer's turn: nobody goes on with what is taken out
                 gone += sum(_prune_agent(batch.connection, each, up_to) for each in agents[start:][:AGENTS_AT_ONCE])
         for edge in range(0, up_to + 1, STREAM_AT_ONCE):

@@ -5,13 +5,13 @@ Texts are not stored again: those of turns are read from the turns, those of cal
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Engine, MetaData, Select, func, select
+from sqlalchemy import ColumnElement, Connection, MetaData, func, select
 
 from claude_headspace.journal import rows, schema
 from claude_headspace.journal.bulk import bulk
+from claude_headspace.journal.reader import SqlReader
 from claude_headspace.journal.words import (
     Asked,
     add_words,
@@ -125,13 +125,8 @@ def differences(connection: Connection) -> Iterator[Difference]:
 # --- asking -----------------------------------------------------------------------------------------------------------
 
 
-class Searching:
+class Searching(SqlReader):
     """The searching side of a journal."""
-
-    _engine: Engine
-
-    def _rows(self, query: Select[Any]) -> list[rows.Row]:
-        raise NotImplementedError
 
     def search(self, query: Query, wanted: Searched, limit: int) -> list[Match]:
         """The newest documents that match, newest first, with what the engine thinks of each."""

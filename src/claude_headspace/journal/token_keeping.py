@@ -1,28 +1,27 @@
 """Named tokens on SQL. They are read anew for every request, so that one that is revoked is refused at once."""
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import select, update
 
 from claude_headspace.journal import rows, schema
 from claude_headspace.journal.bulk import bulk
+from claude_headspace.journal.reader import SqlReader
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.ports import NamedToken
 
 if TYPE_CHECKING:
-    from claude_headspace.journal.sql import SqlTransaction
+    from claude_headspace.journal.transaction import SqlTransaction
 
 _table = schema.tokens.c
 
 
-class TokenKeeping:
+class TokenKeeping(SqlReader):
     """The tokens of a journal."""
 
     def transaction(self) -> AbstractContextManager["SqlTransaction"]:
-        raise NotImplementedError
-
-    def _rows(self, query: Select[Any]) -> list[rows.Row]:
+        """One batch of the writer."""
         raise NotImplementedError
 
     def tokens(self) -> list[NamedToken]:

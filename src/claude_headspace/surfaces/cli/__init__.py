@@ -12,6 +12,7 @@ import typer
 
 from claude_headspace.surfaces.cli import (
     agents,
+    answers,
     daemon,
     doctor,
     following,
@@ -44,6 +45,17 @@ COMMANDS = (
         "tail",
         following.tail,
         ("headspace tail", "headspace tail calm-otter", "headspace tail --types wait_opened,wait_closed --json"),
+    ),
+    Entry(
+        "approve",
+        answers.approve,
+        ("headspace approve calm-otter", "headspace approve calm-otter --always"),
+    ),
+    Entry("deny", answers.deny, ("headspace deny calm-otter", 'headspace deny calm-otter -m "use the test database"')),
+    Entry(
+        "answer",
+        answers.answer,
+        ("headspace answer calm-otter 2", 'headspace answer calm-otter "SQLite" "unit, browser"'),
     ),
     Entry(
         "search",
