@@ -11,6 +11,7 @@ Whose token it is stands in the request's scope from then on (`ACTOR`).
 Answers carry a content policy of `self`, are never cached, and never allow another origin.
 """
 
+import getpass
 from collections.abc import Awaitable, Callable
 
 import msgspec
@@ -28,8 +29,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD"})
 AS_OPEN_AS_INGEST = frozenset({"/health", "/hook/status"})
 """They tell nothing private."""
 ACTOR = "headspace.actor"
-"""Where the guard notes who sends a request: the name of a token, or `local` for those of this home."""
-LOCAL = "local"
+"""Where the guard notes who sends a request: the name of a token, or this home's user for those of the home."""
 
 Find = Callable[[bytes], Awaitable[Holder | None]]
 """Finds whose token a text is, among those that have a name."""
@@ -66,6 +66,7 @@ class Guard:
         self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts if host}
         self._open_ingest = open_ingest
         self._named = named
+        self._user = _user()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then pass on."""
@@ -109,7 +110,7 @@ class Guard:
     async def _holder(self, token: bytes | None) -> Holder:
         """Whose token it is: this home's own need no look into the journal."""
         if scopes := self._tokens.scopes(token):
-            return Holder(LOCAL, scopes)
+            return Holder(self._user, scopes)
         found = await self._named(token) if token else None
         return found or Holder("", frozenset())
 
@@ -148,6 +149,14 @@ LOOKING = frozenset({tokens.Scope.INGEST, tokens.Scope.READ})
 READING = frozenset({tokens.Scope.READ})
 ACTING = frozenset({tokens.Scope.ACT})
 ADMINISTERING = frozenset({tokens.Scope.ADMIN})
+
+
+def _user() -> str:
+    """Whose home this is; in a container nobody may have a name."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "local"
 
 
 def _check_origin(scope: Scope, headers: dict[bytes, bytes]) -> None:
