@@ -7,8 +7,7 @@ import pytest
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.ports import Match, Searched
-from claude_headspace.surfaces import searching
-from claude_headspace.surfaces.searching import Hits, Searcher, read_cursor, score
+from claude_headspace.surfaces.searching import WINDOW, Hits, Searcher, read_cursor, score
 from claude_headspace.testing import START, ManualClock, MemoryJournal, hook
 from tests.journals import store
 
@@ -26,9 +25,11 @@ def prompts(count: int) -> MemoryJournal:
     return journal
 
 
-def searched(journal: MemoryJournal, query: str, limit: int = 5, before: str | None = None) -> Hits:
+def searched(
+    journal: MemoryJournal, query: str, limit: int = 5, before: str | None = None, window: int = WINDOW
+) -> Hits:
     """A page of hits."""
-    return Searcher(journal, ManualClock(START + 30 * DAY)).search(query, Searched(), limit, before)
+    return Searcher(journal, ManualClock(START + 30 * DAY), window).search(query, Searched(), limit, before)
 
 
 def texts(page: Hits) -> list[str]:
@@ -48,12 +49,11 @@ def test_pages_follow_each_other_without_gap_or_repetition() -> None:
     assert texts(searched(journal, "needle"))[0] == "needle in between"
 
 
-def test_a_window_is_followed_by_an_older_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_window_is_followed_by_an_older_one() -> None:
     """However many match, all of them can be read."""
-    monkeypatch.setattr(searching, "WINDOW", 5)
     journal, found, cursor = prompts(12), list[str](), None
     for _ in range(10):
-        page = searched(journal, "needle", 3, cursor)
+        page = searched(journal, "needle", 3, cursor, window=5)
         found += texts(page)
         cursor = page.next
         if cursor is None:

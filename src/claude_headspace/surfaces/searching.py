@@ -75,15 +75,16 @@ def read_cursor(text: str) -> Cursor:
 class Searcher:
     """Finds."""
 
-    def __init__(self, reader: Reader, clock: Clock) -> None:
+    def __init__(self, reader: Reader, clock: Clock, window: int = WINDOW) -> None:
         self._reader = reader
+        self._window = window
         self._clock = clock
 
     def search(self, text: str, wanted: Searched, limit: int, before: str | None = None) -> Hits:
         """The best hits, with the words around them."""
         query = read_query(text)
         cursor = read_cursor(before) if before else Cursor(self._clock())
-        window = self._reader.search(query, msgspec.structs.replace(wanted, up_to=cursor.up_to), WINDOW)
+        window = self._reader.search(query, msgspec.structs.replace(wanted, up_to=cursor.up_to), self._window)
         if not window:
             return Hits([], None)
         ranked = sorted(((score(match, cursor.at), match.id) for match in window), reverse=True)
@@ -95,24 +96,23 @@ class Searcher:
             for best, number in page
             if number in found
         ]
-        return Hits(hits, _next(cursor, window, limit))
+        return Hits(hits, self._next(cursor, window, limit))
 
     def _names(self, ids: set[str]) -> dict[str, tuple[str, str]]:
         agents = [agent for agent_id in ids if (agent := self._reader.agent(agent_id))]
         return {agent.id: (agent.name, agent.project.name) for agent in agents}
+
+    def _next(self, cursor: Cursor, window: Sequence[Match], limit: int) -> str | None:
+        shown = cursor.shown + limit
+        if shown < len(window):
+            return str(Cursor(cursor.at, cursor.up_to or window[0].id, shown))
+        return str(Cursor(cursor.at, window[-1].id - 1)) if len(window) == self._window else None
 
 
 def score(match: Match, now: Micros) -> float:
     """How good a match is: its rank, up to half as much again if it is new."""
     age = max(now - match.at, 0)
     return match.rank * (1 + TOUCH * math.exp2(-age / NEW))
-
-
-def _next(cursor: Cursor, window: Sequence[Match], limit: int) -> str | None:
-    shown = cursor.shown + limit
-    if shown < len(window):
-        return str(Cursor(cursor.at, cursor.up_to or window[0].id, shown))
-    return str(Cursor(cursor.at, window[-1].id - 1)) if len(window) == WINDOW else None
 
 
 def _hit(document: Document, names: dict[str, tuple[str, str]], around: list[Piece], best: float) -> Hit:

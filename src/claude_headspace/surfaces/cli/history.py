@@ -48,17 +48,14 @@ def _planned(files: "list[Json]") -> "Json":
 
 def _brought_in(client: "Client", files: "list[Json]", *, quiet: bool) -> "Json":
     """Bring them in, one after the other, under a bar that shows how far it is."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from claude_headspace.surfaces.cli.progress import bar
 
     events, agents = 0, set[str]()
     result = _planned(files)
-    columns = (TextColumn("Reading transcripts"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as progress:
-        bar = progress.add_task("", total=result["bytes"])
+    with bar("Reading transcripts", result["bytes"], quiet=quiet) as advance:
         for file in files:
             done = client.import_file(file["path"])
             events += done["events"]
             agents |= set(done["agents"])
-            progress.advance(bar, file["size"] - file["done"])
+            advance(file["size"] - file["done"])
     return result | {"events": events, "agents": len(agents)}
