@@ -79,10 +79,19 @@ def export(
     draft = output.with_name(f"{output.name}.part")
     draft.unlink(missing_ok=True)
     draft.touch(mode=0o600)
+    last = b""
     with draft.open("wb") as file:
-        written = sum(1 for line in lines if file.write(line))
+        for last in lines:
+            file.write(last)
     draft.replace(output)
-    terminal.screen().show([terminal.line(f"Wrote {count(max(written - 2, 0), 'event')} to {output}.")])
+    terminal.screen().show([terminal.line(f"Wrote {count(_events(last.decode()), 'event')} to {output}.")])
+
+
+def _events(last_line: str) -> int:
+    """How many events the last line says there are."""
+    import json
+
+    return int(json.loads(last_line)["end"])
 
 
 def _print(lines: Iterator[bytes]) -> None:
@@ -119,7 +128,7 @@ def import_log(path: Path, *, dry_run: bool, as_json: bool) -> None:
     from claude_headspace.surfaces.client import Client
 
     header, lines = _read(path)
-    events = max(len(lines) - 1, 0)
+    events = _events(lines[-1])
     if dry_run:
         result: dict[str, Any] = {"agent_id": header["agent_id"], "events": events, "known": 0}
     else:
@@ -139,8 +148,8 @@ def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
     raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     lines = [line for line in raw.decode("utf-8", "replace").split("\n") if line.strip()]
     try:
-        header: dict[str, Any] = json.loads(lines[0])["header"]
-        whole = lines[-1].startswith('{"end":')
+        header: dict[str, Any] = {"name": "", "host": "", "agent_id": "", **json.loads(lines[0])["header"]}
+        whole = lines[-1].startswith('{"end":') and _events(lines[-1]) >= 0
     except (ValueError, LookupError, TypeError) as error:
         raise BadRequest(
             "bad_log", f"{path} is no exported log.", "`headspace export AGENT -o FILE` writes one."
