@@ -309,6 +309,9 @@ class Upkeep(Protocol):
     def prune(self, before: Micros, *, dry_run: bool = False) -> Pruned:
         """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
 
+    def abandon(self) -> None:
+        """Wait no longer for a database that does not answer; whoever does is told that it is away."""
+
     def close(self) -> None:
         """Let go of the database, cleanly."""
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.engine import Batch
-from claude_headspace.kernel.decide import Policy
+from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.words import read_query
 from claude_headspace.ports import Journal, Searched
@@ -112,7 +112,7 @@ def test_only_what_was_committed_is_found(journal: Journal) -> None:
 
     def half_a_batch() -> None:
         with journal.transaction() as transaction:
-            batch = Batch(transaction, Policy(), lambda: "agent-9")
+            batch = Batch(transaction, nobody, lambda: "agent-9")
             prompt = hook("UserPromptSubmit", session_id="s9", prompt="unheard")
             batch.work([submission(prompt)])
             transaction.write(batch.records)

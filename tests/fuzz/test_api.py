@@ -38,11 +38,12 @@ BOARD: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-@pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """A daemon with something to tell."""
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def daemon(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """A daemon with something to tell, on each engine."""
+    shared = {"database": request.getfixturevalue("postgres").database()} if request.param == "postgresql" else {}
     home: Path = tmp_path_factory.mktemp("fuzz")
-    with running_daemon(home, max_body_bytes=200_000) as running:
+    with running_daemon(home, max_body_bytes=200_000, **shared) as running:
         for event, payload in BOARD:
             running.post(event, payload)
         yield running
@@ -74,7 +75,7 @@ def test_every_endpoint_is_asked() -> None:
 
 def examples(request: pytest.FixtureRequest) -> int:
     """A few in every run, many in the long one."""
-    return 300 if request.config.getoption("--full") else 12
+    return 300 if request.config.getoption("--full") else 8
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.value)

@@ -19,6 +19,7 @@ from claude_headspace.surfaces.cli import (
     history,
     install,
     past,
+    policy,
     search,
     setup,
     tokens,
@@ -101,6 +102,27 @@ COMMANDS = (
     Entry("config", setup.config, ("headspace config", "headspace config --json | jq .settings.port.value")),
 )
 
+POLICY_COMMANDS = (
+    Entry(
+        "explain",
+        policy.explain,
+        (
+            "headspace policy explain 'cd / && rm -rf *'",
+            "headspace policy explain .env --tool Write",
+            "headspace policy explain 'sudo ls' --preset strict --json | jq .verdict",
+        ),
+    ),
+    Entry("check", policy.check, ("headspace policy check", "headspace policy check draft.toml")),
+    Entry(
+        "test", policy.try_out, ("headspace policy test cases.toml", "headspace policy test cases.toml -f draft.toml")
+    ),
+    Entry(
+        "backtest",
+        policy.backtest,
+        ("headspace policy backtest", "headspace policy backtest --preset strict --last 10000"),
+    ),
+)
+
 
 def build(first: Sequence[Entry] = ()) -> typer.Typer:
     """The application, with further commands before those of the table."""
@@ -108,6 +130,9 @@ def build(first: Sequence[Entry] = ()) -> typer.Typer:
     app.callback(epilog=_lines("First steps:", "headspace serve", "headspace list    (in another terminal)"))(_options)
     add(app, (*first, *COMMANDS))
     app.add_typer(_token_group(), name="token")
+    policies = group("What agents may do: look at the rules, try them, look back.")
+    add(policies, POLICY_COMMANDS)
+    app.add_typer(policies, name="policy")
     return app
 
 
