@@ -36,6 +36,7 @@ from claude_headspace.errors import BadConfiguration, HeadspaceError, JournalUna
 from claude_headspace.inputs.clock import SteadyClock
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
+from claude_headspace.inputs.policy.guard import PolicyGuard, asked_hooks
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
@@ -152,8 +153,12 @@ class Daemon:
         self.follower = Follower(journal, self.broadcaster, self._publish) if journal.is_shared else None
         self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
         self.holds = Holds(journal, self._act, self._clock, settings.hold_seconds, headless=settings.hold_headless)
+        self.guard = PolicyGuard(places, settings.policy_preset)
+        self._in_order = asyncio.Lock()
         publish = self._leave_to_the_follower if self.follower else self._publish
-        self.engine = Engine(journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles)
+        self.engine = Engine(
+            journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles, self.guard.judge
+        )
         self._surroundings = SurroundingsFinder()
         self.sources = Sources(
             settings.host_name,
@@ -306,6 +311,7 @@ class Daemon:
             await self.listener.stop()
             await self.follower.stop()
         self._surroundings.close()
+        self.guard.close()
         await asyncio.to_thread(self._journal.close)
         patience.cancel()
         self._journal.abandon()
@@ -314,6 +320,8 @@ class Daemon:
         """The database tells it, and what others announced before."""
 
     async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes | Held, bool]:
+        if for_claude_alone:
+            await self.guard.gather(envelope, asked=True)
         outcome = await self._shelter.take(envelope)
         if outcome is None:
             return (b"" if for_claude_alone else msgspec.json.encode(SPOOLED)), False
@@ -328,7 +336,10 @@ class Daemon:
         """What lay in the spool: news when it fired, which may have been long ago."""
         started = time.perf_counter()
         await self.sources.transcripts.tell_until(envelope.fired_at)
-        await self._hear(envelope, envelope.fired_at)
+        async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
+            await self.guard.gather(envelope, asked=False)
+            hearing = asyncio.ensure_future(self._hear(envelope, envelope.fired_at))
+        await hearing
         self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
 
@@ -368,6 +379,7 @@ class Daemon:
             "writer": _part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
             "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
             "spool": _part(*self.spool.health()),
+            "policy": _part(*self.guard.health()),
             **self._source_health(),
             "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
             "stream": self._stream_health(),
@@ -502,8 +514,9 @@ def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], 
     with hold(places), _listen(settings) as listener:
         configure_logging(places.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
+        asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
         held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
-        presence = Presence(places, host, port, settings.asked_hooks, held)
+        presence = Presence(places, host, port, asked, held)
         daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence)
         info = _announce(places, listener)
         listening(info)

@@ -10,7 +10,7 @@ from claude_headspace.engine import Batch, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
-from claude_headspace.kernel.decide import Policy
+from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope
 from claude_headspace.ports import Journal, Position, StreamMessage
 from claude_headspace.testing import START, MemoryJournal, hook
@@ -35,7 +35,7 @@ def store(journal: Journal, *envelopes: Envelope) -> list[StreamMessage]:
     """Work envelopes through as one batch, as the engine does."""
     ids = iter(f"agent-{journal.counts().agents + n}" for n in range(1, 100))
     with journal.transaction() as transaction:
-        batch = Batch(transaction, Policy(), lambda: next(ids))
+        batch = Batch(transaction, nobody, lambda: next(ids))
         batch.work([submission(envelope) for envelope in envelopes])
         return transaction.write(batch.records) if batch.records else []
 
@@ -151,7 +151,7 @@ def test_a_failed_batch_leaves_no_trace(journal: Journal) -> None:
 
     def half_a_batch() -> None:
         with journal.transaction() as transaction:
-            batch = Batch(transaction, Policy(), lambda: "agent-1")
+            batch = Batch(transaction, nobody, lambda: "agent-1")
             batch.work([submission(hook("SessionStart"))])
             transaction.write(batch.records)
             raise Unlucky

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from claude_headspace.surfaces.cli import agents, answers, daemon, doctor, following, history, install, setup
+from claude_headspace.surfaces.cli import agents, answers, daemon, doctor, following, history, install, policy, setup
 
 
 class Entry(NamedTuple):
@@ -72,12 +72,36 @@ COMMANDS = (
     ),
 )
 
+POLICY_COMMANDS = (
+    Entry(
+        "explain",
+        policy.explain,
+        (
+            "headspace policy explain 'cd / && rm -rf *'",
+            "headspace policy explain .env --tool Write",
+            "headspace policy explain 'sudo ls' --preset strict --json | jq .verdict",
+        ),
+    ),
+    Entry("check", policy.check, ("headspace policy check", "headspace policy check draft.toml")),
+    Entry(
+        "test", policy.try_out, ("headspace policy test cases.toml", "headspace policy test cases.toml -f draft.toml")
+    ),
+    Entry(
+        "backtest",
+        policy.backtest,
+        ("headspace policy backtest", "headspace policy backtest --preset strict --last 10000"),
+    ),
+)
+
 
 def build(first: Sequence[Entry] = ()) -> typer.Typer:
     """The application, with further commands before those of the table."""
     app = group("Mission control for Claude Code: what every agent is doing, who waits for whom, live.")
     app.callback(epilog=_lines("First steps:", "headspace serve", "headspace list    (in another terminal)"))(_options)
     add(app, (*first, *COMMANDS))
+    policies = group("What agents may do: look at the rules, try them, look back.")
+    add(policies, POLICY_COMMANDS)
+    app.add_typer(policies, name="policy")
     return app
 
 
