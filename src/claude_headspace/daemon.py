@@ -36,6 +36,7 @@ from claude_headspace.errors import BadConfiguration, HeadspaceError, JournalUna
 from claude_headspace.inputs.clock import SteadyClock
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
+from claude_headspace.inputs.keeping import Keeper
 from claude_headspace.inputs.policy.guard import PolicyGuard, asked_hooks
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
@@ -50,11 +51,13 @@ from claude_headspace.journal.trouble import AWAY, UNUSABLE
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
 from claude_headspace.kernel.birth import born
+from claude_headspace.kernel.bounds import Bounds
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.policy.verdict import ABSTAIN
+from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
 from claude_headspace.outputs.holds import Holds, given_answer
@@ -76,9 +79,11 @@ from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
 from claude_headspace.surfaces.metrics import Metrics
+from claude_headspace.surfaces.named_tokens import NamedTokens
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.read_model import ReadModel
 from claude_headspace.surfaces.running import DaemonInfo, hold
+from claude_headspace.surfaces.services import Services
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
 from claude_headspace.surfaces.wording import without_password
@@ -147,6 +152,7 @@ class Daemon:
         self._clock = SteadyClock(wall_clock, self.troubles.note)
         self._started_at = self._clock()
         self._counts = Counts(0, 0, 0, 0, {})
+        self._heard_before: Micros | None = None
         self._events_stored = 0
         self._refusals: Counter[str] = Counter()
         self._presence = presence
@@ -163,6 +169,7 @@ class Daemon:
             journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles, self.guard.judge
         )
         self._surroundings = SurroundingsFinder()
+        keep = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
         self.sources = Sources(
             settings.host_name,
             self._clock,
@@ -170,18 +177,20 @@ class Daemon:
             journal,
             self._submit,
             self._surroundings,
+            keep,
         )
         cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
         self.reconciler = Reconciler(cadence, self._clock, self.sources.looks, awake_clock(wall_clock))
         self._receiver = HookReceiver(
-            settings.host_name, self._clock, self._surroundings, self.sources.kinship, self._clock.told
+            settings.host_name, self._clock, self._surroundings, self.sources.kinship, self._clock.told, keep
         )
         self.spool = Spool(
             places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
         )
         self._shelter = Shelter(self.spool, self._hear_now, settings.patience_seconds, self.troubles, self._judge_alone)
+        model = ReadModel(journal, self._clock)
         self.api = Api(
-            ReadModel(journal, self._clock),
+            model,
             self.engine,
             self.broadcaster,
             self.metrics,
@@ -192,6 +201,7 @@ class Daemon:
             self.status,
             lambda: self.spool.counts().depth,
             self._history(),
+            Services(journal, model, self.engine, self._clock, settings),
             Answering(journal, self._act, given_answer, Caller(self._client_pids)),
         )
 
@@ -238,7 +248,9 @@ class Daemon:
         starlette.router.redirect_slashes = False
         known = Tokens(read_secret(self._places.secret_file))
         hosts = frozenset(self._settings.allowed_hosts)
-        return Guard(_front(hooks, starlette), known, hosts, open_ingest=self._settings.ingest == "open")
+        named = NamedTokens(self._journal, self._clock).holder
+        is_open = self._settings.ingest == "open"
+        return Guard(_front(hooks, starlette), known, hosts, open_ingest=is_open, named=named)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -259,6 +271,7 @@ class Daemon:
             self._journal.open()
             self._counts = self._journal.counts()
             self._clock.go_on_after(self._last_heard())
+            self._heard_before = self._journal.last_hook_at(self._settings.host_name)
         except JournalUnavailable as error:
             self.troubles.begin(error.message)
             return False
@@ -435,7 +448,7 @@ class Daemon:
         """How the receiver is doing."""
         self._counts = self._counted()
         counts, polling, now = self._counts, self.reconciler.polling, self._clock()
-        last, spool = self.reconciler.last_event_at, self.spool.counts()
+        last, spool = self.reconciler.last_event_at or self._heard_before, self.spool.counts()
         return HookStatus(
             enabled=True,
             mode=polling.mode.value,

@@ -218,14 +218,26 @@ def test_names_of_the_living_are_taken(journal: Journal) -> None:
         assert transaction.taken([agent.name]) == set()
 
 
-def test_neighbours_in_a_project_are_found(journal: Journal) -> None:
-    """The agents of a project, the most recently active first, without those that ended long ago."""
-    store(journal, hook("SessionStart", context=Context(client_pid=1)))
-    store(journal, hook("SessionStart", START + 5, session_id="s2", context=Context(client_pid=2)))
+def test_those_who_may_be_claimed_are_found(journal: Journal) -> None:
+    """The agents of a project without a client, at rest or just ended, the most recently active first."""
+    store(journal, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="go"))
+    store(journal, hook("SessionStart", START + 2, session_id="s2", context=Context(client_pid=2)))
+    store(journal, hook("SessionStart", START + 3, session_id="s3", context=Context(client_pid=3)))
+    store(journal, hook("SessionStart", START + 4, session_id="s4", cwd="/elsewhere"))
+    [project] = {agent.project.id for agent in journal.agents() if agent.cwd == "/home/dev/app"}
     with journal.transaction() as transaction:
-        [agent] = transaction.agents(["agent-1"]).values()
-        near = transaction.in_project(agent.project.id, START)
-    assert [agent.id for agent in near] == ["agent-2", "agent-1"]
+        assert transaction.unclaimed(project, START) == []
+    store(journal, hook("SessionEnd", START + 5, session_id="s3", reason="other"), hook("Stop", START + 6))
+    with journal.transaction() as transaction:
+        assert [each.id for each in transaction.unclaimed(project, START)] == ["agent-1", "agent-3"]
+        assert [each.id for each in transaction.unclaimed(project, START + SECOND)] == ["agent-1"]
+
+
+def test_the_newest_hook_is_remembered(journal: Journal) -> None:
+    """When it was received, of each host on its own."""
+    assert journal.last_hook_at("laptop") is None
+    store(journal, hook("SessionStart"), hook("SessionStart", START + 5, session_id="s2", host="desktop"))
+    assert (journal.last_hook_at("laptop"), journal.last_hook_at("desktop")) == (START, START + 5)
 
 
 def test_projections_follow_from_the_log(journal: Journal) -> None:
