@@ -50,10 +50,13 @@ from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.journal.trouble import AWAY, UNUSABLE
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
+from claude_headspace.kernel.birth import born
 from claude_headspace.kernel.bounds import Bounds
 from claude_headspace.kernel.correlate import Strategy
+from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
@@ -184,7 +187,7 @@ class Daemon:
         self.spool = Spool(
             places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
         )
-        self._shelter = Shelter(self.spool, self._hear_now, settings.patience_seconds, self.troubles)
+        self._shelter = Shelter(self.spool, self._hear_now, settings.patience_seconds, self.troubles, self._judge_alone)
         model = ReadModel(journal, self._clock)
         self.api = Api(
             model,
@@ -335,9 +338,10 @@ class Daemon:
     async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes | Held, bool]:
         if for_claude_alone:
             await self.guard.gather(envelope, asked=True)
-        outcome = await self._shelter.take(envelope)
-        if outcome is None:
-            return (b"" if for_claude_alone else msgspec.json.encode(SPOOLED)), False
+        outcome = await self._shelter.take(envelope, asked=for_claude_alone)
+        if isinstance(outcome, Envelope):
+            verdict = outcome.context.verdict or ABSTAIN
+            return for_claude(envelope.name, verdict) if for_claude_alone else msgspec.json.encode(SPOOLED), False
         if for_claude_alone:
             wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
             if wait is not None and self.holds.wants(outcome.agent, wait):
@@ -345,14 +349,31 @@ class Daemon:
             return for_claude(envelope.name, outcome.verdict), True
         return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate)), True
 
+    async def _judge_alone(self, envelope: Envelope) -> Envelope:
+        """Judge a call without the journal: by the rules, and by what is remembered of its agent.
+
+        It may be stored after all, and is judged there in the same way.
+        """
+        await self.guard.gather(envelope, asked=True)
+        event = decode(envelope)
+        agent = self.sources.known.of_session(event.meta.session_id) or born("", envelope, event)
+        return judged(envelope, self.guard.judge(envelope, agent, last=False))
+
     async def _take(self, envelope: Envelope) -> None:
         """What lay in the spool: news when it fired, which may have been long ago."""
         started = time.perf_counter()
         await self.sources.transcripts.tell_until(envelope.fired_at)
         async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
-            await self.guard.gather(envelope, asked=False)
+            if envelope.context.verdict is None:
+                await self.guard.gather(envelope, asked=False)
             hearing = asyncio.ensure_future(self._hear(envelope, envelope.fired_at))
-        await hearing
+        try:
+            await hearing
+        except JournalUnavailable:
+            raise
+        except HeadspaceError:
+            self._shelter.taken(envelope)  # it will be set aside
+            raise
         self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
 
@@ -397,6 +418,8 @@ class Daemon:
             "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
             "stream": self._stream_health(),
         }
+        if self._waking is not None and not self._waking.done():
+            parts = {name: WAITS if part.status == "stopped" else part for name, part in parts.items()}
         ok = all(part.status == "ok" for part in parts.values())
         return Health("ok" if ok else "degraded", __version__, parts)
 
@@ -471,6 +494,9 @@ def _front(hooks: ASGIApp, others: ASGIApp) -> ASGIApp:
         await (hooks if is_hook else others)(scope, receive, send)
 
     return front
+
+
+WAITS = PartHealth("waiting", "begins when the database is there")
 
 
 def _part(running: bool, failure: str | None, detail: str) -> PartHealth:
