@@ -12,7 +12,7 @@ import socket
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
 from types import FrameType
 
@@ -50,10 +50,12 @@ from claude_headspace.ports import Journal
 from claude_headspace.surfaces import openapi
 from claude_headspace.surfaces.api import ENDPOINTS, Api, Health, HookStatus, PartHealth, SpoolStatus
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
+from claude_headspace.surfaces.household import Household
 from claude_headspace.surfaces.metrics import Metrics
+from claude_headspace.surfaces.page import Page
 from claude_headspace.surfaces.protocol import Protocol
-from claude_headspace.surfaces.read_model import ReadModel
 from claude_headspace.surfaces.running import DaemonInfo, hold
+from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
 from claude_headspace.surfaces.wording import without_password
@@ -93,7 +95,14 @@ def open_journal(settings: Settings, places: Places) -> SqlJournal:
 class Daemon:
     """All parts, wired."""
 
-    def __init__(self, settings: Settings, places: Places, journal: Journal, presence: Presence | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        places: Places,
+        journal: Journal,
+        presence: Presence | None = None,
+        origins: Mapping[str, str] | None = None,
+    ) -> None:
         self._settings = settings
         self._places = places
         self._journal = journal
@@ -121,8 +130,10 @@ class Daemon:
         self.spool = Spool(
             places.spool, self._receiver, self._take, wall_clock, settings.max_body_bytes, self._count_refusal
         )
+        self._secret = read_secret(places.secret_file)
+        self.sign_ins = SignIns(self._secret, wall_clock)
         self.api = Api(
-            ReadModel(journal, wall_clock),
+            journal,
             self.engine,
             self.broadcaster,
             self.metrics,
@@ -133,6 +144,7 @@ class Daemon:
             self.status,
             lambda: self.spool.counts().depth,
             self._history(),
+            Household(settings, origins or {}, places, self.sign_ins),
         )
 
     def _history(self) -> History:
@@ -157,14 +169,13 @@ class Daemon:
             return Response(description, media_type="application/json")
 
         starlette = Starlette(
-            routes=[*self.api.routes(), Route("/openapi.json", describe)],
+            routes=[*self.api.routes(), Route("/openapi.json", describe), *self.sign_ins.routes(), *Page().routes()],
             exception_handlers={HeadspaceError: _tell, HTTPException: _tell_http, Exception: _tell_bug},
             lifespan=self._lifespan,
         )
         starlette.router.redirect_slashes = False
-        known = Tokens(read_secret(self._places.secret_file))
-        hosts = frozenset(self._settings.allowed_hosts)
-        return Guard(_front(hooks, starlette), known, hosts, open_ingest=self._settings.ingest == "open")
+        front, known, hosts = _front(hooks, starlette), Tokens(self._secret), frozenset(self._settings.allowed_hosts)
+        return Guard(front, known, self.sign_ins, hosts, open_ingest=self._settings.ingest == "open")
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -329,7 +340,12 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], None] = lambda _info: None) -> None:
+def serve(
+    settings: Settings,
+    places: Places,
+    listening: Callable[[DaemonInfo], None] = lambda _info: None,
+    origins: Mapping[str, str] | None = None,
+) -> None:
     """Run the daemon until it is told to stop; `listening` is told where it can be reached."""
     _refuse_open_bind(settings)
     places.make()
@@ -337,7 +353,7 @@ def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], 
         configure_logging(places.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
         presence = Presence(places, host, port, settings.asked_hooks)
-        daemon = Daemon(settings, places, open_journal(settings, places), presence)
+        daemon = Daemon(settings, places, open_journal(settings, places), presence, origins)
         info = _announce(places, listener)
         listening(info)
         try:

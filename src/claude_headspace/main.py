@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claude_headspace.config import Places, find_places, load_settings
+from claude_headspace.config import Places, effective_settings, find_places, load_settings
 from claude_headspace.errors import DaemonMissing, HeadspaceError
 from claude_headspace.surfaces import cli
 from claude_headspace.surfaces.cli.options import AsJson
@@ -75,7 +75,7 @@ def serve(
 
     places = find_places()
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    settings = load_settings(places, overrides=given)
+    settings, origins = effective_settings(places, overrides=given)
     database = without_password(settings.database) or str(places.database)
 
     def listening(info: DaemonInfo) -> None:
@@ -84,7 +84,7 @@ def serve(
 
     _stop_by_signals()
     with suppress(KeyboardInterrupt):
-        daemon.serve(settings, places, listening)
+        daemon.serve(settings, places, listening, origins)
     terminal.screen().show([terminal.line("Headspace has stopped.")])
 
 

@@ -14,8 +14,10 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from claude_headspace.surfaces.guard import Guard
+from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.tokens import IMPLIED, Tokens, make_token
 from claude_headspace.surfaces.tokens import Scope as TokenScope
+from claude_headspace.testing import ManualClock
 from tests.support import LIMIT_SECONDS, Reply, RunningDaemon, environment, running_daemon
 
 SCOPES = ("ingest", "read", "act", "admin")
@@ -45,7 +47,9 @@ def knock(
     open_ingest: bool = True,
 ) -> list[Message]:
     """What the guard sends to whoever knocks like this."""
-    guard = Guard(door_opened, Tokens(SECRET), frozenset(allowed), open_ingest=open_ingest)
+    guard = Guard(
+        door_opened, Tokens(SECRET), SignIns(SECRET, ManualClock()), frozenset(allowed), open_ingest=open_ingest
+    )
     scope: Scope = {"type": kind, "method": method, "path": path, "headers": headers or [], "client": client}
     if kind == "websocket":
         del scope["method"]

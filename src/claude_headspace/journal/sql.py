@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Engine, Select, bindparam, create_engine, eve
 from sqlalchemy.exc import SQLAlchemyError
 
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.journal import replay, rows, schema
+from claude_headspace.journal import periods, replay, rows, schema
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
 from claude_headspace.journal.migrate import upgrade
@@ -28,9 +28,11 @@ from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.ports import (
+    EVERY_EVENT,
     Counts,
     Delivered,
     Difference,
+    EventChoice,
     Position,
     Record,
     Result,
@@ -249,11 +251,33 @@ class SqlJournal:
             query = query.where(table.agent_id == agent_id)
         return [rows.wait_of(row["body"]) for row in self._rows(query.limit(1_000))]
 
-    def events(self, *, agent_id: str | None = None, after: int | None = None, limit: int = 100) -> list[StoredEvent]:
+    def events(
+        self,
+        *,
+        agent_id: str | None = None,
+        after: int | None = None,
+        limit: int = 100,
+        choice: EventChoice = EVERY_EVENT,
+    ) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest."""
         query, newest_first = _event_query(agent_id, after, limit)
-        found = self._rows(query)
+        with _translated(), self._engine.connect() as connection:
+            query = query.where(*periods.chosen(connection, choice))
+            found = [dict(row) for row in connection.execute(query).mappings()]
         return [rows.stored_event(row) for row in (reversed(found) if newest_first else found)]
+
+    def delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
+        """How long hooks that arrived in this time had been on their way."""
+        with _translated(), self._engine.connect() as connection:
+            return periods.delays(connection, since, until, limit)
+
+    def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
+        """The states of this time, and those that it began with."""
+        return [rows.state_of_row(row) for row in self._rows(periods.states_between(since, until))]
+
+    def commands_between(self, since: Micros, until: Micros) -> list[Command]:
+        """The commands that began in this time."""
+        return [rows.command_of(row["body"]) for row in self._rows(periods.commands_between(since, until))]
 
     def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
         """The newest states of an agent with their evidence, oldest of them first."""

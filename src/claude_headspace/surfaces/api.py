@@ -19,13 +19,14 @@ from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.kernel.views import AgentView, CommandView, SessionView, Time, TurnView, WaitView, agent_view
-from claude_headspace.ports import Clock, Difference, Upkeep
+from claude_headspace.ports import Clock, Difference, EventChoice, Reader, Upkeep
+from claude_headspace.surfaces import activity, calls, household, parameters, usage
+from claude_headspace.surfaces.household import Household
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.openapi import Endpoint, Parameter
 from claude_headspace.surfaces.read_model import EventView, ReadModel, StateView
 from claude_headspace.surfaces.stream import Broadcaster, Wanted
 
-LARGEST_PAGE = 1_000
 LARGEST_REQUEST = 64 * 1024
 STATES = [state.value for state in AgentState]
 
@@ -105,10 +106,15 @@ class Importing(msgspec.Struct, frozen=True):
     path: str
 
 
-LIMIT = Parameter(
-    "limit", "How many at most, the newest.", {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": 100}
+LIMIT = parameters.LIMIT
+LOG_PARAMETERS = (
+    LIMIT,
+    parameters.AFTER,
+    parameters.BEFORE,
+    Parameter("names", "Only events of these names, with commas.", {"type": "string"}),
+    Parameter("origins", "Only what these told, with commas: hook, transcript, registry…", {"type": "string"}),
+    Parameter("odd", "Only those that were odd.", {"type": "boolean"}),
 )
-AFTER = Parameter("after", "Only those after this sequence number, in order.", {"type": "integer", "minimum": 0})
 
 
 class Api:
@@ -116,7 +122,7 @@ class Api:
 
     def __init__(
         self,
-        model: ReadModel,
+        reader: Reader,
         engine: Engine,
         broadcaster: Broadcaster,
         metrics: Metrics,
@@ -127,13 +133,16 @@ class Api:
         status: Callable[[], HookStatus],
         spool_depth: Callable[[], int],
         history: History,
+        household: Household,
     ) -> None:
-        self._model = model
+        self.reader = reader
+        self.model = ReadModel(reader, clock)
+        self.household = household
         self._engine = engine
         self._broadcaster = broadcaster
         self._metrics = metrics
         self._upkeep = upkeep
-        self._clock = clock
+        self.clock = clock
         self._host = host
         self._health = health
         self._status = status
@@ -158,46 +167,54 @@ class Api:
         """The board."""
         query = request.query_params
         return await asyncio.to_thread(
-            self._model.agents,
+            self.model.agents,
             state=_state(query.get("state") or None),
             project=query.get("project") or None,
-            every=_flag(request, "all"),
+            every=parameters.flag(request, "all"),
         )
 
     async def agent(self, request: Request) -> AgentView:
         """One agent."""
-        return await asyncio.to_thread(self._model.agent, request.path_params["agent"])
+        return await asyncio.to_thread(self.model.agent, request.path_params["agent"])
 
     async def turns(self, request: Request) -> list[TurnView]:
         """What was said."""
-        return await asyncio.to_thread(self._model.turns, request.path_params["agent"], _limit(request))
+        return await asyncio.to_thread(self.model.turns, request.path_params["agent"], parameters.limit(request))
 
     async def commands(self, request: Request) -> list[CommandView]:
         """What the agent was told to do."""
-        return await asyncio.to_thread(self._model.commands, request.path_params["agent"], _limit(request))
+        return await asyncio.to_thread(self.model.commands, request.path_params["agent"], parameters.limit(request))
 
     async def sessions(self, request: Request) -> list[SessionView]:
         """The agent's context windows."""
-        return await asyncio.to_thread(self._model.sessions, request.path_params["agent"])
+        return await asyncio.to_thread(self.model.sessions, request.path_params["agent"])
 
     async def evidence(self, request: Request) -> list[StateView]:
         """Why the agent is believed to be in its state."""
-        return await asyncio.to_thread(self._model.evidence, request.path_params["agent"], _limit(request))
+        return await asyncio.to_thread(self.model.evidence, request.path_params["agent"], parameters.limit(request))
 
     async def command_turns(self, request: Request) -> list[TurnView]:
         """What was said in one command."""
-        return await asyncio.to_thread(self._model.command_turns, request.path_params["command"], _limit(request))
+        return await asyncio.to_thread(
+            self.model.command_turns, request.path_params["command"], parameters.limit(request)
+        )
 
     async def waits(self, request: Request) -> list[WaitView]:
         """Who needs a human."""
         agent = request.query_params.get("agent") or None
-        return await asyncio.to_thread(self._model.waits, reference=agent, only_open=not _flag(request, "all"))
+        return await asyncio.to_thread(self.model.waits, reference=agent, only_open=not parameters.flag(request, "all"))
 
     async def events(self, request: Request) -> list[EventView]:
         """The log, of one agent or of all."""
         agent = request.path_params.get("agent")
-        after = _whole_number("after", request.query_params.get("after") or None, 0)
-        return await asyncio.to_thread(self._model.events, reference=agent, after=after, limit=_limit(request))
+        choice = EventChoice(
+            names=parameters.words(request, "names"),
+            origins=parameters.words(request, "origins"),
+            odd=parameters.flag(request, "odd"),
+            before=parameters.whole_number(request, "before", 0),
+        )
+        after, limit = parameters.whole_number(request, "after", 0), parameters.limit(request)
+        return await asyncio.to_thread(self.model.events, reference=agent, after=after, limit=limit, choice=choice)
 
     async def stream(self, request: Request) -> Response:
         """Everything as it happens."""
@@ -211,7 +228,7 @@ class Api:
         wanted = Wanted(types, query.get("agent_id") or None, query.get("project_id") or None)
         # A browser that reconnects repeats the address it began with, and tells in the header how far it came.
         resumed_at = request.headers.get("last-event-id") or query.get("last_event_id") or None
-        after = _whole_number("last_event_id", resumed_at, 0)
+        after = parameters.to_whole_number("last_event_id", resumed_at, 0)
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
         return StreamingResponse(self._broadcaster.read(wanted, after), media_type="text/event-stream")
@@ -233,14 +250,14 @@ class Api:
                 f"An agent cannot be called {name[:60]!r}.",
                 "Use up to 40 small letters, digits, dots and dashes, beginning and ending with a letter or digit.",
             )
-        agent = await asyncio.to_thread(self._model.resolve, request.path_params["agent"])
-        envelope = operator_envelope("AgentRenamed", {"name": name}, self._host, self._clock())
+        agent = await asyncio.to_thread(self.model.resolve, request.path_params["agent"])
+        envelope = operator_envelope("AgentRenamed", {"name": name}, self._host, self.clock())
         return agent_view((await self._engine.submit(envelope, agent.id)).agent)
 
     async def verify(self, _request: Request) -> Verification:
         """Replay the log and compare."""
         differences = await asyncio.to_thread(lambda: list(self._upkeep.verify()))
-        return Verification(not differences, differences[:LARGEST_PAGE])
+        return Verification(not differences, differences[: parameters.LARGEST_PAGE])
 
     async def rebuild(self, _request: Request) -> Rebuilt:
         """Make the projections anew."""
@@ -287,7 +304,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "The agent's events, as they arrived.",
         Api.events,
         list[EventView],
-        parameters=(LIMIT, AFTER),
+        parameters=LOG_PARAMETERS,
     ),
     Endpoint(
         "GET",
@@ -325,7 +342,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             Parameter("all", "Also those that are over.", {"type": "boolean"}),
         ),
     ),
-    Endpoint("GET", "/api/events", "The log, as it arrived.", Api.events, list[EventView], parameters=(LIMIT, AFTER)),
+    Endpoint("GET", "/api/events", "The log, as it arrived.", Api.events, list[EventView], parameters=LOG_PARAMETERS),
     Endpoint(
         "GET",
         "/api/events/stream",
@@ -374,6 +391,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         scope="admin",
         takes=Importing,
     ),
+    *activity.ENDPOINTS,
+    *calls.ENDPOINTS,
+    *household.ENDPOINTS,
+    *usage.ENDPOINTS,
 )
 """Every path, with its types."""
 
@@ -417,29 +438,7 @@ async def _body(request: Request, shape: type[_Body]) -> _Body:
         raise BadRequest("bad_json", f"The body does not fit: {error}.", "See /openapi.json for its shape.") from error
 
 
-def _limit(request: Request) -> int:
-    limit = _whole_number("limit", request.query_params.get("limit") or None, 1) or 100
-    if limit > LARGEST_PAGE:
-        raise BadRequest("bad_parameter", f"`limit` is at most {LARGEST_PAGE}.", "Ask in several steps, with `after`.")
-    return limit
-
-
-def _whole_number(name: str, value: str | None, least: int) -> int | None:
-    if value is None:
-        return None
-    if not (value.isascii() and value.isdigit() and len(value) < 19 and int(value) >= least):
-        raise BadRequest("bad_parameter", f"`{name}` must be a whole number from {least} on.", "Correct the address.")
-    return int(value)
-
-
 def _state(value: str | None) -> str | None:
     if value is not None and value not in STATES:
         raise BadRequest("bad_parameter", f"There is no state {value[:60]}.", f"There are: {', '.join(STATES)}.")
     return value
-
-
-def _flag(request: Request, name: str) -> bool:
-    value = request.query_params.get(name, "false").lower()
-    if value not in ("", "true", "false", "1", "0"):
-        raise BadRequest("bad_parameter", f"`{name}` is true or false.", "Correct the address.")
-    return value in ("", "true", "1")

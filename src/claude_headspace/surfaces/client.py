@@ -117,6 +117,10 @@ class Client:
         """Make everything that follows from the log anew."""
         return self._post("/api/admin/db/rebuild", Scope.ADMIN, {}, REPLAY_SECONDS)
 
+    def invite(self) -> Json:
+        """A link that signs a browser in, once."""
+        return self._post("/api/admin/signin", Scope.ADMIN, {})
+
     def past_files(self) -> list[Json]:
         """The transcripts that are there already, and how much of each was brought in."""
         answer: list[Json] = self._request("GET", "/api/admin/import", Scope.ADMIN, None, REPLAY_SECONDS)

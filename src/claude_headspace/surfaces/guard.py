@@ -5,9 +5,9 @@ Rules, in this order
 2. `Origin`, where a browser sends one, must be the very address that was asked; so no other site can write, nor open a
    socket.
 3. A POST carries JSON and says so: a form of a web page cannot.
-4. Reading, acting and administration need a token of their scope. Hooks are recorded without one, unless
-   `ingest = "token"`.
-Answers carry a content policy of `self`, are never cached, and never allow another origin.
+4. Reading, acting and administration need a token of their scope; for reading and acting a browser that signed in will
+   do. Hooks are recorded without one, unless `ingest = "token"`.
+Answers carry a content policy of `self`, are kept by nobody unless they say so, and never allow another origin.
 """
 
 import msgspec
@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from claude_headspace.errors import BadRequest, Forbidden, HeadspaceError
 from claude_headspace.inputs.http import TRUSTED, send_json
 from claude_headspace.surfaces import tokens
+from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.tokens import Tokens
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -28,18 +29,24 @@ HEADERS = [
     (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-store"),
 ]
+NOT_KEPT = (b"cache-control", b"no-store")
+"""What an answer carries that does not say itself how long it may be kept."""
 
-_READ_HEADERS = frozenset({b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site"})
+_READ_HEADERS = frozenset(
+    {b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site", b"cookie", b"x-headspace-key"}
+)
 
 
 class Guard:
     """Lets in who may come in, and says clearly why not."""
 
-    def __init__(self, app: ASGIApp, known: Tokens, allowed_hosts: frozenset[str], *, open_ingest: bool) -> None:
+    def __init__(
+        self, app: ASGIApp, known: Tokens, signed_in: SignIns, allowed_hosts: frozenset[str], *, open_ingest: bool
+    ) -> None:
         self._app = app
         self._tokens = known
+        self._signed_in = signed_in
         self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts if host}
         self._open_ingest = open_ingest
 
@@ -51,7 +58,9 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *HEADERS]
+                told = list(message.get("headers", ()))
+                keeps = any(name.lower() == b"cache-control" for name, _ in told)
+                message["headers"] = [*told, *HEADERS] if keeps else [*told, *HEADERS, NOT_KEPT]
             await send(message)
 
         try:
@@ -78,6 +87,8 @@ class Guard:
         if needed is None and authorization is None:
             return
         allowed = self._tokens.scopes(_bearer(authorization))
+        if authorization is None:
+            allowed = self._signed_in.scopes(headers.get(b"cookie"), headers.get(b"x-headspace-key"))
         scope[TRUSTED] = tokens.Scope.INGEST in allowed
         if needed is not None and needed not in allowed:
             _refuse_scope(needed, has_token=authorization is not None)
@@ -140,7 +151,8 @@ def _refuse_scope(needed: tokens.Scope, *, has_token: bool) -> None:
     raise Forbidden(
         "token_refused" if has_token else "token_needed",
         f"This needs a token with the scope {needed.value}.",
-        f"Get one with `headspace token --scope {needed.value}` and send it as `Authorization: Bearer …`.",
+        f"Get one with `headspace token --scope {needed.value}` and send it as `Authorization: Bearer …`; "
+        "in a browser, sign in with `headspace open`.",
         status=403 if has_token else 401,
     )
 

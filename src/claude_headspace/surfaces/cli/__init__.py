@@ -10,6 +10,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from claude_headspace.surfaces.cli import agents, daemon, doctor, following, history, install, setup
+from claude_headspace.surfaces.cli import open as page
 
 
 class Entry(NamedTuple):
@@ -34,6 +35,7 @@ COMMANDS = (
         ("headspace tail", "headspace tail calm-otter", "headspace tail --types wait_opened,wait_closed --json"),
     ),
     Entry("rename", agents.rename, ("headspace rename calm-otter login-fix",)),
+    Entry("open", page.open_page, ("headspace open", "headspace open --print")),
     Entry("status", daemon.status, ("headspace status", "headspace status --json | jq .running")),
     Entry("down", daemon.down, ("headspace down",)),
     Entry(
