@@ -74,78 +74,152 @@ def stop(ago: float, text: str, **more: Any) -> Step:
 
 TESTS_PASSED = "============== 214 passed in 11.82s =============="
 
+MIGRATION: dict[str, Any] = {
+    "tool_name": "Bash",
+    "tool_input": {"command": "make migrate-test", "description": "Bring the test database up to date"},
+    "tool_use_id": "plover-migration",
+}
+
 PARTS = [
     Part(
-        "able-ant", "infra", "main", OPUS,
+        "able-ant",
+        "infra",
+        "main",
+        OPUS,
         [
             prompt(9, "The build machine is out of disk again. Find out what takes the room and free some."),
             *called(8.5, "Bash", {"stdout": "/dev/sda1  118G  112G  1.2G  99% /"}, command="df -h /"),
-            *called(8, "Bash", {"stdout": "61G\t/var/lib/docker\n9G\t/var/log"}, command="du -xhd1 /var | sort -h | tail"),
-            *asks_permission(0.7, "Bash", command="docker image prune --all --force", description="Remove unused images"),
+            *called(
+                8, "Bash", {"stdout": "61G\t/var/lib/docker\n9G\t/var/log"}, command="du -xhd1 /var | sort -h | tail"
+            ),
+            *asks_permission(
+                0.7, "Bash", command="docker image prune --all --force", description="Remove unused images"
+            ),
         ],
-        tokens=61_000, cost=0.84, said=[(8.2, "Most of it is below `/var/lib`. I look closer.")],
+        tokens=61_000,
+        cost=0.84,
+        said=[(8.2, "Most of it is below `/var/lib`. I look closer.")],
     ),
     Part(
-        "nimble-kestrel", "shop", "main", SONNET,
+        "nimble-kestrel",
+        "shop",
+        "main",
+        SONNET,
         [
             prompt(14, "Add integration tests for the checkout."),
             *called(13, "Read", {"file": {"filePath": "checkout.py"}}, file_path="/home/dev/shop/src/checkout.py"),
             *called(12, "Grep", {"matches": 14}, pattern="def test_"),
-            calls(3.2, "AskUserQuestion", questions=[{
-                "question": "Which database should the tests run against?", "header": "Database", "multiSelect": False,
-                "options": [
-                    {"label": "SQLite in memory", "description": "Fast; two queries use features that it lacks."},
-                    {"label": "PostgreSQL in a container", "description": "As in production, 4 s slower to start."},
-                    {"label": "Both", "description": "SQLite on every push, PostgreSQL at night."},
-                ]}]),
+            calls(
+                3.2,
+                "AskUserQuestion",
+                questions=[
+                    {
+                        "question": "Which database should the tests run against?",
+                        "header": "Database",
+                        "multiSelect": False,
+                        "options": [
+                            {
+                                "label": "SQLite in memory",
+                                "description": "Fast; two queries use features that it lacks.",
+                            },
+                            {
+                                "label": "PostgreSQL in a container",
+                                "description": "As in production, 4 s slower to start.",
+                            },
+                            {"label": "Both", "description": "SQLite on every push, PostgreSQL at night."},
+                        ],
+                    }
+                ],
+            ),
         ],
-        tokens=88_000, cost=1.12,
+        tokens=88_000,
+        cost=1.12,
         said=[(12.5, "The checkout has **no** integration tests yet. Before I write them I need one decision.")],
     ),
     Part(
-        "patient-heron", "api", "feat/auth", OPUS,
+        "patient-heron",
+        "api",
+        "feat/auth",
+        OPUS,
         [
             prompt(26, "Plan the move from sessions to short-lived tokens. No code yet."),
             *called(24, "Glob", {"filenames": ["auth.py", "session.py"]}, pattern="**/auth*.py"),
             *called(23, "Read", {}, file_path="/home/dev/api/auth/session.py"),
-            calls(11, "ExitPlanMode", plan="# Tokens instead of sessions\n\n1. Issue tokens beside sessions\n"
-                  "2. Let clients use either for two releases\n3. Remove the session table\n\n"
-                  "Risk: clients with **cached** cookies. I would log them out once."),
+            calls(
+                11,
+                "ExitPlanMode",
+                plan="# Tokens instead of sessions\n\n1. Issue tokens beside sessions\n"
+                "2. Let clients use either for two releases\n3. Remove the session table\n\n"
+                "Risk: clients with **cached** cookies. I would log them out once.",
+            ),
         ],
-        tokens=186_000, cost=2.75,
+        tokens=186_000,
+        cost=2.75,
     ),
     Part(
-        "olive-bee", "shop", "main", SONNET,
+        "olive-bee",
+        "shop",
+        "main",
+        SONNET,
         [
             prompt(31, "Rename Basket to Cart everywhere."),
             *called(30, "Grep", {"matches": 212}, pattern="Basket"),
             *called(29, "Edit", {}, file_path="/home/dev/shop/src/basket.py", old_string="Basket", new_string="Cart"),
             (8, "stop-failure", {"error": "rate_limit", "last_assistant_message": "API Error: 429"}),
         ],
-        tokens=34_000, cost=0.41,
+        tokens=34_000,
+        cost=0.41,
     ),
     Part(
-        "snug-plover", "api", "feat/auth", OPUS,
+        "snug-plover",
+        "api",
+        "feat/auth",
+        OPUS,
         [
+            prompt(49, "Why is the login so slow on the test machine?"),
+            *called(48, "Bash", {"stdout": "p95 1840 ms"}, command="make profile", lasts=1.2),
+            stop(
+                43, "Each login waits for the mail server. In production that call is queued, so only tests are slow."
+            ),
             prompt(17, "The login page returns 500 when the password has an emoji in it. Fix it and add a test."),
             *called(16.5, "Grep", {"matches": 3}, pattern="def verify_password"),
             *called(16, "Read", {}, file_path="/home/dev/api/auth/passwords.py"),
-            *failed(15, "Bash", "Exit code 1\nE   UnicodeEncodeError: 'latin-1' codec can't encode character '\\U0001f642'",
-                    command="pytest tests/auth -q"),
-            *called(14, "Edit", {}, file_path="/home/dev/api/auth/passwords.py", old_string='encode("latin-1")',
-                    new_string='encode("utf-8")'),
+            *failed(
+                15,
+                "Bash",
+                "Exit code 1\nE   UnicodeEncodeError: 'latin-1' codec can't encode character '\\U0001f642'",
+                command="pytest tests/auth -q",
+            ),
+            *called(
+                14,
+                "Edit",
+                {},
+                file_path="/home/dev/api/auth/passwords.py",
+                old_string='encode("latin-1")',
+                new_string='encode("utf-8")',
+            ),
+            (12.01, "pre-tool-use", MIGRATION),
+            (12, "permission-request", MIGRATION),
+            (10, "post-tool-use", MIGRATION | {"tool_response": {"stdout": "1 migration applied"}}),
             *called(9, "Bash", {"stdout": TESTS_PASSED}, command="pytest tests/auth -q", lasts=0.3),
             calls(0.2, "Bash", command="npm test -- --watch=false", description="Run the page's tests too"),
         ],
-        tokens=118_000, cost=1.93,
+        tokens=118_000,
+        cost=1.93,
         said=[
             (15.5, "The hash is made from `latin-1`, which has no emoji."),
-            (13.5, "Fixed by using UTF-8:\n\n```python\ndigest = hashlib.scrypt(password.encode(\"utf-8\"), salt=salt)\n```\n\n"
-             "Old hashes stay valid, since ASCII is the same in both."),
+            (
+                13.5,
+                'Fixed by using UTF-8:\n\n```python\ndigest = hashlib.scrypt(password.encode("utf-8"), salt=salt)\n```\n\n'
+                "Old hashes stay valid, since ASCII is the same in both.",
+            ),
         ],
     ),
     Part(
-        "brisk-marten", "web", "main", SONNET,
+        "brisk-marten",
+        "web",
+        "main",
+        SONNET,
         [
             prompt(6, "Split the settings page into tabs, keep the tests green."),
             *called(5, "Read", {}, file_path="/home/dev/web/src/Settings.svelte"),
@@ -155,63 +229,114 @@ PARTS = [
             (2, "task-completed", {"task_id": "1", "task_subject": "Tabs component"}),
             calls(0.1, "Edit", file_path="/home/dev/web/src/Settings.svelte", old_string="<form>", new_string="<Tabs>"),
         ],
-        tokens=47_000, cost=0.52,
+        tokens=47_000,
+        cost=0.52,
     ),
     Part(
-        "quiet-lynx", "infra", "main", OPUS,
+        "quiet-lynx",
+        "infra",
+        "main",
+        OPUS,
         [
             prompt(12, "Go through every Terraform module and tell me which ones nobody uses."),
             (11, "subagent-start", {"agent_id": "a1", "agent_type": "explorer"}),
             (11, "subagent-start", {"agent_id": "a2", "agent_type": "explorer"}),
-            (10, "pre-tool-use", {"agent_id": "a1", "agent_type": "explorer", "tool_name": "Grep",
-                                  "tool_input": {"pattern": "module\\s+\"vpc"}, "tool_use_id": "lynx-1"}),
-            (10, "pre-tool-use", {"agent_id": "a2", "agent_type": "explorer", "tool_name": "Read",
-                                  "tool_input": {"file_path": "/home/dev/infra/modules/queue/main.tf"},
-                                  "tool_use_id": "lynx-2"}),
+            (
+                10,
+                "pre-tool-use",
+                {
+                    "agent_id": "a1",
+                    "agent_type": "explorer",
+                    "tool_name": "Grep",
+                    "tool_input": {"pattern": 'module\\s+"vpc'},
+                    "tool_use_id": "lynx-1",
+                },
+            ),
+            (
+                10,
+                "pre-tool-use",
+                {
+                    "agent_id": "a2",
+                    "agent_type": "explorer",
+                    "tool_name": "Read",
+                    "tool_input": {"file_path": "/home/dev/infra/modules/queue/main.tf"},
+                    "tool_use_id": "lynx-2",
+                },
+            ),
         ],
-        tokens=72_000, cost=3.10,
+        tokens=72_000,
+        cost=3.10,
     ),
     Part(
-        "golden-trout", "api", "feat/auth", SONNET,
+        "golden-trout",
+        "api",
+        "feat/auth",
+        SONNET,
         [
             prompt(22, "Start the dev server and the mail catcher, then wait."),
             *called(21, "Bash", {"stdout": "", "backgroundTaskId": "b1"}, command="make serve", run_in_background=True),
             *called(20, "Bash", {"stdout": "", "backgroundTaskId": "b2"}, command="mailpit", run_in_background=True),
-            stop(19, "Both run in the background.", background_tasks=[
-                {"id": "b1", "type": "shell", "status": "running", "description": "make serve", "command": "make serve"},
-                {"id": "b2", "type": "shell", "status": "running", "description": "mailpit", "command": "mailpit"},
-            ]),
+            stop(
+                19,
+                "Both run in the background.",
+                background_tasks=[
+                    {
+                        "id": "b1",
+                        "type": "shell",
+                        "status": "running",
+                        "description": "make serve",
+                        "command": "make serve",
+                    },
+                    {"id": "b2", "type": "shell", "status": "running", "description": "mailpit", "command": "mailpit"},
+                ],
+            ),
         ],
-        tokens=19_000, cost=0.12,
+        tokens=19_000,
+        cost=0.12,
     ),
     Part(
-        "quick-elk", "docs", "main", HAIKU,
+        "quick-elk",
+        "docs",
+        "main",
+        HAIKU,
         [
             prompt(19, "Fix the typos in the tutorial."),
             *called(18, "Edit", {}, file_path="/home/dev/docs/tutorial.md", old_string="recieve", new_string="receive"),
             stop(16, "Fixed 7 typos in `tutorial.md`. Nothing else changed."),
         ],
-        tokens=12_000, cost=0.03,
+        tokens=12_000,
+        cost=0.03,
     ),
     Part(
-        "calm-otter", "shop", "fix/vat", OPUS,
+        "calm-otter",
+        "billing",
+        "fix/vat",
+        OPUS,
         [
             prompt(58, "VAT is rounded per line; it must be rounded per invoice."),
             *called(55, "Bash", {"stdout": TESTS_PASSED}, command="pytest -q", lasts=0.4),
-            stop(41, "Rounding happens once per invoice now, with a test for the case from the ticket.\n\n"
-                 "| | before | after |\n|---|---|---|\n| 3 × 0.333 | 1.00 | 1.00 |\n| 7 × 0.145 | 1.05 | 1.02 |"),
+            stop(
+                41,
+                "Rounding happens once per invoice now, with a test for the case from the ticket.\n\n"
+                "| | before | after |\n|---|---|---|\n| 3 × 0.333 | 1.00 | 1.00 |\n| 7 × 0.145 | 1.05 | 1.02 |",
+            ),
         ],
-        tokens=210_000, cost=4.40,
+        tokens=210_000,
+        cost=4.40,
     ),
     Part(
-        "merry-wren", "web", "main", HAIKU,
+        "merry-wren",
+        "web",
+        "main",
+        HAIKU,
         [
             prompt(190, "Update the dependencies."),
             *called(185, "Bash", {"stdout": "added 3 packages"}, command="npm update", lasts=0.6),
             stop(180, "All dependencies are up to date; the tests pass."),
             (120, "session-end", {"reason": "prompt_input_exit"}),
         ],
-        tokens=28_000, cost=0.09,
+        tokens=28_000,
+        cost=0.09,
     ),
     Part("early-finch", "docs", "main", SONNET, [], tokens=0),
 ]
@@ -239,6 +364,8 @@ class Cast:
             if part.name not in self.ids:
                 self.ids[part.name] = reply["agent_id"]
                 self._daemon.send("POST", f"/api/agents/{reply['agent_id']}/rename", {"name": part.name}, scope="act")
+        for _ in range(40):
+            self._post(parts[-1], "instructions-loaded", {"file_path": "CLAUDE.md"}, (time.time() - self._now) / -60)
         for part in parts:
             self._write_transcript(part)
         measured = [part for part in parts if part.tokens]

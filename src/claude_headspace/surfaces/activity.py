@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from claude_headspace.surfaces.api import Api
 
 HOUR = 3_600 * SECOND
+LATE = 60 * SECOND
+"""A hook that took longer was not slow: it waited in the spool for a daemon to come."""
 MOST_CALLS = 20_000
 MOST_DELAYS = 50_000
 COUNTED = ("working", "waiting")
@@ -55,13 +57,16 @@ class ProjectActivity(Spent, kw_only=True):
 
 
 class Latency(msgspec.Struct, frozen=True):
-    """How long hooks were on their way, in milliseconds: from firing to being taken in."""
+    """How long hooks were on their way, in milliseconds: from firing to being taken in. Those that nobody was there to
+    take in are only counted.
+    """
 
     p50: float
     p90: float
     p99: float
     slowest: float
     events: int
+    late: int
 
 
 class ActivityView(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,12 +124,12 @@ def by_hour(spent: Iterable[Stretch], since: Micros, until: Micros) -> list[Spen
 
 def latency(delays: Sequence[Micros]) -> Latency | None:
     """Percentiles; a clock that went back counts as no delay."""
-    if not delays:
+    milliseconds = sorted(max(delay, 0) / 1_000 for delay in delays if delay < LATE)
+    if not milliseconds:
         return None
-    milliseconds = sorted(max(delay, 0) / 1_000 for delay in delays)
     cuts = statistics.quantiles(milliseconds, n=100, method="inclusive") if len(milliseconds) > 1 else milliseconds * 99
     p50, p90, p99, slowest = (round(value, 1) for value in (cuts[49], cuts[89], cuts[98], milliseconds[-1]))
-    return Latency(p50, p90, p99, slowest, len(milliseconds))
+    return Latency(p50, p90, p99, slowest, len(milliseconds), len(delays) - len(milliseconds))
 
 
 class Day:

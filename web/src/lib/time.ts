@@ -32,11 +32,21 @@ export function duration(seconds: number): string {
   return rest && minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h ${rest} min` : span(seconds);
 }
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const CLOCK = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
+const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
+const HOUR = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 export function clock(time: string): string {
   return CLOCK.format(instant(time));
+}
+
+export function hour(moment: number): string {
+  return HOUR.format(moment);
 }
 
 export function exact(time: string): string {

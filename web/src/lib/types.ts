@@ -208,8 +208,7 @@ export interface Activity {
   projects: ProjectActivity[];
   hours: { working_seconds: number; waiting_seconds: number }[];
   tools: Record<string, number>;
-  events: number;
-  latency_ms: { p50: number; p90: number; p99: number; slowest: number; events: number } | null;
+  latency_ms: { p50: number; p90: number; p99: number; slowest: number; events: number; late: number } | null;
 }
 
 export interface Setting {
