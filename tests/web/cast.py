@@ -210,7 +210,7 @@ PARTS = [
             (15.5, "The hash is made from `latin-1`, which has no emoji."),
             (
                 13.5,
-                'Fixed by using UTF-8:\n\n```python\ndigest = hashlib.scrypt(password.encode("utf-8"), salt=salt)\n```\n\n'
+                'Fixed by using UTF-8:\n\n```python\ndigest = scrypt(password.encode("utf-8"), salt=salt)\n```\n\n'
                 "Old hashes stay valid, since ASCII is the same in both.",
             ),
         ],

@@ -2,11 +2,11 @@
 // said: `GET /api/agents`, then the changes of the stream, each applied to a copy of the agent that it is about. What
 // arrives within a frame is applied together. After a `gap` everything is read anew.
 import { ApiError, get, isSignedOut } from "./api";
+import { apply, type Told } from "./apply";
 import type { Message } from "./frames";
 import { follow, type Link } from "./stream";
 import type { Agent, HookStatus } from "./types";
 
-export type Told = { type: string; id: number | null; data: Record<string, unknown> & { agent_id?: string } };
 type Subscriber = (told: Told[]) => void;
 
 class Board {
@@ -107,21 +107,6 @@ class Board {
       if (!(error instanceof ApiError)) throw error;
     }
   }
-}
-
-/** One announcement, applied to the agents. */
-export function apply(agents: Map<string, Agent>, told: Told, missing: (id: string) => void): void {
-  const id = told.data.agent_id;
-  if (id === undefined) return;
-  if (told.type === "agent_created") {
-    agents.set(id, told.data.agent as Agent);
-    return;
-  }
-  const changes = told.data.changes as Partial<Agent> | undefined;
-  if (changes === undefined) return;
-  const known = agents.get(id);
-  if (known === undefined) missing(id);
-  else agents.set(id, { ...known, ...changes });
 }
 
 export const board = new Board();

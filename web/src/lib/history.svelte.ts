@@ -1,7 +1,8 @@
 // What an agent's page keeps beside the board: what was said and done, the states, the measurements. Read when the page
 // opens, kept up by the stream, read anew after a gap.
 import { get } from "./api";
-import { board, type Told } from "./board.svelte";
+import type { Told } from "./apply";
+import { board } from "./board.svelte";
 import { Loaded, throttled } from "./loaded.svelte";
 import type { Agent, Call, Measure, StateChange, Turn } from "./types";
 
