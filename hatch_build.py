@@ -115,10 +115,11 @@ def _gathered(root: Path) -> dict[str, Any]:
     return {"cwd": root / "web", "env": {**os.environ, "CI": "1", "NO_COLOR": "1"}, **streams}
 
 
-def _check(program: str, done: "subprocess.CompletedProcess[str]") -> None:
-    sys.stderr.write(done.stdout)
+def _check(program: str, done: "subprocess.CompletedProcess[Any]") -> None:
+    printed = str(done.stdout)
+    sys.stderr.write(printed)
     if done.returncode:
-        wrong = [line for line in done.stdout.splitlines() if "error" in line.lower()][:3]
+        wrong = [line for line in printed.splitlines() if "error" in line.lower()][:3]
         raise RuntimeError(f"{program} ended with {done.returncode}. {' '.join(wrong)}")
 
 

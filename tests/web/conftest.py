@@ -4,7 +4,8 @@ Every page listens for trouble: an error in the console, or one that nobody caug
 """
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,6 @@ PHONE = {"width": 390, "height": 844}
 OFFLINE = ("net::ERR_", "Failed to load resource")
 """What the browser itself says when the daemon is away; the page shows that in its own words."""
 
-Open = Callable[..., Page]
-
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
@@ -58,10 +57,20 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
         yield running
 
 
-@pytest.fixture
-def cast(daemon: RunningDaemon, tmp_path: Path) -> dict[str, str]:
-    """The same daemon with a dozen agents; their ids by name."""
-    return Cast(daemon, tmp_path / "code").play()
+@dataclass(frozen=True)
+class Stage:
+    """A daemon with a dozen agents, and their ids by name."""
+
+    daemon: RunningDaemon
+    ids: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """One for all tests that only look."""
+    place = tmp_path_factory.mktemp("stage")
+    with running_daemon(place / "home", heartbeat_seconds=2) as running:
+        yield Stage(running, Cast(running, place / "code").play())
 
 
 def link(daemon: RunningDaemon) -> str:

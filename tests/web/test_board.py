@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support import RunningDaemon
 from tests.web.cast import PARTS
-from tests.web.conftest import PHONE, Visits
+from tests.web.conftest import PHONE, Stage, Visits
 
 
 def names(page: Page) -> list[str]:
@@ -15,46 +15,44 @@ def names(page: Page) -> list[str]:
     return page.locator(".card .name").all_inner_texts()
 
 
-def test_one_card_per_agent_those_who_need_somebody_first(
-    visits: Visits, daemon: RunningDaemon, cast: dict[str, str]
-) -> None:
+def test_one_card_per_agent_those_who_need_somebody_first(visits: Visits, stage: Stage) -> None:
     """Every agent has its card with what it does; the waiting come first, whoever waits longest before the others."""
-    page = visits.open(daemon)
+    page = visits.open(stage.daemon)
     expect(page.locator(".card")).to_have_count(len(PARTS))
     assert names(page)[:4] == ["patient-heron", "nimble-kestrel", "able-ant", "olive-bee"]
-    card = page.locator(f"[data-agent='{cast['able-ant']}']")
+    card = page.locator(f"[data-agent='{stage.ids['able-ant']}']")
     expect(card).to_contain_text("wants to run: docker image prune --all --force")
     expect(card).to_contain_text("last active")
     expect(card).to_contain_text("infra")
     expect(card).to_contain_text("opus 4.7")
     expect(card).to_contain_text("27 %")
     expect(card).to_contain_text("$0.84")
-    lynx = page.locator(f"[data-agent='{cast['quiet-lynx']}']")
+    lynx = page.locator(f"[data-agent='{stage.ids['quiet-lynx']}']")
     expect(lynx).to_contain_text("explorer, reading main.tf")
-    expect(page.locator(f"[data-agent='{cast['golden-trout']}']")).to_contain_text("idle, 2 shells running")
+    expect(page.locator(f"[data-agent='{stage.ids['golden-trout']}']")).to_contain_text("idle, 2 shells running")
 
 
-def test_every_state_is_the_one_of_the_api(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_every_state_is_the_one_of_the_api(visits: Visits, stage: Stage) -> None:
     """What a card shows is what `GET /api/agents` says."""
-    page = visits.open(daemon)
+    page = visits.open(stage.daemon)
     expect(page.locator(".card")).to_have_count(len(PARTS))
     shown = {
         card.get_attribute("data-agent"): card.get_attribute("class") or "" for card in page.locator(".card").all()
     }
-    for agent in daemon.agents():
+    for agent in stage.daemon.agents():
         assert agent["state"] in shown[agent["id"]].split(), agent["name"]
 
 
-def test_title_and_icon_count_those_who_call(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_title_and_icon_count_those_who_call(visits: Visits, stage: Stage) -> None:
     """Three wait and one was stopped: the tab says four, in its title and its icon."""
-    page = visits.open(daemon)
+    page = visits.open(stage.daemon)
     expect(page).to_have_title("(4) Headspace")
     expect(page.locator("#favicon")).to_have_attribute("href", "/icons/4.svg")
 
 
-def test_the_board_is_arranged_three_ways(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_the_board_is_arranged_three_ways(visits: Visits, stage: Stage) -> None:
     """By attention, by project, and as a column for each state; the choice is remembered."""
-    page = visits.open(daemon)
+    page = visits.open(stage.daemon)
     page.get_by_role("button", name="Projects").click()
     expect(page.locator("h2.section").first).to_contain_text("api")
     page.get_by_role("button", name="Columns").click()
@@ -63,11 +61,9 @@ def test_the_board_is_arranged_three_ways(visits: Visits, daemon: RunningDaemon,
     expect(page.locator(".column")).to_have_count(5)
 
 
-def test_the_board_is_narrowed_by_typing_state_and_project(
-    visits: Visits, daemon: RunningDaemon, cast: dict[str, str]
-) -> None:
+def test_the_board_is_narrowed_by_typing_state_and_project(visits: Visits, stage: Stage) -> None:
     """Words, a state and a project each leave out the others, and all of it comes back."""
-    page = visits.open(daemon)
+    page = visits.open(stage.daemon)
     page.keyboard.press("/")
     page.keyboard.type("docker")
     expect(page.locator(".card")).to_have_count(1)
@@ -83,9 +79,9 @@ def test_the_board_is_narrowed_by_typing_state_and_project(
     expect(page.get_by_text("No agent fits the filter")).to_be_visible()
 
 
-def test_everything_is_reached_by_keyboard_alone(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_everything_is_reached_by_keyboard_alone(visits: Visits, stage: Stage) -> None:
     """j and k select, n takes the next, Enter opens, Esc goes back, g goes to the views, ? tells them all."""
-    page = visits.open(daemon)
+    page = visits.open(stage.daemon)
     expect(page.locator(".card")).to_have_count(len(PARTS))
     page.keyboard.press("j")
     expect(page.locator(".card.selected .name")).to_have_text("patient-heron")
@@ -113,10 +109,10 @@ def test_everything_is_reached_by_keyboard_alone(visits: Visits, daemon: Running
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
-def test_what_was_not_looked_at_is_marked(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_what_was_not_looked_at_is_marked(visits: Visits, stage: Stage) -> None:
     """A waiting agent is unseen until somebody selects it."""
-    page = visits.open(daemon)
-    card = page.locator(f"[data-agent='{cast['able-ant']}']")
+    page = visits.open(stage.daemon)
+    card = page.locator(f"[data-agent='{stage.ids['able-ant']}']")
     expect(card.locator(".unseen")).to_have_count(1)
     card.click()
     expect(card.locator(".unseen")).to_have_count(0)
@@ -137,18 +133,18 @@ def test_the_theme_is_chosen_and_remembered(visits: Visits, daemon: RunningDaemo
     assert page.evaluate(ground) == dark
 
 
-def test_a_phone_shows_one_column(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_a_phone_shows_one_column(visits: Visits, stage: Stage) -> None:
     """Cards stand below one another, nothing runs out of the screen, a tap opens the agent."""
-    page = visits.open(daemon, viewport=PHONE, has_touch=True)
+    page = visits.open(stage.daemon, viewport=PHONE, has_touch=True)
     page.locator(".card").first.wait_for()
     lefts = {round(box["x"]) for card in page.locator(".card").all() if (box := card.bounding_box())}
     assert len(lefts) == 1
-    for path in ("/", "/waits", "/activity", "/logging", "/settings", f"/agents/{cast['snug-plover']}"):
-        page.goto(daemon.url + path)
+    for path in ("/", "/waits", "/activity", "/logging", "/settings", f"/agents/{stage.ids['snug-plover']}"):
+        page.goto(stage.daemon.url + path)
         page.wait_for_selector("[data-link=live]", state="attached")
         page.wait_for_timeout(200)
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], path
-    page.goto(daemon.url)
+    page.goto(stage.daemon.url)
     page.locator(".card").first.tap()
     expect(page.locator("h1")).to_have_text("patient-heron")
 
@@ -161,9 +157,9 @@ def test_a_first_visit_explains_itself(visits: Visits, daemon: RunningDaemon, tm
     expect(page.locator(".card")).to_have_count(1)
 
 
-def test_motion_stops_when_less_is_asked_for(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_motion_stops_when_less_is_asked_for(visits: Visits, stage: Stage) -> None:
     """The pulse of a working agent is still where the user wants no motion."""
-    page = visits.open(daemon, reduced_motion="reduce")
+    page = visits.open(stage.daemon, reduced_motion="reduce")
     page.locator(".shape.working").first.wait_for()
     running = json.loads(page.evaluate("JSON.stringify(document.getAnimations().map(a => a.playState))"))
     assert running == []

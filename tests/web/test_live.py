@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from claude_headspace.surfaces.tokens import read_secret
 from tests.support import RunningDaemon, running_daemon
-from tests.web.conftest import Visits
+from tests.web.conftest import Stage, Visits
 
 
 def begin(daemon: RunningDaemon, session: str, cwd: str) -> str:
@@ -104,7 +104,7 @@ def test_two_tabs_show_the_same(visits: Visits, daemon: RunningDaemon, tmp_path:
 
 
 def test_times_tick(visits: Visits, daemon: RunningDaemon, tmp_path: Path) -> None:
-    """ "last active" grows while nothing happens."""
+    """The words of "last active" change while nothing happens."""
     page = visits.open(daemon)
     fired = {"X-Headspace-Fired-At": f"{time.time() - 30:.3f}"}
     reply = daemon.post("session-start", {"session_id": "one", "cwd": str(tmp_path)}, fired)
@@ -114,9 +114,9 @@ def test_times_tick(visits: Visits, daemon: RunningDaemon, tmp_path: Path) -> No
     expect(active).not_to_have_text(before)
 
 
-def test_nothing_is_asked_by_the_clock(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_nothing_is_asked_by_the_clock(visits: Visits, stage: Stage) -> None:
     """A board on which nothing happens asks the daemon for nothing."""
-    page = visits.open(daemon)
+    page = visits.open(stage.daemon)
     page.locator(".card").first.wait_for()
     page.wait_for_timeout(500)
     asked: list[str] = []

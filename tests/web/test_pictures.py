@@ -4,13 +4,12 @@ They go to `tests/web/pictures`, which is not part of the project. `HEADSPACE_PI
 """
 
 import os
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
 
 from tests.support import RunningDaemon
-from tests.web.conftest import LAPTOP, PHONE, PICTURES, ROOT, Visits
+from tests.web.conftest import LAPTOP, PHONE, PICTURES, ROOT, Stage, Visits
 
 VIEWS = {
     "board": "/",
@@ -22,11 +21,12 @@ VIEWS = {
     "logging": "/logging",
     "settings": "/settings",
 }
+ON_A_PHONE = {"board": "/", "agent": "/agents/snug-plover", "waits": "/waits"}
 IN_THE_DOCS = {"board dark", "board light", "agent light", "activity light"}
 
 
 def _take(page: Page, name: str) -> None:
-    page.wait_for_timeout(400)  # skeletons go, colours settle
+    page.wait_for_timeout(250)  # skeletons go, colours settle
     PICTURES.mkdir(exist_ok=True)
     page.screenshot(path=PICTURES / f"{name}.png")
     if os.environ.get("HEADSPACE_PICTURES") == "docs" and name in IN_THE_DOCS:
@@ -38,7 +38,7 @@ def _take(page: Page, name: str) -> None:
 def _visit(visits: Visits, daemon: RunningDaemon, ids: dict[str, str], scheme: str, viewport: dict[str, int]) -> None:
     page = visits.open(daemon, viewport=viewport, color_scheme=scheme)
     size = "" if viewport == LAPTOP else " phone"
-    for view, path in VIEWS.items():
+    for view, path in VIEWS.items() if not size else ON_A_PHONE.items():
         page.goto(daemon.url + path.replace("{snug-plover}", ids["snug-plover"]))
         page.wait_for_selector("[data-link=live]", state="attached")
         if view == "board" and not size:
@@ -53,12 +53,10 @@ def _visit(visits: Visits, daemon: RunningDaemon, ids: dict[str, str], scheme: s
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_view_can_be_seen(
-    visits: Visits, daemon: RunningDaemon, cast: dict[str, str], scheme: str, tmp_path: Path
-) -> None:
+def test_every_view_can_be_seen(visits: Visits, stage: Stage, scheme: str) -> None:
     """Every view shows without complaint on a laptop and on a phone."""
-    _visit(visits, daemon, cast, scheme, LAPTOP)
-    _visit(visits, daemon, cast, scheme, PHONE)
+    _visit(visits, stage.daemon, stage.ids, scheme, LAPTOP)
+    _visit(visits, stage.daemon, stage.ids, scheme, PHONE)
 
 
 def test_pages_without_agents_can_be_seen(visits: Visits, daemon: RunningDaemon) -> None:

@@ -1,14 +1,16 @@
 """Every view beside the board shows what there is, from real hooks to what people read."""
 
+from pathlib import Path
+
 from playwright.sync_api import expect
 
 from tests.support import RunningDaemon
-from tests.web.conftest import Visits
+from tests.web.conftest import Stage, Visits
 
 
-def test_an_agents_page_tells_everything(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_an_agents_page_tells_everything(visits: Visits, stage: Stage) -> None:
     """Conversation with Markdown, calls with input and result, states with evidence, context, reasons."""
-    page = visits.open(daemon, "/agents/snug-plover")
+    page = visits.open(stage.daemon, "/agents/snug-plover")
     expect(page.locator("h1")).to_have_text("snug-plover")
     talk = page.get_by_role("region", name="Conversation")
     expect(talk).to_contain_text("The login page returns 500")
@@ -26,12 +28,12 @@ def test_an_agents_page_tells_everything(visits: Visits, daemon: RunningDaemon, 
     expect(page.locator("details dl").last).to_contain_text("PROCESSING")
 
 
-def test_an_agents_page_follows(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_an_agents_page_follows(visits: Visits, daemon: RunningDaemon, tmp_path: Path) -> None:
     """What is said and done while the page is open appears on it."""
-    page = visits.open(daemon, f"/agents/{cast['brisk-marten']}")
+    told = {"session_id": "one", "cwd": str(tmp_path)}
+    agent = daemon.post("user-prompt-submit", {**told, "prompt": "Split the settings page"}).json()["agent_id"]
+    page = visits.open(daemon, f"/agents/{agent}")
     expect(page.get_by_role("region", name="Conversation")).to_contain_text("Split the settings page")
-    agent = daemon.agent("brisk-marten")
-    told = {"session_id": agent["session_id"], "cwd": agent["cwd"]}
     daemon.post("stop", {**told, "last_assistant_message": "The **tabs** are there. Shall I commit?"})
     expect(page.get_by_role("region", name="Conversation").locator("strong", has_text="tabs")).to_be_visible()
     expect(page.get_by_role("button", name="Jump to the wait")).to_be_visible()
@@ -42,17 +44,17 @@ def test_an_agents_page_follows(visits: Visits, daemon: RunningDaemon, cast: dic
     expect(page.get_by_role("region", name="Conversation")).to_contain_text("Bash: git commit")
 
 
-def test_an_unknown_agent_says_what_to_do(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_an_unknown_agent_says_what_to_do(visits: Visits, stage: Stage) -> None:
     """An address of nobody leads back to the board."""
-    page = visits.open(daemon, "/agents/nobody-at-all")
+    page = visits.open(stage.daemon, "/agents/nobody-at-all")
     expect(page.get_by_text("There is no such agent")).to_be_visible()
-    page.get_by_text("Back to the board").click()
+    page.get_by_role("link", name="Back to the board").click()
     expect(page.locator(".card").first).to_be_visible()
 
 
-def test_waits_are_an_inbox(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_waits_are_an_inbox(visits: Visits, stage: Stage) -> None:
     """Questions with their options, permissions and plans, the oldest first; answering is disabled, with the reason."""
-    page = visits.open(daemon, "/waits")
+    page = visits.open(stage.daemon, "/waits")
     waits = page.locator(".wait")
     expect(waits).to_have_count(3)
     expect(waits.nth(0)).to_contain_text("Tokens instead of sessions")
@@ -62,9 +64,9 @@ def test_waits_are_an_inbox(visits: Visits, daemon: RunningDaemon, cast: dict[st
     expect(waits.nth(2)).to_contain_text("Answering from here comes with a later version. Answer in tmux session infra")
 
 
-def test_activity_sums_a_day_up(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_activity_sums_a_day_up(visits: Visits, stage: Stage) -> None:
     """Projects with their time, tools, and how quick hooks arrived; a day without anything says so."""
-    page = visits.open(daemon, "/activity")
+    page = visits.open(stage.daemon, "/activity")
     expect(page.get_by_role("table")).to_contain_text("shop")
     expect(page.get_by_text("Hook latency")).to_be_visible()
     expect(page.locator(".tools")).to_contain_text("Bash")
@@ -72,9 +74,9 @@ def test_activity_sums_a_day_up(visits: Visits, daemon: RunningDaemon, cast: dic
     expect(page.get_by_text("Nothing happened on this day")).to_be_visible()
 
 
-def test_replay_shows_any_moment(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_replay_shows_any_moment(visits: Visits, stage: Stage) -> None:
     """At the beginning only the first prompt was said; at the end all of it."""
-    page = visits.open(daemon, f"/replay/{cast['calm-otter']}")
+    page = visits.open(stage.daemon, f"/replay/{stage.ids['calm-otter']}")
     slider = page.get_by_role("slider", name="Moment")
     expect(page.locator(".talk")).to_contain_text("Rounding happens once per invoice")
     slider.press("Home")
@@ -84,10 +86,13 @@ def test_replay_shows_any_moment(visits: Visits, daemon: RunningDaemon, cast: di
     expect(page.locator(".talk")).to_contain_text("Rounding happens once per invoice")
 
 
-def test_logging_shows_the_receiver_and_the_raw_events(
-    visits: Visits, daemon: RunningDaemon, cast: dict[str, str]
-) -> None:
+def test_logging_shows_the_receiver_and_the_raw_events(visits: Visits, daemon: RunningDaemon, tmp_path: Path) -> None:
     """Enabled, last event, mode; the events as they arrived, filtered, opened, live."""
+    told = {"session_id": "one", "cwd": str(tmp_path)}
+    call = {"tool_name": "Bash", "tool_input": {"command": "docker image prune --all --force"}, "tool_use_id": "t"}
+    daemon.post("session-start", told)
+    daemon.post("pre-tool-use", {**told, **call})
+    daemon.post("post-tool-use", {**told, **call})
     page = visits.open(daemon, "/logging")
     expect(page.get_by_test_id("enabled")).to_have_text("enabled")
     expect(page.get_by_test_id("last-event")).to_contain_text("ago")
@@ -100,8 +105,6 @@ def test_logging_shows_the_receiver_and_the_raw_events(
     expect(page.locator(".detail pre")).to_contain_text('"docker image prune --all --force"')
     page.get_by_label("Filter events").fill("brand-new-pattern")
     expect(page.get_by_text("No event fits the filter")).to_be_visible()
-    agent = daemon.agent("quick-elk")
-    told = {"session_id": agent["session_id"], "cwd": agent["cwd"]}
     daemon.post("user-prompt-submit", {**told, "prompt": "Look for brand-new-pattern"})
     expect(events.locator(".line").first).to_contain_text("UserPromptSubmit")
 
@@ -122,21 +125,21 @@ def test_settings_are_read_and_explained(visits: Visits, daemon: RunningDaemon) 
     expect(row).to_contain_text("Pause between heartbeat comments")
 
 
-def test_search_is_asked_or_says_that_it_cannot(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_search_is_asked_or_says_that_it_cannot(visits: Visits, stage: Stage) -> None:
     """Words lead to hits with the matches marked; a daemon without search is named as such."""
-    page = visits.open(daemon, "/search")
+    page = visits.open(stage.daemon, "/search")
     expect(page.get_by_text("Search everything that was said and done")).to_be_visible()
     page.get_by_label("Search for").fill("emoji")
-    if daemon.get("/api/search?q=emoji").status == 404:
+    if stage.daemon.get("/api/search?q=emoji").status == 404:
         expect(page.get_by_text("This Headspace cannot search yet")).to_be_visible()
     else:
         expect(page.locator(".hit mark").first).to_be_visible()
         expect(page.locator(".hit").first).to_contain_text("snug-plover")
 
 
-def test_nowhere_leads_back(visits: Visits, daemon: RunningDaemon, cast: dict[str, str]) -> None:
+def test_nowhere_leads_back(visits: Visits, stage: Stage) -> None:
     """The browser's own buttons work between views."""
-    page = visits.open(daemon)
+    page = visits.open(stage.daemon)
     page.get_by_role("link", name="Waits").click()
     page.get_by_role("link", name="Logging").click()
     page.go_back()
