@@ -12,11 +12,7 @@ def fill(daemon: RunningDaemon) -> None:
     """Five hundred sessions in as many directories, every tenth of them asking."""
     with daemon.client() as client:
         for number in range(AGENTS):
-            told = {
-                "session_id": f"s{number}",
-                "cwd": f"/home/dev/project-{number}",
-                "client_pid": 900_000 + number,
-            }
+            told = {"session_id": f"s{number}", "cwd": f"/home/dev/project-{number}"}
             client.post("session-start", told)
             client.post("user-prompt-submit", {**told, "prompt": f"Task number {number}"})
             if number % 10 == 0:
