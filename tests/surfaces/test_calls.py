@@ -80,10 +80,12 @@ def test_long_and_deep_values_are_cut() -> None:
 def test_usage_is_what_evolve_made_of_it() -> None:
     """The curve has a point for every measurement, and ends where the agent stands."""
     journal = MemoryJournal()
-    usage = [{"message": {"role": "assistant", "usage": {"input_tokens": 1_000 * n}}} for n in (10, 40, 90)]
+    said = [{"role": "assistant", "usage": {"input_tokens": tokens}} for tokens in (10_000, 40_000, 90_000)]
     lines = [
-        hook("TranscriptLine", START + n, origin=Origin.TRANSCRIPT, type="assistant", sessionId="session-1", **told)
-        for n, told in enumerate(usage, 1)
+        hook(
+            "TranscriptLine", START + n, origin=Origin.TRANSCRIPT, type="assistant", sessionId="session-1", message=each
+        )
+        for n, each in enumerate(said, 1)
     ]
     store(journal, hook("SessionStart", START, source="startup", model="claude-opus-4-7"), *lines)
     [agent] = journal.agents()

@@ -112,7 +112,9 @@ LOG_PARAMETERS = (
     parameters.AFTER,
     parameters.BEFORE,
     Parameter("names", "Only events of these names, with commas.", {"type": "string"}),
-    Parameter("origins", "Only what these told, with commas: hook, transcript, registry…", {"type": "string"}),
+    Parameter(
+        "origins", "Only what these told, with commas: hook, transcript, registry and so on.", {"type": "string"}
+    ),
     Parameter("odd", "Only those that were odd.", {"type": "boolean"}),
 )
 

@@ -26,7 +26,9 @@ def config(as_json: AsJson = False) -> None:
     explained = msgspec.to_builtins(explain(*effective_settings(home), home))
     entries, files = explained["settings"], explained["places"]
     if as_json:
-        by_name = {entry["name"]: {key: entry[key] for key in entry if key != "name"} for entry in entries}
+        by_name = {
+            entry["name"]: {key: entry[key] for key in entry if key not in ("name", "environment")} for entry in entries
+        }
         terminal.write_json({"settings": by_name, "places": files})
         return
     screen = terminal.screen()
