@@ -1,8 +1,8 @@
 """Board: how long after a hook is sent its change is painted in a real Chromium, with 500 agents on the page.
 
 100 hooks a second over all agents, evenly spaced; every second one begins a tool whose command holds the moment at
-which it was sent. The page watches its own cards: when that command appears on one, the moment after the next paint is taken.
-Only cards in sight exist, so only their changes are painted, and only those are counted.
+which it was sent. The page watches its own cards: when that command appears on one, the moment after the next paint is
+taken. Only cards in sight exist, so only their changes are painted, and only those are counted.
 """
 
 import http.client

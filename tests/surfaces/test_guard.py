@@ -390,7 +390,7 @@ def test_a_websocket_is_not_opened(daemon: RunningDaemon) -> None:
         for path in (b"/", b"/api/events/stream", b"/hook/stop"):
             for origin in (b"", b"Origin: https://evil.example\r\n"):
                 answer = first_line(daemon, upgrade % (path, origin))
-                # Where the page is, a request to upgrade is answered like any other: with the page, or why there is none.
+                # Where the page is, the wish to upgrade is ignored: the answer is the page, or why there is none.
                 page = {b"200", b"503"} if path == b"/" and not origin else set()
                 assert answer.split(b" ")[1] in {b"401", b"403", b"404", b"405"} | page, answer
 

@@ -12,7 +12,7 @@ from claude_headspace.config import Settings, find_places
 from claude_headspace.daemon import Daemon
 from claude_headspace.surfaces.tokens import Scope
 from claude_headspace.testing import MemoryJournal
-from tests.support import RunningDaemon
+from tests.support import RunningDaemon, wait_until
 
 Schema = dict[str, Any]
 

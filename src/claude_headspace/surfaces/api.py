@@ -112,9 +112,7 @@ LOG_PARAMETERS = (
     parameters.AFTER,
     parameters.BEFORE,
     Parameter("names", "Only events of these names, with commas.", {"type": "string"}),
-    Parameter(
-        "origins", "Only what these told, with commas: hook, transcript, registry and so on.", {"type": "string"}
-    ),
+    Parameter("origins", "Only what these told, with commas, such as hook.", {"type": "string"}),
     Parameter("odd", "Only those that were odd.", {"type": "boolean"}),
 )
 
