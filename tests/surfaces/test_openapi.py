@@ -1,6 +1,7 @@
 """The description of the API: it tells of every endpoint, and what it tells is what is answered."""
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,10 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     for part in ("tool", "command", "waits", "subagents", "background_tasks", "todo", "evidence", "session", "model"):
         assert agent[part], f"the example agent has no {part}"
     _measure(daemon, agent["id"])
+    held = {**daemon.credentials("ingest"), "X-Headspace-Reply": "hook"}
+    asked = {"session_id": "described", "cwd": "/projects/described", **ask}
+    threading.Thread(target=daemon.post, args=("permission-request", asked, held), daemon=True).start()
+    wait_until(lambda: daemon.agent(agent["id"])["waits"][0]["held_until"], "a wait that can be answered")
     past = daemon.home / ".claude" / "projects" / "-projects-past" / "past.jsonl"
     past.parent.mkdir(parents=True)
     said = {"type": "user", "sessionId": "past", "uuid": "1", "message": {"role": "user", "content": "Hello."}}
@@ -182,6 +187,7 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     return {
         "agent": agent["id"],
         "command": agent["command"]["id"],
+        "wait": agent["waits"][0]["id"],
         "event": "notification",
         "transcript": str(past),
     }
@@ -208,6 +214,7 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
     bodies: dict[tuple[str, str], Any] = {
         ("POST", "/hook/{event}"): {"session_id": "described"},
         ("POST", "/api/agents/{agent}/rename"): {"name": "described"},
+        ("POST", "/api/waits/{wait}/answer"): {"answers": {"Which?": "A"}},
         ("POST", "/api/admin/import"): {"path": filled["transcript"]},
     }
     for (method, path), operation in operations(description).items():

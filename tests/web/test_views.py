@@ -53,7 +53,9 @@ def test_an_unknown_agent_says_what_to_do(visits: Visits, stage: Stage) -> None:
 
 
 def test_waits_are_an_inbox(visits: Visits, stage: Stage) -> None:
-    """Questions with their options, permissions and plans, the oldest first; answering is disabled, with the reason."""
+    """Questions with their options, permissions and plans, the oldest first; what no client holds open is disabled,
+    with the reason.
+    """
     page = visits.open(stage.daemon, "/waits")
     waits = page.locator(".wait")
     expect(waits).to_have_count(3)
@@ -61,7 +63,8 @@ def test_waits_are_an_inbox(visits: Visits, stage: Stage) -> None:
     expect(waits.nth(1)).to_contain_text("PostgreSQL in a container")
     expect(waits.nth(2)).to_contain_text("docker image prune --all --force")
     expect(waits.nth(1).get_by_role("button").first).to_be_disabled()
-    expect(waits.nth(2)).to_contain_text("Answering from here comes with a later version. Answer in tmux session infra")
+    expect(waits.nth(2).get_by_role("button", name="Allow")).to_be_disabled()
+    expect(waits.nth(2)).to_contain_text("This can only be answered in tmux session infra")
 
 
 def test_activity_sums_a_day_up(visits: Visits, stage: Stage) -> None:

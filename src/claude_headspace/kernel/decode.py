@@ -73,6 +73,7 @@ def _meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
         origin=envelope.origin,
         at=envelope.fired_at,
         received_at=envelope.received_at,
+        host=envelope.host,
         session_id=shape.session_id,
         cwd=shape.cwd or shape.working_directory,
         transcript_path=shape.transcript_path,
@@ -90,6 +91,7 @@ def _bare_meta(envelope: Envelope) -> Meta:
         origin=envelope.origin,
         at=envelope.fired_at,
         received_at=envelope.received_at,
+        host=envelope.host,
     )
 
 
@@ -245,12 +247,29 @@ def _decode_registry(envelope: Envelope) -> Event:
     return Event(meta, fact, envelope.context, anomaly)
 
 
-class _Renaming(msgspec.Struct):
+class WireAct(msgspec.Struct, omit_defaults=True):
+    """What a person did, or Headspace for one: the fields of all acts together."""
+
     name: str = ""
+    wait_id: str = ""
+    until: int = 0
+    by: str = ""
+    via: str = ""
+    words: str = ""
+    answer: msgspec.Raw = wire.RAW_NULL
+    """All of an answer, for whoever holds the question open."""
+
+
+ACTS: dict[str, Callable[[WireAct], Fact]] = {
+    "AgentRenamed": lambda act: facts.AgentRenamed(act.name),
+    "WaitHeld": lambda act: facts.WaitHeld(act.wait_id, act.until),
+    "WaitAnswered": lambda act: facts.WaitAnswered(act.wait_id, act.words, act.by, act.via),
+    "WaitReleased": lambda act: facts.WaitReleased(act.wait_id),
+}
 
 
 def _decode_operator(envelope: Envelope) -> Event:
-    if envelope.name == "AgentRenamed":
-        shape, anomaly = tolerant(envelope.payload, _Renaming)
-        return Event(_bare_meta(envelope), facts.AgentRenamed(shape.name), envelope.context, anomaly)
-    return Event(_bare_meta(envelope), facts.Observed(), envelope.context, f"unknown act {envelope.name}")
+    if envelope.name not in ACTS:
+        return Event(_bare_meta(envelope), facts.Observed(), envelope.context, f"unknown act {envelope.name}")
+    act, anomaly = tolerant(envelope.payload, WireAct)
+    return Event(_bare_meta(envelope), ACTS[envelope.name](act), envelope.context, anomaly)

@@ -32,7 +32,9 @@ class Household:
 
     def examine(self) -> doctor.Report:
         """The whole way of an event, looked at."""
-        return doctor.examine([ConfigDir(path) for path in claude_config_dirs(self._settings)], self._places)
+        return doctor.examine(
+            [ConfigDir(path) for path in claude_config_dirs(self._settings, self._places)], self._places
+        )
 
 
 async def settings(api: "Api", _request: Request) -> SettingsView:

@@ -41,7 +41,7 @@ export async function get<T>(path: string, query: Query = {}, signal?: AbortSign
 }
 
 export async function post<T>(path: string, body: unknown = {}): Promise<T> {
-  const told = { "Content-Type": "application/json" };
+  const told = { "Content-Type": "application/json", "X-Headspace-Via": "web" };
   return read<T>(await send(path, { method: "POST", body: JSON.stringify(body), headers: told }));
 }
 

@@ -31,8 +31,20 @@ export interface Wait {
   subagent_id: string | null;
   suggestions: Record<string, unknown>[];
   opened_at: string;
+  /** Until when it can be answered through Headspace; null: only in the terminal. */
+  held_until: string | null;
+  answered: { by: string; via: string; words: string; at: string } | null;
   closed_at: string | null;
   resolution: string | null;
+}
+
+/** What a person answers; the daemon says when it does not fit. */
+export interface Answer {
+  decision?: "allow" | "deny";
+  message?: string;
+  always?: boolean;
+  answers?: Record<string, string | string[]>;
+  action?: "accept" | "decline" | "cancel";
 }
 
 export interface Command {

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from claude_headspace.surfaces.cli import agents, daemon, doctor, following, history, install, setup
+from claude_headspace.surfaces.cli import agents, answers, daemon, doctor, following, history, install, setup
 from claude_headspace.surfaces.cli import open as page
 
 
@@ -33,6 +33,17 @@ COMMANDS = (
         "tail",
         following.tail,
         ("headspace tail", "headspace tail calm-otter", "headspace tail --types wait_opened,wait_closed --json"),
+    ),
+    Entry(
+        "approve",
+        answers.approve,
+        ("headspace approve calm-otter", "headspace approve calm-otter --always"),
+    ),
+    Entry("deny", answers.deny, ("headspace deny calm-otter", 'headspace deny calm-otter -m "use the test database"')),
+    Entry(
+        "answer",
+        answers.answer,
+        ("headspace answer calm-otter 2", 'headspace answer calm-otter "SQLite" "unit, browser"'),
     ),
     Entry("rename", agents.rename, ("headspace rename calm-otter login-fix",)),
     Entry("open", page.open_page, ("headspace open", "headspace open --print")),
