@@ -1,7 +1,7 @@
 """Every view in light and dark, on a laptop and a phone: seen by people (pictures) and by axe (accessibility).
 
 The pictures go to `tests/web/pictures`, which is not part of the project, for people to judge.
-`HEADSPACE_PICTURES=docs` also renews those that stand in the documentation.
+`PICTURES=docs` also renews those that stand in the documentation.
 """
 
 import os
@@ -39,7 +39,7 @@ def look(page: Page, name: str) -> None:
     page.wait_for_timeout(250)  # skeletons go, colours settle
     PICTURES.mkdir(exist_ok=True)
     page.screenshot(path=PICTURES / f"{name}.png")
-    if os.environ.get("HEADSPACE_PICTURES") == "docs" and name in IN_THE_DOCS:
+    if os.environ.get("PICTURES") == "docs" and name in IN_THE_DOCS:
         folder = ROOT / "docs/pictures"
         folder.mkdir(exist_ok=True)
         page.screenshot(path=folder / f"{name.replace(' ', '-')}.png")
