@@ -9,7 +9,6 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.requests import Request
@@ -20,9 +19,7 @@ from claude_headspace.kernel.views import Time, iso
 from claude_headspace.ports import EventChoice, Reader, StateRow, StoredEvent
 from claude_headspace.surfaces import parameters
 from claude_headspace.surfaces.openapi import Endpoint, Parameter
-
-if TYPE_CHECKING:
-    from claude_headspace.surfaces.api import Api
+from claude_headspace.surfaces.services import Serving
 
 HOUR = 3_600 * SECOND
 LATE = 60 * SECOND
@@ -207,10 +204,11 @@ def activity_of(reader: Reader, day: str, since: Micros, until: Micros, now: Mic
     )
 
 
-async def activity(api: "Api", request: Request) -> ActivityView:
+async def activity(api: Serving, request: Request) -> ActivityView:
     """What happened on a day."""
-    day, since, until = parameters.day(request, "day", api.clock())
-    return await asyncio.to_thread(activity_of, api.reader, day.isoformat(), since, until, api.clock())
+    journal, now = api.services.journal, api.services.clock()
+    day, since, until = parameters.read_day(request, "day", now)
+    return await asyncio.to_thread(activity_of, journal, day.isoformat(), since, until, now)
 
 
 ENDPOINTS = (

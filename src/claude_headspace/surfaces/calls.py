@@ -6,7 +6,7 @@ have open any more is `unknown`, never guessed to be done. Very long texts are c
 
 import asyncio
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -18,9 +18,7 @@ from claude_headspace.kernel.wire import WireToolInput
 from claude_headspace.ports import EventChoice, Reader, StoredEvent
 from claude_headspace.surfaces import parameters
 from claude_headspace.surfaces.openapi import Endpoint
-
-if TYPE_CHECKING:
-    from claude_headspace.surfaces.api import Api
+from claude_headspace.surfaces.services import Serving
 
 LONGEST_TEXT = 20_000
 DEEPEST = 12
@@ -120,10 +118,10 @@ def bounded(value: Any, depth: int = DEEPEST) -> Any:
     return [bounded(part, depth - 1) for part in value] if isinstance(value, list) else value
 
 
-async def calls(api: "Api", request: Request) -> list[CallView]:
+async def calls(api: Serving, request: Request) -> list[CallView]:
     """The tool calls of an agent."""
-    agent = await asyncio.to_thread(api.model.resolve, request.path_params["agent"])
-    return await asyncio.to_thread(calls_of, agent, api.reader, parameters.limit(request))
+    agent = await asyncio.to_thread(api.services.model.resolve, request.path_params["agent"])
+    return await asyncio.to_thread(calls_of, agent, api.services.journal, parameters.read_limit(request))
 
 
 ENDPOINTS = (

@@ -14,7 +14,7 @@ from claude_headspace.surfaces.openapi import Endpoint
 from claude_headspace.surfaces.signin import Invitation, SignIns
 
 if TYPE_CHECKING:
-    from claude_headspace.surfaces.api import Api
+    from claude_headspace.surfaces.services import Serving
 
 
 class Household:
@@ -37,19 +37,19 @@ class Household:
         )
 
 
-async def settings(api: "Api", _request: Request) -> SettingsView:
+async def settings(api: "Serving", _request: Request) -> SettingsView:
     """The settings in force."""
-    return api.household.settings()
+    return api.services.household.settings()
 
 
-async def examine(api: "Api", _request: Request) -> doctor.Report:
+async def examine(api: "Serving", _request: Request) -> doctor.Report:
     """What the doctor finds."""
-    return await asyncio.to_thread(api.household.examine)
+    return await asyncio.to_thread(api.services.household.examine)
 
 
-async def invite(api: "Api", _request: Request) -> Invitation:
+async def invite(api: "Serving", _request: Request) -> Invitation:
     """A link to sign in with."""
-    return api.household.sign_ins.invite()
+    return api.services.household.sign_ins.invite()
 
 
 ENDPOINTS = (

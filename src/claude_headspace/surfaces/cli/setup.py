@@ -1,12 +1,6 @@
-"""Commands about this home: `config`, `token`."""
-
-from typing import Annotated, Literal
-
-import typer
+"""Commands about this home: `config`."""
 
 from claude_headspace.surfaces.cli.options import AsJson, places
-
-ScopeName = Literal["ingest", "read", "act", "admin"]
 
 
 def config(as_json: AsJson = False) -> None:
@@ -33,16 +27,3 @@ def config(as_json: AsJson = False) -> None:
         return
     screen = terminal.screen()
     screen.show(settings(cleaned(entries), cleaned(files), screen.width))
-
-
-def token(
-    scope: Annotated[ScopeName, typer.Option("--scope", "-s", help="What the token is good for.")] = "read",
-) -> None:
-    """Print a token for the API, and nothing else.
-
-    A token is good for its scope: `act` includes read, `admin` includes all. Deleting the secret file (see `headspace
-    config`) and restarting the daemon revokes every token.
-    """
-    from claude_headspace.surfaces.tokens import Scope, make_token, read_secret
-
-    typer.echo(make_token(read_secret(places().secret_file), Scope(scope)))
