@@ -19,6 +19,7 @@ from msgspec import Meta
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.keeping import Keeper
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.wire import HOOKS
 from claude_headspace.ports import Clock
 
@@ -159,8 +160,12 @@ class HookReceiver:
         return await self._seal(event_name(path), body, told, lenient=trusted)
 
     async def seal_told(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Envelope:
-        """An envelope around what lay in the spool."""
-        return await self._seal(event_name(event), payload, notes, lenient=True)
+        """An envelope around what lay in the spool; a call that was judged before brings its verdict."""
+        envelope = await self._seal(event_name(event), payload, notes, lenient=True)
+        if (verdict := _verdict(notes.get(b"verdict"))) is None:
+            return envelope
+        context = msgspec.structs.replace(envelope.context, verdict=verdict)
+        return msgspec.structs.replace(envelope, context=context)
 
     async def _seal(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Envelope:
         received_at = self._clock()
@@ -223,6 +228,13 @@ def _delivery(told: bytes | None) -> str | None:
             "Send a UUID as X-Headspace-Delivery-Id.",
         )
     return _text(told)
+
+
+def _verdict(told: bytes | None) -> Verdict | None:
+    try:
+        return msgspec.json.decode(told, type=Verdict) if told else None
+    except msgspec.DecodeError:
+        return None
 
 
 def _text(told: bytes | None) -> str | None:

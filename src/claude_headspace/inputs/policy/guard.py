@@ -176,9 +176,12 @@ class PolicyGuard:
 
     # --- judging ---
 
-    def judge(self, envelope: Envelope, agent: Agent) -> Verdict:
-        """The verdict on a call that was gathered. Never raises."""
-        found = self._gathered.pop(envelope.id, None)
+    def judge(self, envelope: Envelope, agent: Agent, *, last: bool = True) -> Verdict:
+        """The verdict on a call that was gathered, which is forgotten then unless it may be asked for again.
+
+        Never raises.
+        """
+        found = self._gathered.pop(envelope.id, None) if last else self._gathered.get(envelope.id)
         if found is None:
             return ABSTAIN
         verdict, lapse = ABSTAIN, found.lapse
