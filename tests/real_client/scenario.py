@@ -3,10 +3,7 @@
     Scenario(
         "permission approved",
         {"Make it": [reply(bash("touch made")), reply(text("I made it."))]},
-        [
-            *(starts(), shows("idle"), types("Make it"), shows("working", "waiting: permission")),
-            *(answers("Yes"), shows("working", "idle")),
-        ],
+        [*begun("Make it"), shows("waiting: permission"), answers("Yes"), shows("working", "idle")],
         End(["completed: Make it"], ["USER COMMAND: Make it", "AGENT COMPLETION: I made it."]),
     )
 
@@ -161,21 +158,11 @@ def belongs(child: int, parent: int) -> Step:
     return lambda run: run.expect_child(child, parent)
 
 
+def begun(prompt: str, *options: str) -> list[Step]:
+    """How most scenarios begin: a client starts, is given a prompt, and works."""
+    return [starts(*options), shows("idle"), types(prompt), shows("working")]
+
+
 def hears(words: str) -> Step:
     """These words are among the agent's turns."""
     return lambda run: run.expect_turn(words)
-
-
-def on_old(*steps: Step) -> Step:
-    """Only with the older version."""
-    return lambda run: _all(run, steps) if run.version == OLD else None
-
-
-def on_new(*steps: Step) -> Step:
-    """Only with the newer version."""
-    return lambda run: _all(run, steps) if run.version != OLD else None
-
-
-def _all(run: "Run", steps: Sequence[Step]) -> None:
-    for step in steps:
-        step(run)
