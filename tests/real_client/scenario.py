@@ -11,8 +11,8 @@
 fails the scenario, and so does one that comes after the last step. At the end the terminal is closed and the agent must
 be shown as ended; then its commands and turns are compared.
 
-A scenario can also be played while no daemon runs. Then the client's own registry paces it, and
-the daemon that is started afterwards must arrive at the same end, with the same commands and turns.
+A scenario can also be played while no daemon runs. Then the client's own registry paces it, and the daemon that is
+started afterwards must arrive at the same end, with the same commands and turns.
 """
 
 import time
@@ -166,3 +166,13 @@ def begun(prompt: str, *options: str) -> list[Step]:
 def hears(words: str) -> Step:
     """These words are among the agent's turns."""
     return lambda run: run.expect_turn(words)
+
+
+def reads(words: str) -> Step:
+    """The model has read these words as what came of a tool."""
+    return lambda run: run.expect_result(words)
+
+
+def lacks(file: str) -> Step:
+    """There is no such file in the project: what would have made it did not run."""
+    return lambda run: run.expect_no_file(file)

@@ -13,9 +13,11 @@ from tests.real_client.scenario import (
     finds,
     has,
     hears,
+    lacks,
     pauses,
     presses,
     reaches,
+    reads,
     releases,
     replies,
     shows,
@@ -233,4 +235,30 @@ PLANS = [
     ),
 ]
 
-SCENARIOS = [*TURNS, *PERMISSIONS, *INTERRUPTS, *QUESTIONS, *PLANS]
+RULES = [
+    Scenario(
+        "call denied by a rule",
+        {
+            "Set the key": [
+                reply(text("I write it."), bash("cd . && echo KEY=1 > .env")),
+                reply(text("I may not do that.")),
+            ]
+        },
+        [
+            *(*begun("Set the key", *FREE), shows("idle")),
+            *(lacks(".env"), reads("Headspace does not allow this: redirect writes"), reads("(rule protected-paths)")),
+        ],
+        End(
+            commands=["completed: Set the key"],
+            turns=["USER COMMAND: Set the key", "AGENT PROGRESS: I write it.", "AGENT COMPLETION: I may not do that."],
+        ),
+    ),
+    Scenario(
+        "call that a rule asks about",
+        {"Stop it": [reply(bash("pkill -l")), reply(bash("killall --version")), reply(text("I stopped it."))]},
+        [*begun("Stop it", *FREE), shows("waiting: permission"), answers("Yes"), shows("working", "idle")],
+        End(["completed: Stop it"], ["USER COMMAND: Stop it", "AGENT COMPLETION: I stopped it."]),
+    ),
+]
+
+SCENARIOS = [*TURNS, *PERMISSIONS, *INTERRUPTS, *QUESTIONS, *PLANS, *RULES]
