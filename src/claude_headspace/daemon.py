@@ -33,6 +33,7 @@ from claude_headspace.engine import Engine, Outcome
 from claude_headspace.errors import BadConfiguration, HeadspaceError
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, HookEndpoint
+from claude_headspace.inputs.plates import EVENTS, PlateEndpoint
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
@@ -150,7 +151,10 @@ class Daemon:
     def app(self) -> ASGIApp:
         """The whole as one ASGI application, behind the guard."""
         largest = self._settings.max_body_bytes
-        hooks = HookEndpoint(self._receiver, self._answer, largest, self._count, self._count_refusal)
+        hooks, plates = (
+            kind(self._receiver, self._answer, largest, self._count, self._count_refusal)
+            for kind in (HookEndpoint, PlateEndpoint)
+        )
         description = msgspec.json.encode(openapi.describe(ENDPOINTS))
 
         async def describe(_request: Request) -> Response:
@@ -164,7 +168,7 @@ class Daemon:
         starlette.router.redirect_slashes = False
         known = Tokens(read_secret(self._places.secret_file))
         hosts = frozenset(self._settings.allowed_hosts)
-        return Guard(_front(hooks, starlette), known, hosts, open_ingest=self._settings.ingest == "open")
+        return Guard(_front(hooks, plates, starlette), known, hosts, open_ingest=self._settings.ingest == "open")
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -272,12 +276,13 @@ async def _bring_in(engine: Engine, envelope: Envelope, agent_id: str | None) ->
     return outcome.agent, outcome.duplicate
 
 
-def _front(hooks: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _front(hooks: ASGIApp, plates: ASGIApp, others: ASGIApp) -> ASGIApp:
     """Hooks have a way in of their own, past the router: they are nearly all the traffic."""
 
     async def front(scope: Scope, receive: Receive, send: Send) -> None:
         is_hook = scope["type"] == "http" and scope["path"].startswith(HOOKS) and scope["path"] != "/hook/status"
-        await (hooks if is_hook else others)(scope, receive, send)
+        is_plate = scope["type"] == "http" and scope["path"] == EVENTS
+        await (hooks if is_hook else plates if is_plate else others)(scope, receive, send)
 
     return front
 

@@ -40,7 +40,7 @@ from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentRenamed, Event
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.react import react
-from claude_headspace.kernel.wire import PROBE
+from claude_headspace.kernel.wire import PROBE, is_plate
 from claude_headspace.ports import UNDERSTANDING_FAILED, Record, StreamMessage, Transaction, Writer
 
 log = structlog.get_logger(__name__)
@@ -229,7 +229,7 @@ class Batch:
     ) -> Correlation:
         named = {kind: found[identity] for kind, identity in known.items() if identity in found}
         parents = [found[identity].agent for identity in ancestors(envelope) if identity in found]
-        by_directory = envelope.origin is Origin.HOOK and "session" not in named
+        by_directory = envelope.origin is Origin.HOOK and "session" not in named and not is_plate(envelope.name)
         nearby = self._nearby(envelope, event) if by_directory else []
         return correlate(envelope, event, named, parents, nearby)
 

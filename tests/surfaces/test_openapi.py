@@ -112,7 +112,7 @@ def test_every_route_is_described_and_every_description_is_routed(description: S
     places = find_places({"HEADSPACE_HOME": str(tmp_path)})
     routes = Daemon(Settings(), places, MemoryJournal()).api.routes()
     routed = {(method, route.path) for route in routes for method in (route.methods or set()) - {"HEAD"}}
-    assert routed | {("POST", "/hook/{event}")} == operations(description).keys()
+    assert routed | {("POST", "/hook/{event}"), ("POST", "/events")} == operations(description).keys()
 
 
 def test_every_operation_says_what_it_is_and_needs(description: Schema) -> None:
@@ -190,6 +190,7 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
     """Each endpoint's answer has the fields and types of its schema, no more and no less."""
     bodies: dict[tuple[str, str], Any] = {
         ("POST", "/hook/{event}"): {"session_id": "described"},
+        ("POST", "/events"): {"session_id": "described", "event_type": "tool_call"},
         ("POST", "/api/agents/{agent}/rename"): {"name": "described"},
         ("POST", "/api/admin/import"): {"path": filled["transcript"]},
     }

@@ -64,6 +64,8 @@ class WireIdentity(msgspec.Struct):
     session_id: Name
     cwd: Place | None = None
     working_directory: Place | None = None
+    project_path: Place | None = None
+    """The directory, as plate-spinner calls it."""
     transcript_path: Place | None = None
     hook_event_name: str | None = None
     tmux_session: Name | None = None
@@ -154,7 +156,7 @@ class HookReceiver:
     async def _seal(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Envelope:
         received_at = self._clock()
         identity, kept = read_identity(body, lenient=lenient)
-        around = await self._surroundings(identity.cwd or identity.working_directory)
+        around = await self._surroundings(identity.cwd or identity.working_directory or identity.project_path)
         context = _context(identity, told, around)
         if kept is not body:
             context = msgspec.structs.replace(context, flaw="the text was broken and has been repaired")

@@ -294,6 +294,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
     error: str | None = None
+    last_tool: str | None = None
+    """The newest tool of the main thread, running or not."""
     todos: tuple[str, ...] = ()
     todos_done: tuple[str, ...] = ()
     last_words: str = ""

@@ -54,7 +54,7 @@ def decode(envelope: Envelope) -> Event:
 
 
 def _decode_hook(envelope: Envelope) -> Event:
-    known = wire.HOOKS.get(envelope.name)
+    known = SHAPES.get(envelope.name)
     shape, anomaly = tolerant(envelope.payload, known or wire.WireHook)
     if known is None:
         fact: Fact = facts.Observed()
@@ -62,7 +62,7 @@ def _decode_hook(envelope: Envelope) -> Event:
     elif shape.agent_id and envelope.name in FACTS_IN_SUBAGENT:
         fact = FACTS_IN_SUBAGENT[envelope.name](shape)
     else:
-        fact = FACTS.get(envelope.name, _observed)(shape)
+        fact = (FACTS.get(envelope.name) or PLATE_FACTS.get(envelope.name, _observed))(shape)
     return Event(_meta(envelope, shape), fact, envelope.context, anomaly or envelope.context.flaw)
 
 
@@ -74,7 +74,7 @@ def _meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
         at=envelope.fired_at,
         received_at=envelope.received_at,
         session_id=shape.session_id,
-        cwd=shape.cwd or shape.working_directory,
+        cwd=shape.directory,
         transcript_path=shape.transcript_path,
         prompt_id=shape.prompt_id,
         permission_mode=shape.permission_mode,
@@ -142,6 +142,8 @@ def _prompt(shape: wire.WirePrompt) -> Fact:
 
 
 def _stopped(shape: wire.WireStop) -> Fact:
+    if shape.error:
+        return facts.TurnFailed(shape.error, shape.last_assistant_message or "")
     if shape.background_tasks is None:
         return facts.TurnStopped(shape.last_assistant_message)
     return facts.TurnStopped(
@@ -191,6 +193,30 @@ def _subagent_stopped(shape: wire.WireStop | wire.WireStopFailure) -> Fact:
 def _observed(_shape: wire.WireHook) -> Fact:
     return facts.Observed()
 
+
+# --- plate-spinner ----------------------------------------------------------------------------------------------------
+
+
+def _plate_tool_called(shape: wire.WirePlate) -> Fact:
+    return facts.ToolFinished(shape.tool_use_id, shape.tool_name, digest(shape.input))
+
+
+def _plate_stopped(shape: wire.WirePlate) -> Fact:
+    """Its error rule: a stop that names an error is one."""
+    return facts.TurnFailed(shape.error) if shape.error else facts.TurnStopped()
+
+
+PLATE_FACTS: dict[str, Callable[[Any], Fact]] = {
+    "PlateSessionStart": lambda _shape: facts.SessionStarted("startup"),
+    "PlatePromptSubmit": lambda shape: facts.PromptSubmitted(shape.prompt, task_that_came_back(shape.prompt)),
+    "PlateToolStart": lambda shape: tool_started(shape.tool_use_id, shape.tool_name, shape.input),
+    "PlateToolCall": _plate_tool_called,
+    "PlateStop": _plate_stopped,
+}
+"""plate-spinner's events; all others of its own are only a sign of life."""
+
+SHAPES: dict[str, type[wire.WireHook]] = {**wire.HOOKS, **dict.fromkeys(PLATE_FACTS, wire.WirePlate)}
+"""Every event that is understood, with the shape of its payload."""
 
 FACTS: dict[str, Callable[[Any], Fact]] = {
     "SessionStart": lambda shape: facts.SessionStarted(shape.source, shape.model),

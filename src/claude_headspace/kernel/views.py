@@ -201,6 +201,7 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     last_active_at: Time
     evidence: EvidenceView | None
     tool: ToolView | None
+    last_tool: str | None
     command: CommandView | None
     waits: tuple[WaitView, ...]
     subagents: tuple[SubagentView, ...]

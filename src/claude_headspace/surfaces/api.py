@@ -22,6 +22,7 @@ from claude_headspace.kernel.views import AgentView, CommandView, SessionView, T
 from claude_headspace.ports import Clock, Difference, Upkeep
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.openapi import Endpoint, Parameter
+from claude_headspace.surfaces.plates import PLATE_ENDPOINTS
 from claude_headspace.surfaces.read_model import EventView, ReadModel, StateView
 from claude_headspace.surfaces.stream import Broadcaster, Wanted
 
@@ -128,13 +129,13 @@ class Api:
         spool_depth: Callable[[], int],
         history: History,
     ) -> None:
-        self._model = model
-        self._engine = engine
+        self.model = model
+        self.engine = engine
         self._broadcaster = broadcaster
         self._metrics = metrics
         self._upkeep = upkeep
-        self._clock = clock
-        self._host = host
+        self.clock = clock
+        self.host = host
         self._health = health
         self._status = status
         self._spool_depth = spool_depth
@@ -158,7 +159,7 @@ class Api:
         """The board."""
         query = request.query_params
         return await asyncio.to_thread(
-            self._model.agents,
+            self.model.agents,
             state=_state(query.get("state") or None),
             project=query.get("project") or None,
             every=_flag(request, "all"),
@@ -166,38 +167,38 @@ class Api:
 
     async def agent(self, request: Request) -> AgentView:
         """One agent."""
-        return await asyncio.to_thread(self._model.agent, request.path_params["agent"])
+        return await asyncio.to_thread(self.model.agent, request.path_params["agent"])
 
     async def turns(self, request: Request) -> list[TurnView]:
         """What was said."""
-        return await asyncio.to_thread(self._model.turns, request.path_params["agent"], _limit(request))
+        return await asyncio.to_thread(self.model.turns, request.path_params["agent"], _limit(request))
 
     async def commands(self, request: Request) -> list[CommandView]:
         """What the agent was told to do."""
-        return await asyncio.to_thread(self._model.commands, request.path_params["agent"], _limit(request))
+        return await asyncio.to_thread(self.model.commands, request.path_params["agent"], _limit(request))
 
     async def sessions(self, request: Request) -> list[SessionView]:
         """The agent's context windows."""
-        return await asyncio.to_thread(self._model.sessions, request.path_params["agent"])
+        return await asyncio.to_thread(self.model.sessions, request.path_params["agent"])
 
     async def evidence(self, request: Request) -> list[StateView]:
         """Why the agent is believed to be in its state."""
-        return await asyncio.to_thread(self._model.evidence, request.path_params["agent"], _limit(request))
+        return await asyncio.to_thread(self.model.evidence, request.path_params["agent"], _limit(request))
 
     async def command_turns(self, request: Request) -> list[TurnView]:
         """What was said in one command."""
-        return await asyncio.to_thread(self._model.command_turns, request.path_params["command"], _limit(request))
+        return await asyncio.to_thread(self.model.command_turns, request.path_params["command"], _limit(request))
 
     async def waits(self, request: Request) -> list[WaitView]:
         """Who needs a human."""
         agent = request.query_params.get("agent") or None
-        return await asyncio.to_thread(self._model.waits, reference=agent, only_open=not _flag(request, "all"))
+        return await asyncio.to_thread(self.model.waits, reference=agent, only_open=not _flag(request, "all"))
 
     async def events(self, request: Request) -> list[EventView]:
         """The log, of one agent or of all."""
         agent = request.path_params.get("agent")
         after = _whole_number("after", request.query_params.get("after") or None, 0)
-        return await asyncio.to_thread(self._model.events, reference=agent, after=after, limit=_limit(request))
+        return await asyncio.to_thread(self.model.events, reference=agent, after=after, limit=_limit(request))
 
     async def stream(self, request: Request) -> Response:
         """Everything as it happens."""
@@ -233,9 +234,9 @@ class Api:
                 f"An agent cannot be called {name[:60]!r}.",
                 "Use up to 40 small letters, digits, dots and dashes, beginning and ending with a letter or digit.",
             )
-        agent = await asyncio.to_thread(self._model.resolve, request.path_params["agent"])
-        envelope = operator_envelope("AgentRenamed", {"name": name}, self._host, self._clock())
-        return agent_view((await self._engine.submit(envelope, agent.id)).agent)
+        agent = await asyncio.to_thread(self.model.resolve, request.path_params["agent"])
+        envelope = operator_envelope("AgentRenamed", {"name": name}, self.host, self.clock())
+        return agent_view((await self.engine.submit(envelope, agent.id)).agent)
 
     async def verify(self, _request: Request) -> Verification:
         """Replay the log and compare."""
@@ -374,6 +375,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         scope="admin",
         takes=Importing,
     ),
+    *PLATE_ENDPOINTS,
 )
 """Every path, with its types."""
 

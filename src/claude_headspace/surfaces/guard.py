@@ -23,6 +23,8 @@ LOOPBACK_PEERS = frozenset({"127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 OPEN_PATHS = frozenset({"/health", "/hook/status", "/openapi.json"})
 """They tell nothing private."""
+READ_PATHS = frozenset({"/metrics", "/plates"})
+"""What is read elsewhere than below `/api/`."""
 
 HEADERS = [
     (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),
@@ -101,12 +103,12 @@ class Guard:
         """The scope that a request needs; None if it needs none."""
         if path in OPEN_PATHS:
             return None
-        if path.startswith("/hook/"):
+        if path.startswith("/hook/") or path == "/events":
             is_local = client is None or client[0] in LOOPBACK_PEERS
             return None if self._open_ingest and is_local else tokens.Scope.INGEST
         if path.startswith("/api/admin/"):
             return tokens.Scope.ADMIN
-        if path.startswith("/api/") or path == "/metrics":
+        if path.startswith("/api/") or path in READ_PATHS:
             return tokens.Scope.READ if method in SAFE_METHODS else tokens.Scope.ACT
         return None
 

@@ -74,15 +74,20 @@ class ReadModel:
 
     def agents(self, *, state: str | None = None, project: str | None = None, every: bool = False) -> list[AgentView]:
         """The board: those who need somebody first. Ended agents stay for a day, or for ever with `every`."""
-        ended_after = 0 if every else self._clock() - RECENTLY
-        found = [
-            agent
-            for agent in self._reader.agents(ended_after=ended_after)
+        return [
+            agent_view(agent)
+            for agent in self._board(every=every)
             if state in (None, agent.state.value)
             and project in (None, agent.project.id, agent.project.name, agent.project.root)
         ]
-        found.sort(key=lambda agent: (_URGENCY[agent.state], -agent.last_active_at))
-        return [agent_view(agent) for agent in found]
+
+    def agents_with_transcripts(self) -> list[tuple[AgentView, str | None]]:
+        """The board, each agent with the path of its transcript."""
+        return [(agent_view(a), a.session.transcript_path if a.session else None) for a in self._board(every=False)]
+
+    def _board(self, *, every: bool) -> list[Agent]:
+        found = self._reader.agents(ended_after=0 if every else self._clock() - RECENTLY)
+        return sorted(found, key=lambda agent: (_URGENCY[agent.state], -agent.last_active_at))
 
     def resolve(self, reference: str) -> Agent:
         """The agent that a person means: by id, by name, or by the beginning of the id."""

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from claude_headspace.surfaces.cli import agents, daemon, doctor, following, history, install, setup
+from claude_headspace.surfaces.cli import agents, daemon, doctor, following, history, hook, install, setup
 
 
 class Entry(NamedTuple):
@@ -53,6 +53,7 @@ COMMANDS = (
         ("headspace doctor", "headspace doctor --json | jq '.places[].checks[] | select(.status != \"ok\")'"),
     ),
     Entry("import", history.import_history, ("headspace import --dry-run", "headspace import")),
+    Entry("hook", hook.hook, ("headspace hook session-start <payload.json",)),
     Entry("config", setup.config, ("headspace config", "headspace config --json | jq .settings.port.value")),
     Entry(
         "token",
