@@ -83,8 +83,13 @@ def test_every_command_that_reads_has_json() -> None:
     parameters = {entry.name: entry.run.__annotations__ for entry in COMMANDS}
     assert {name for name, taken in parameters.items() if "as_json" not in taken} == {
         "down",
+        "hook",
         "install",
+        "jump",
+        "resume",
+        "run",
         "token",
+        "top",
         "uninstall",
     }
 

@@ -134,6 +134,7 @@ class Daemon:
             self.status,
             lambda: self.spool.counts().depth,
             self._history(),
+            self._surroundings,
         )
 
     def _history(self) -> History:

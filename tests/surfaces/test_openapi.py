@@ -193,10 +193,13 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
         ("POST", "/events"): {"session_id": "described", "event_type": "tool_call"},
         ("POST", "/api/agents/{agent}/rename"): {"name": "described"},
         ("POST", "/api/admin/import"): {"path": filled["transcript"]},
+        ("POST", "/api/agents"): {"headspace_id": "described-id", "cwd": "/projects/described"},
+        ("POST", "/api/agents/{agent}/seen"): {},
+        ("POST", "/api/agents/{agent}/close"): {"pid": 1},
     }
     for (method, path), operation in operations(description).items():
         (produces,) = operation["responses"]["200"]["content"].items()
-        if produces[0] == "text/event-stream":
+        if produces[0] == "text/event-stream" or path.endswith("/send"):  # a send needs a terminal: stories have one
             continue
         body = bodies.get((method, path))
         if body is not None:

@@ -256,6 +256,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     state_since: Micros = 0
     evidence: Evidence | None = None
     last_active_at: Micros = 0
+    seen_at: Micros = 0
+    """When somebody last looked at it through Headspace."""
     # the moments that decide
     alive_at: Micros = 0
     """The newest hook that was not an end."""
@@ -315,6 +317,14 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     def turn_runs(self) -> bool:
         """Whether the newest sign of work is newer than the newest end."""
         return self.busy_at > self.settled_at
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether it came to something that a person would want to know, and nobody has looked since."""
+        if self.seen_at and self.state_since <= self.seen_at:
+            return False
+        done = self.state is AgentState.IDLE and self.command is not None and self.command.outcome is Outcome.COMPLETED
+        return done or self.state in (AgentState.WAITING, AgentState.ERROR)
 
     @property
     def compacts(self) -> bool:

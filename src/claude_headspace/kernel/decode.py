@@ -271,12 +271,45 @@ def _decode_registry(envelope: Envelope) -> Event:
     return Event(meta, fact, envelope.context, anomaly)
 
 
-class _Renaming(msgspec.Struct):
+class WireAct(msgspec.Struct):
+    """What a person did, as Headspace itself writes it down: one shape for all acts."""
+
     name: str = ""
+    text: str = ""
+    reason: str = ""
+    cwd: str | None = None
+    role: str | None = None
+    mode: str | None = None
+    pid: int | None = None
+
+
+def _registered(shape: WireAct, envelope: Envelope) -> Fact:
+    around = envelope.context
+    return facts.AgentRegistered(
+        headspace_id=around.headspace_id,
+        name=shape.name,
+        role=shape.role,
+        mode=shape.mode,
+        branch=around.branch,
+        tmux_session=around.tmux_session,
+        tmux_pane=around.tmux_pane,
+    )
+
+
+ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
+    "AgentRegistered": _registered,
+    "AgentRenamed": lambda shape, _: facts.AgentRenamed(shape.name),
+    "AgentSeen": lambda _shape, _: facts.AgentSeen(),
+    "AgentClosed": lambda shape, _: facts.AgentClosed(shape.reason or "closed", shape.pid),
+    "TextTyped": lambda shape, _: facts.TextTyped(shape.text),
+    "TypingFailed": lambda shape, _: facts.TypingFailed(shape.reason),
+}
+"""What people do through Headspace."""
 
 
 def _decode_operator(envelope: Envelope) -> Event:
-    if envelope.name == "AgentRenamed":
-        shape, anomaly = tolerant(envelope.payload, _Renaming)
-        return Event(_bare_meta(envelope), facts.AgentRenamed(shape.name), envelope.context, anomaly)
-    return Event(_bare_meta(envelope), facts.Observed(), envelope.context, f"unknown act {envelope.name}")
+    shape, anomaly = tolerant(envelope.payload, WireAct)
+    meta = msgspec.structs.replace(_bare_meta(envelope), cwd=shape.cwd)
+    if envelope.name not in ACTS:
+        return Event(meta, facts.Observed(), envelope.context, f"unknown act {envelope.name}")
+    return Event(meta, ACTS[envelope.name](shape, envelope), envelope.context, anomaly)

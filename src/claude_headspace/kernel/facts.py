@@ -284,6 +284,41 @@ class ClientVanished(msgspec.Struct, frozen=True):
     pid: int | None = None
 
 
+class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody is about to start a client, and gave the agent its id, and perhaps a name, a role and a mode."""
+
+    headspace_id: str | None = None
+    name: str = ""
+    role: str | None = None
+    mode: str | None = None
+    branch: str | None = None
+    tmux_session: str | None = None
+    tmux_pane: str | None = None
+
+
+class AgentSeen(msgspec.Struct, frozen=True):
+    """Somebody has looked at the agent."""
+
+
+class AgentClosed(msgspec.Struct, frozen=True):
+    """Whoever started the client saw it end."""
+
+    reason: str
+    pid: int | None = None
+
+
+class TextTyped(msgspec.Struct, frozen=True):
+    """Somebody had a text typed into the agent's terminal."""
+
+    text: str
+
+
+class TypingFailed(msgspec.Struct, frozen=True):
+    """A text could not be typed after all."""
+
+    reason: str
+
+
 class AgentRenamed(msgspec.Struct, frozen=True):
     """A person gave the agent another name."""
 
@@ -333,6 +368,11 @@ Fact = (
     | UsageMeasured
     | ClientReported
     | ClientVanished
+    | AgentRegistered
+    | AgentSeen
+    | AgentClosed
+    | TextTyped
+    | TypingFailed
     | AgentRenamed
     | Observed
     | Several

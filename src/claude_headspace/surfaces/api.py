@@ -13,13 +13,15 @@ from starlette.routing import Route
 from claude_headspace.engine import Engine
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.history import History, Imported, PastFile
-from claude_headspace.inputs.receiver import new_id
+from claude_headspace.inputs.receiver import Surroundings, new_id
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.kernel.views import AgentView, CommandView, SessionView, Time, TurnView, WaitView, agent_view
+from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.ports import Clock, Difference, Upkeep
+from claude_headspace.surfaces.actions import ACTION_ENDPOINTS
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.openapi import Endpoint, Parameter
 from claude_headspace.surfaces.plates import PLATE_ENDPOINTS
@@ -128,6 +130,7 @@ class Api:
         status: Callable[[], HookStatus],
         spool_depth: Callable[[], int],
         history: History,
+        surroundings: Surroundings,
     ) -> None:
         self.model = model
         self.engine = engine
@@ -140,10 +143,16 @@ class Api:
         self._status = status
         self._spool_depth = spool_depth
         self._history = history
+        self.surroundings = surroundings
+        self.keyboard = Keyboard()
 
     def routes(self) -> list[Route]:
         """The endpoints as Starlette takes them."""
         return [Route(e.path, _respond(partial(e.handler, self)), methods=[e.method]) for e in ENDPOINTS if e.handler]
+
+    async def body(self, request: Request, shape: type[_Body]) -> _Body:
+        """What was sent, in its shape."""
+        return await _body(request, shape)
 
     # --- reading ---
 
@@ -375,6 +384,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         scope="admin",
         takes=Importing,
     ),
+    *ACTION_ENDPOINTS,
     *PLATE_ENDPOINTS,
 )
 """Every path, with its types."""

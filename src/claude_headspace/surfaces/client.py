@@ -28,6 +28,8 @@ Json = dict[str, Any]
 ANSWER_SECONDS = 10.0
 REPLAY_SECONDS = 3600.0
 """How long the daemon may take to replay its whole log."""
+SEND_SECONDS = 60.0
+"""Others may be typing to the same agent, and its word that it has the text is waited for."""
 SILENCE_SECONDS = 120.0
 """A stream that does not even send a heartbeat for so long is dead."""
 RETRY_SECONDS = 0.5
@@ -108,6 +110,23 @@ class Client:
     def rename(self, reference: str, name: str) -> Json:
         """Give an agent another name."""
         return self._post(_agent(reference, "rename"), Scope.ACT, {"name": name})
+
+    def register(self, headspace_id: str, cwd: str, **more: str | None) -> Json:
+        """Register an agent that is about to be started."""
+        given = {name: value for name, value in more.items() if value is not None}
+        return self._post("/api/agents", Scope.ACT, {"headspace_id": headspace_id, "cwd": cwd, **given})
+
+    def close(self, reference: str, reason: str, pid: int | None, by: str = "") -> Json:
+        """Tell that a client ended that one has started."""
+        return self._post(_agent(reference, "close"), Scope.ACT, {"reason": reason, "pid": pid, "by": by})
+
+    def seen(self, reference: str, by: str = "") -> Json:
+        """Tell that somebody has looked at an agent."""
+        return self._post(_agent(reference, "seen"), Scope.ACT, {"by": by})
+
+    def send(self, reference: str, text: str, send_id: str, by: str = "") -> Json:
+        """Type a prompt into the agent's terminal, once."""
+        return self._post(_agent(reference, "send"), Scope.ACT, {"text": text, "id": send_id, "by": by}, SEND_SECONDS)
 
     def db_verify(self) -> Json:
         """Replay the log and compare it with what is shown."""

@@ -1,10 +1,14 @@
 """What surfaces ask, answered as views: the one way from the journal to what people see, on every surface alike."""
 
+from collections.abc import Iterator
+
 import msgspec
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, AgentState
+from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Origin
+from claude_headspace.kernel.facts import Fact, PromptQueued, PromptSubmitted, Several, UserSpoke
 from claude_headspace.kernel.views import (
     AgentView,
     CommandView,
@@ -142,10 +146,28 @@ class ReadModel:
         agent_id = self.resolve(reference).id if reference else None
         return [wait_view(wait) for wait in self._reader.waits(agent_id=agent_id, only_open=only_open)]
 
+    def last_seq(self, agent_id: str) -> int:
+        """The number of the newest event of an agent."""
+        newest = self._reader.events(agent_id=agent_id, limit=1)
+        return newest[-1].seq if newest else 0
+
+    def has_prompt(self, agent_id: str, after: int, text: str) -> bool:
+        """Whether the agent's client told of this very prompt since then."""
+        wanted = text.split()
+        events = self._reader.events(agent_id=agent_id, after=after, limit=200)
+        return any(prompt.split() == wanted for event in events for prompt in prompts_of(decode(event.envelope).fact))
+
     def events(self, *, reference: str | None, after: int | None, limit: int) -> list[EventView]:
         """The log."""
         agent_id = self.resolve(reference).id if reference else None
         return [_event_view(stored) for stored in self._reader.events(agent_id=agent_id, after=after, limit=limit)]
+
+
+def prompts_of(fact: Fact) -> Iterator[str]:
+    """The prompts that a fact tells of, whether they run or wait in the client's queue."""
+    for each in fact.facts if isinstance(fact, Several) else (fact,):
+        if isinstance(each, PromptSubmitted | PromptQueued | UserSpoke):
+            yield each.text
 
 
 def _state_view(row: StateRow) -> StateView:

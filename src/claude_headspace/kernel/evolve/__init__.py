@@ -26,6 +26,7 @@ from claude_headspace.kernel.evolve.lines import (
     turn_closed,
     user_spoke,
 )
+from claude_headspace.kernel.evolve.operator import closed, registered, renamed, seen, typed
 from claude_headspace.kernel.evolve.sessions import session_ended, session_started, take_reading, take_sign_of_life
 from claude_headspace.kernel.evolve.sightings import client_reported, client_vanished
 from claude_headspace.kernel.evolve.tools import (
@@ -44,7 +45,6 @@ from claude_headspace.kernel.evolve.traits import (
     directory_changed,
     model_switched,
     observed,
-    renamed,
     todo_added,
     todo_done,
     usage_measured,
@@ -62,7 +62,14 @@ CONFIDENCE = {
     Origin.TIMER: Confidence.LOW,
 }
 
-AFTER_THE_END = (facts.AgentRenamed, facts.ClientVanished, facts.SessionEnded, facts.Several, facts.UsageMeasured)
+AFTER_THE_END = (
+    facts.AgentRenamed,
+    facts.AgentSeen,
+    facts.ClientVanished,
+    facts.SessionEnded,
+    facts.Several,
+    facts.UsageMeasured,
+)
 """What still says something of an agent that is gone."""
 
 
@@ -151,7 +158,12 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.UsageMeasured: usage_measured,
     facts.ClientReported: client_reported,
     facts.ClientVanished: client_vanished,
+    facts.AgentRegistered: registered,
     facts.AgentRenamed: renamed,
+    facts.AgentSeen: seen,
+    facts.AgentClosed: closed,
+    facts.TextTyped: typed,
+    facts.TypingFailed: typed,
     facts.Observed: observed,
     facts.Several: _several,
 }

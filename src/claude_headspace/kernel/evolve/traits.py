@@ -1,4 +1,4 @@
-"""Facts that change a single trait of the agent: its context, model, directory, list of things to do, name."""
+"""Facts that change a single trait of the agent: its context, model, directory, list of things to do."""
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
@@ -69,11 +69,6 @@ def _window(agent: Agent, tokens: int) -> int:
     name = agent.model or ""
     large = LARGE_SUFFIX in name or name.startswith(LARGE_MODELS) or tokens > WINDOW
     return agent.context_window or (LARGE_WINDOW if large else WINDOW)
-
-
-def renamed(change: Change, _meta: Meta, fact: facts.AgentRenamed) -> None:
-    """A person gave the agent another name."""
-    change.agent.name = fact.name or change.agent.name
 
 
 def observed(_change: Change, _meta: Meta, _fact: facts.Observed) -> None:

@@ -9,7 +9,19 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from claude_headspace.surfaces.cli import agents, daemon, doctor, following, history, hook, install, setup
+from claude_headspace.surfaces.cli import (
+    acting,
+    agents,
+    daemon,
+    doctor,
+    following,
+    history,
+    hook,
+    install,
+    launch,
+    setup,
+    top,
+)
 
 
 class Entry(NamedTuple):
@@ -18,6 +30,8 @@ class Entry(NamedTuple):
     name: str
     run: Callable[..., None]
     examples: Sequence[str] = ()
+    passes_on: bool = False
+    """Whether what it does not know is meant for the program that it starts."""
 
 
 COMMANDS = (
@@ -32,6 +46,25 @@ COMMANDS = (
         "tail",
         following.tail,
         ("headspace tail", "headspace tail calm-otter", "headspace tail --types wait_opened,wait_closed --json"),
+    ),
+    Entry("top", top.top, ("headspace top", "headspace top --theme terminal")),
+    Entry(
+        "run",
+        launch.run,
+        ("headspace run", "headspace run --name login-fix --model opus", 'headspace run -d "Fix the flaky test"'),
+        passes_on=True,
+    ),
+    Entry(
+        "resume",
+        launch.resume,
+        ("headspace resume calm-otter", 'headspace resume calm-otter "Go on."'),
+        passes_on=True,
+    ),
+    Entry("jump", acting.jump, ("headspace jump calm-otter",)),
+    Entry(
+        "send",
+        acting.send,
+        ('headspace send calm-otter "Run the tests again."', "git diff | headspace send calm-otter -"),
     ),
     Entry("rename", agents.rename, ("headspace rename calm-otter login-fix",)),
     Entry("status", daemon.status, ("headspace status", "headspace status --json | jq .running")),
@@ -85,7 +118,11 @@ def group(about: str) -> typer.Typer:
 def add(app: typer.Typer, entries: Sequence[Entry]) -> None:
     """Add commands to a group."""
     for entry in entries:
-        app.command(entry.name, epilog=_lines("Examples:", *entry.examples))(entry.run)
+        app.command(
+            entry.name,
+            epilog=_lines("Examples:", *entry.examples),
+            context_settings={"allow_extra_args": True, "ignore_unknown_options": True} if entry.passes_on else None,
+        )(entry.run)
 
 
 def _lines(title: str, *lines: str) -> str:

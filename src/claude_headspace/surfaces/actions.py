@@ -1,0 +1,199 @@
+"""Acting on agents over the API: register, close, look at, type to. Each act is a fact in the log, with who did it.
+
+A text is typed at most once: the act is written down under the sender's own id before a key is pressed, and whoever
+sends the same id again is told that it is known. That the client took it is confirmed by its own prompt, from the hook
+or the transcript.
+"""
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+
+from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.names import NAME
+from claude_headspace.kernel.views import AgentView, agent_view
+from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_elsewhere, refuse_unready
+from claude_headspace.surfaces.openapi import Endpoint
+
+if TYPE_CHECKING:
+    from claude_headspace.surfaces.api import Api
+
+CONFIRM_SECONDS = 6.0
+_POLL_SECONDS = 0.1
+
+Word = Annotated[str, Meta(max_length=200)]
+Place = Annotated[str, Meta(max_length=8_192)]
+
+
+class Registration(msgspec.Struct, frozen=True):
+    """An agent that is about to be started, by the id that its hooks will name."""
+
+    headspace_id: Annotated[str, Meta(max_length=100)]
+    cwd: Place
+    name: Word = ""
+    role: Word | None = None
+    mode: Word | None = None
+    tmux_session: Word | None = None
+    tmux_pane: Word | None = None
+    by: Word = ""
+
+
+class Closing(msgspec.Struct, frozen=True):
+    """How a client ended that somebody started."""
+
+    reason: Word = "closed"
+    pid: int | None = None
+    by: Word = ""
+
+
+class Looking(msgspec.Struct, frozen=True):
+    """Somebody looks."""
+
+    by: Word = ""
+
+
+class Sending(msgspec.Struct, frozen=True):
+    """A text to type; the same `id` is typed once."""
+
+    text: Annotated[str, Meta(max_length=LONGEST_TEXT)]
+    id: Annotated[str, Meta(max_length=100)] = ""
+    by: Word = ""
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """What became of a text: `confirmed` by the client's own prompt, only `typed`, or a `duplicate` of one before."""
+
+    status: str
+    agent_id: str
+    agent: str
+
+
+async def register(api: "Api", request: Request) -> AgentView:
+    """A placeholder: the agent is `starting` until its first hook."""
+    told = await api.body(request, Registration)
+    if told.name and not NAME.fullmatch(told.name):
+        raise BadRequest("bad_name", f"An agent cannot be called {told.name[:60]!r}.", "Use small letters and dashes.")
+    around = await api.surroundings(told.cwd)
+    context = msgspec.structs.replace(
+        around,
+        headspace_id=told.headspace_id,
+        tmux_session=told.tmux_session,
+        tmux_pane=told.tmux_pane,
+        actor=told.by or None,
+    )
+    payload: dict[str, object] = {"name": told.name, "cwd": told.cwd, "role": told.role, "mode": told.mode}
+    envelope = _act(api, "AgentRegistered", payload, context, f"register-{told.headspace_id}")
+    return agent_view((await api.engine.submit(envelope)).agent)
+
+
+async def close(api: "Api", request: Request) -> AgentView:
+    """Whoever started the client saw it end."""
+    told = await api.body(request, Closing)
+    agent = await _agent(api, request)
+    envelope = _act(api, "AgentClosed", {"reason": told.reason, "pid": told.pid}, Context(actor=told.by or None))
+    return agent_view((await api.engine.submit(envelope, agent.id)).agent)
+
+
+async def look_at(api: "Api", request: Request) -> AgentView:
+    """Somebody has looked: the agent is no news any more."""
+    told = await api.body(request, Looking)
+    agent = await _agent(api, request)
+    if not agent.is_unseen:
+        return agent_view(agent)
+    envelope = _act(api, "AgentSeen", {}, Context(actor=told.by or None))
+    return agent_view((await api.engine.submit(envelope, agent.id)).agent)
+
+
+async def send(api: "Api", request: Request) -> Sent:
+    """Type a text to an agent, once, and wait a little for its own word that it has it."""
+    told = await api.body(request, Sending)
+    text = checked(told.text)
+    agent = await _agent(api, request)
+    refuse_elsewhere(agent, api.host)
+    async with api.keyboard.turn(agent):
+        agent = await asyncio.to_thread(api.model.resolve, agent.id)  # it may have changed while others typed
+        refuse_unready(agent)
+        await api.keyboard.check(agent)
+        after = await asyncio.to_thread(api.model.last_seq, agent.id)
+        who = Context(actor=told.by or None)
+        act = _act(api, "TextTyped", {"text": text}, who, f"send-{told.id}" if told.id else None)
+        if (await api.engine.submit(act, agent.id)).duplicate:
+            return Sent("duplicate", agent.id, agent.name)
+        try:
+            await api.keyboard.type(agent, text)
+        except HeadspaceError as error:
+            failed = _act(api, "TypingFailed", {"reason": error.message}, who)
+            await api.engine.submit(failed, agent.id)
+            raise
+        confirmed = await _confirmed(api, agent, after, text)
+    return Sent("confirmed" if confirmed else "typed", agent.id, agent.name)
+
+
+async def _confirmed(api: "Api", agent: Agent, after: int, text: str) -> bool:
+    """Whether the client told of the same prompt in time; it is never typed again either way."""
+    deadline = time.monotonic() + CONFIRM_SECONDS
+    while time.monotonic() < deadline:
+        if await asyncio.to_thread(api.model.has_prompt, agent.id, after, text):
+            return True
+        await asyncio.sleep(_POLL_SECONDS)
+    return False
+
+
+async def _agent(api: "Api", request: Request) -> Agent:
+    return await asyncio.to_thread(api.model.resolve, request.path_params["agent"])
+
+
+def _act(
+    api: "Api", name: str, payload: dict[str, object], context: Context, delivery_id: str | None = None
+) -> Envelope:
+    from claude_headspace.surfaces.api import operator_envelope
+
+    envelope = operator_envelope(name, payload, api.host, api.clock())
+    client = "claude-code" if name == "AgentRegistered" else envelope.client
+    return msgspec.structs.replace(envelope, context=context, delivery_id=delivery_id, client=client)
+
+
+ACTION_ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/api/agents",
+        "Register an agent that is about to be started: a placeholder until its first hook.",
+        register,
+        AgentView,
+        scope="act",
+        takes=Registration,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/close",
+        "Tell that a client ended that one has started.",
+        close,
+        AgentView,
+        scope="act",
+        takes=Closing,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/seen",
+        "Tell that somebody has looked at an agent.",
+        look_at,
+        AgentView,
+        scope="act",
+        takes=Looking,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/send",
+        "Type a prompt into the agent's terminal, once.",
+        send,
+        Sent,
+        scope="act",
+        takes=Sending,
+    ),
+)
