@@ -34,6 +34,10 @@ ASK_SECONDS = 0.1
 """How long the selection must rest before its details are asked for."""
 
 
+TAKEN = ("tab",)
+"""Keys that Textual itself would take for something else."""
+
+
 class Arrived(Message):
     """There are news in the feed; many at once are one."""
 
@@ -51,7 +55,11 @@ class Top(App[None]):
     HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (116, "-wide")]  # noqa: RUF012  # as Textual declares it
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (24, "-high")]  # noqa: RUF012  # as Textual declares it
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(key.names, key.action, key.meaning, show=False) for key in KEYS if key.action != "nth"),
+        *(
+            Binding(key.names, key.action, key.meaning, show=False, priority=key.names in TAKEN)
+            for key in KEYS
+            if key.action != "nth"
+        ),
         *(Binding(str(number), f"nth({number})", show=False) for number in range(1, 10)),
     ]
 
@@ -89,6 +97,10 @@ class Top(App[None]):
         self._show()
         self._feed.start(self._ring)
         self._tick()
+
+    def on_resize(self) -> None:
+        """There is more or less room."""
+        self.call_after_refresh(self._show)
 
     # --- parts ---
 
@@ -310,13 +322,14 @@ class Top(App[None]):
 
     def action_pane(self) -> None:
         """Details beside the list, alone, or away."""
-        self._set_pane({"beside": "alone", "alone": "away", "away": "beside"}[self._pane])
+        if not self.screen.is_modal:
+            self._set_pane({"beside": "alone", "alone": "away", "away": "beside"}[self._pane])
 
     def _set_pane(self, pane: str) -> None:
         self._pane = pane
         for name in ("alone", "away"):
             self.screen.set_class(pane == name, f"-{name}")
-        self.call_after_refresh(self._show_details, from_the_top=False)
+        self.call_after_refresh(self._show)
 
     def action_ended(self) -> None:
         """Show or hide those that ended."""

@@ -99,7 +99,11 @@ def _theme(name: str, palette: Palette) -> Theme:
         panel=palette["background"],
         dark=name != "light",
         ansi=name == "terminal",
-        variables={"edge": palette["border"], "edge-focus": palette["focus"]},
+        variables={
+            "edge": palette["border"],
+            "edge-focus": palette["focus"],
+            **({"ansi-background": "ansi_black", "ansi-foreground": "ansi_white"} if name == "terminal" else {}),
+        },
     )
 
 

@@ -61,7 +61,7 @@ class Lines(ScrollView, can_focus=False):
         return look.strip(shown, self._palette(), self.size.width)
 
 
-class AgentList(ScrollView, can_focus=True):
+class AgentList(ScrollView, can_focus=True, inherit_bindings=False):
     """The agents, one of them selected. The selection belongs to an agent, not to a place."""
 
     class Selected(Message):

@@ -27,8 +27,8 @@ def details(agent: Json, turns: Sequence[Json] | None, now: datetime, width: int
     lines: list[Line] = []
     if not agent["waits"]:
         lines += hang(line(), summary(agent, now), width, "error" if agent["state"] == "error" else "strong")
-    for wait in agent["waits"]:
-        lines += [*wait_lines(wait, now, width), NOTHING]
+    for number, wait in enumerate(agent["waits"]):
+        lines += [*([NOTHING] if number else []), *wait_lines(wait, now, width)]
     lines += listed("Sub-agents", [subagent_words(sub) for sub in agent["subagents"]], width)
     lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
     lines += _conversation(turns, now, width)
@@ -36,7 +36,7 @@ def details(agent: Json, turns: Sequence[Json] | None, now: datetime, width: int
     for label, text in facts(agent, now):
         if label not in LEFT_OUT:
             lines += hang(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
-    return lines if lines[0] else lines[1:]
+    return lines
 
 
 def _conversation(turns: Sequence[Json] | None, now: datetime, width: int) -> list[Line]:

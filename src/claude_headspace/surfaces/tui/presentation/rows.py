@@ -29,7 +29,7 @@ _TO_THE_RIGHT = frozenset({"todo", "context", "cost", "since"})
 _NEEDS = {"tool": 150, "cost": 84, "todo": 92, "context": 76, "where": 70, "key": 50}
 """How wide the list must be to have a column."""
 
-MOST_NAME, MOST_WHERE, LEAST_DOING = 26, 30, 18
+MOST_NAME, MOST_WHERE, LEAST_DOING = 26, 30, 34
 GAP = 2
 WARM, HOT = 80, 95
 """How full a context may be before it is pointed out."""
@@ -65,7 +65,7 @@ def _width(name: str, natural: int) -> int:
 def _shared(kept: dict[str, int], width: int) -> dict[str, int]:
     """What the other columns leave is for what an agent does; the place gives way first, then the name."""
     room = width - sum(wide + GAP for name, wide in kept.items() if name != "doing") - GAP
-    for name, least in (("where", 10), ("name", 12)):
+    for name, least in (("where", 8), ("name", 12)):
         if room < LEAST_DOING and name in kept:
             given = min(LEAST_DOING - room, max(kept[name] - least, 0))
             kept[name] -= given
