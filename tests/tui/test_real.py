@@ -42,7 +42,7 @@ def test_top_jumps_sends_and_resumes(tmux: Terminal) -> None:
     assert (back["session_id"], back["cwd"]) == (agent["session_id"], agent["cwd"])
     assert back["tmux"]["pane"] != pane
     tmux.keys(board, "q")
-    wait_until(lambda: "board" not in tmux.tmux("list-sessions", "-F", "#{session_name}").split(), "its end")
+    wait_until(lambda: board not in tmux.tmux("list-panes", "-a", "-F", "#{pane_id}").split(), "its end")
 
 
 def test_top_outlives_the_daemon(tmp_path: Path) -> None:

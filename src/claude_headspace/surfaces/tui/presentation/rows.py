@@ -36,9 +36,10 @@ WARM, HOT = 80, 95
 
 
 class Columns(NamedTuple):
-    """Which columns there are, and how wide each is."""
+    """Which columns there are, how wide each is, and whether the project stands with its branch."""
 
     widths: dict[str, int]
+    with_branch: bool = True
 
     @property
     def to_right(self) -> list[bool]:
@@ -47,14 +48,22 @@ class Columns(NamedTuple):
 
 
 def columns(agents: Sequence[Json], now: datetime, width: int) -> Columns:
-    """The columns for a width: those that have something to say, and room to say it."""
-    cells = [_cells(agent, now, 0) for agent in agents]
+    """The columns for a width: those that have something to say, and room to say it. A branch must fit whole."""
+    whole = _columns(agents, now, width, with_branch=True)
+    longest = max((cell_len(where(agent)) for agent in agents), default=0)
+    if whole.widths.get("where", MOST_WHERE) >= min(longest, MOST_WHERE):
+        return whole
+    return _columns(agents, now, width, with_branch=False)
+
+
+def _columns(agents: Sequence[Json], now: datetime, width: int, *, with_branch: bool) -> Columns:
+    cells = [_cells(agent, now, 0, with_branch=with_branch) for agent in agents]
     natural = {name: max((cell_len(each[name].text) for each in cells), default=0) for name in HEADINGS}
     wanted = {name: wide for name, wide in natural.items() if wide or name in ("name", "doing")}
     if agents:
         wanted |= {"key": 1, "unseen": 1, "since": max(wanted.get("since", 0), 6)}
     kept = {name: _width(name, wanted[name]) for name in HEADINGS if name in wanted and width >= _NEEDS.get(name, 0)}
-    return Columns(_shared(kept, width))
+    return Columns(_shared(kept, width), with_branch)
 
 
 def _width(name: str, natural: int) -> int:
@@ -81,11 +90,11 @@ def heading(shown: Columns) -> Line:
 
 def agent_row(agent: Json, number: int, shown: Columns, now: datetime) -> Line:
     """One agent; the first nine can be called by their number."""
-    cells = _cells(agent, now, number)
+    cells = _cells(agent, now, number, with_branch=shown.with_branch)
     return row([cells[name] for name in shown.widths], shown.widths.values(), shown.to_right)
 
 
-def _cells(agent: Json, now: datetime, number: int) -> dict[str, Span]:
+def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dict[str, Span]:
     state = agent["state"]
     role = "ended" if state == "ended" else ""
     todo, cost = agent["todo"], agent["cost_usd"]
@@ -93,7 +102,7 @@ def _cells(agent: Json, now: datetime, number: int) -> dict[str, Span]:
         "key": Span(str(number) if 0 < number <= 9 else "", "quiet"),
         "name": Span(f"{shape(state)} {agent['name']}", state),
         "unseen": Span("•" if agent["unseen"] else "", "unseen"),
-        "where": Span(where(agent), role or "place"),
+        "where": Span(where(agent) if with_branch else agent["project"]["name"], role or "place"),
         "doing": Span(_doing(agent, now), {"waiting": "strong", "error": "error"}.get(state, role)),
         "tool": Span(agent["last_tool"] or "", "quiet"),
         "todo": Span(f"{todo['done']}/{todo['total']}" if todo else "", "quiet"),
