@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.postgres import Postgres, running_postgres
+
 # Where HOME is only a default; the runtime directory has a short name because paths of sockets end at 104 characters.
 SCRATCH_PLACES = {
     "HOME": "home",
@@ -26,6 +28,8 @@ SCRATCH_PLACES = {
     "XDG_RUNTIME_DIR": "run",
     "XDG_STATE_HOME": "state",
 }
+CACHE = "HEADSPACE_TEST_CACHE"
+"""Where programs that tests install are kept: in the real home, for the next time."""
 INHERITED_PREFIXES = ("CLAUDE", "HEADSPACE_", "TMUX", "XDG_")
 
 
@@ -53,6 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
         shutil.rmtree(scratch, ignore_errors=True)
 
     config.add_cleanup(move_back)
+    cache = real_environment.get(CACHE) or str(Path.home() / ".cache" / "headspace-tests")
     for name in real_environment:
         if name.startswith(INHERITED_PREFIXES):
             del os.environ[name]
@@ -60,6 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
         directory = scratch / place
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.environ[name] = str(directory)
+    os.environ[CACHE] = cache
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -78,3 +84,10 @@ def _real_home_stays_untouched() -> Iterator[None]:
     touched = [str(path) for path, before in BEFORE.items() if _changed_at(path) != before]
     if touched:
         pytest.fail(f"changed during the tests, by one of them or by a Claude Code running beside: {touched}")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """One PostgreSQL for everybody; each takes a database of its own."""
+    with running_postgres(durable=False) as server:
+        yield server

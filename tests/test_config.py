@@ -1,5 +1,6 @@
 """Settings and places: where each value comes from, and that a wrong one is named with the place it stands in."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -9,10 +10,12 @@ import pytest
 from claude_headspace.config import (
     Places,
     Settings,
+    claude_config_dirs,
     describe_settings,
     effective_settings,
     find_places,
     load_settings,
+    note_config_dirs,
 )
 from claude_headspace.errors import BadConfiguration
 
@@ -49,7 +52,7 @@ def sample(kind: Any) -> Any:
     """A value of a setting's type, other than any default."""
     if get_origin(kind) is Literal:
         return get_args(kind)[-1]
-    return {int: 2048, float: 1.5, str: "text", tuple: ("a", "b")}[get_origin(kind) or kind]
+    return {int: 2048, float: 1.5, str: "text", tuple: ("a", "b"), bool: True}[get_origin(kind) or kind]
 
 
 def test_every_setting_can_come_from_everywhere(places: Places) -> None:
@@ -60,7 +63,7 @@ def test_every_setting_can_come_from_everywhere(places: Places) -> None:
         text = ",".join(value) if isinstance(value, tuple) else str(value)
         assert getattr(load_settings(places, {f"HEADSPACE_{name.upper()}": text}), name) == value
         written = list(value) if isinstance(value, tuple) else value
-        places.config_file.write_text(f"{name} = {written!r}\n")
+        places.config_file.write_text(f"{name} = {json.dumps(written)}\n")
         assert getattr(load_settings(places, {}), name) == value
         places.config_file.unlink()
     described = {name: (default, description) for name, default, description in describe_settings()}
@@ -163,3 +166,16 @@ def test_the_machine_has_a_name() -> None:
     """Agents carry the host's name, or the one that the user gave."""
     assert Settings().host_name == os.uname().nodename
     assert Settings(machine="laptop").host_name == "laptop"
+
+
+def test_config_dirs_with_our_hooks_are_remembered(places: Places, tmp_path: Path) -> None:
+    """They are looked into beside the usual ones while they exist, each once, until the hooks are taken away."""
+    work, gone, env = tmp_path / "work", tmp_path / "gone", {"CLAUDE_CONFIG_DIR": str(tmp_path / "own")}
+    work.mkdir()
+    places.make()
+    usual = claude_config_dirs(Settings(), places, env)
+    note_config_dirs(places, installed=[work, work, gone])
+    note_config_dirs(places, installed=[work])
+    assert claude_config_dirs(Settings(), places, env) == (*usual, work)
+    note_config_dirs(places, removed=[work])
+    assert claude_config_dirs(Settings(), places, env) == usual

@@ -8,7 +8,7 @@ used.
 import os
 import socket
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
@@ -31,7 +31,13 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         "127.0.0.1"
     )
     port: Annotated[int, Meta(description="Port to listen on; 0 takes a free one.", ge=0, le=65535)] = 5055
-    database: Annotated[str, Meta(description="Database address; empty means SQLite in the data directory.")] = ""
+    database: Annotated[
+        str,
+        Meta(
+            description="Database address, such as `postgresql://user@host/headspace`; empty means SQLite in the data "
+            "directory. `HEADSPACE_DATABASE_URL` is understood too."
+        ),
+    ] = ""
     ingest: Annotated[
         Literal["open", "token"],
         Meta(description="Who may send hook events: any local program (only recorded), or only holders of a token."),
@@ -41,7 +47,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     ] = ()
     config_dirs: Annotated[
         tuple[str, ...],
-        Meta(description="More config dirs of Claude Code, beside `~/.claude` and `$CLAUDE_CONFIG_DIR`."),
+        Meta(
+            description="More config dirs of Claude Code to look into, beside `~/.claude`, `$CLAUDE_CONFIG_DIR` and "
+            "those that hooks were installed in."
+        ),
     ] = ()
     asked_hooks: Annotated[
         tuple[str, ...],
@@ -50,7 +59,29 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             "which costs less."
         ),
     ] = ()
-    machine: Annotated[str, Meta(description="This machine's name on the board; empty takes the host name.")] = ""
+    hold_seconds: Annotated[
+        float,
+        Meta(
+            description="How long a question of Claude Code can be answered through Headspace, in seconds. Its own "
+            "dialog stays usable all the while. 0: never.",
+            ge=0,
+            le=86_000,
+        ),
+    ] = 3600.0
+    hold_headless: Annotated[
+        bool, Meta(description="Whether clients that nobody sits in front of (`claude -p`) wait for an answer too.")
+    ] = False
+    machine: Annotated[
+        str,
+        Meta(
+            description="This machine's name on the board, and what tells its agents from those of others that share "
+            "the database; empty takes the host name."
+        ),
+    ] = ""
+    patience_seconds: Annotated[
+        float,
+        Meta(description="How long a hook waits for the database; then its event waits in the spool.", gt=0),
+    ] = 1.0
     max_body_bytes: Annotated[int, Meta(description="Largest request body; a larger one gets 413.", ge=1024)] = 8 * MIB
     heartbeat_seconds: Annotated[float, Meta(description="Pause between heartbeat comments of the stream.", gt=0)] = (
         15.0
@@ -106,6 +137,11 @@ class Places(msgspec.Struct, frozen=True):
         return self.state / "asked"
 
     @property
+    def config_dirs_file(self) -> Path:
+        """The config dirs of Claude Code in which our hooks are installed, one a line."""
+        return self.state / "config-dirs"
+
+    @property
     def silent_file(self) -> Path:
         """Put there by a shim that got no answer in time."""
         return self.state / "silent"
@@ -149,11 +185,31 @@ def find_places(env: Mapping[str, str] = os.environ) -> Places:
     return Places(dirs.user_config_path, dirs.user_data_path, dirs.user_state_path, runtime)
 
 
-def claude_config_dirs(settings: Settings, env: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
-    """The directories in which clients keep their registry and transcripts, each once."""
+def claude_config_dirs(settings: Settings, places: Places, env: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
+    """The directories in which clients keep their registry and transcripts, each once; read anew at every call."""
     named = [*settings.config_dirs, env.get("CLAUDE_CONFIG_DIR", ""), str(Path.home() / ".claude")]
-    places = (Path(name).expanduser().absolute() for name in named if name.strip())
-    return tuple(dict.fromkeys(places))
+    asked_for = [Path(name).expanduser().absolute() for name in named if name.strip()]
+    return tuple(dict.fromkeys([*asked_for, *installed_config_dirs(places)]))
+
+
+def installed_config_dirs(places: Places) -> list[Path]:
+    """The config dirs in which our hooks are installed and which still exist."""
+    try:
+        lines = places.config_dirs_file.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return []
+    return [path for path in map(Path, lines) if path.is_absolute() and path.is_dir()]
+
+
+def note_config_dirs(places: Places, *, installed: Iterable[Path] = (), removed: Iterable[Path] = ()) -> None:
+    """Remember where our hooks are, and where no more; the running daemon looks there within seconds."""
+    noted = dict.fromkeys([*installed_config_dirs(places), *installed])
+    for path in removed:
+        noted.pop(path, None)
+    draft = places.config_dirs_file.with_suffix(".new")
+    draft.touch(mode=0o600)
+    draft.write_text("".join(f"{path}\n" for path in noted), encoding="utf-8", errors="surrogateescape")
+    draft.replace(places.config_dirs_file)
 
 
 def load_settings(

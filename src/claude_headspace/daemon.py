@@ -4,6 +4,7 @@
 batches in flight are committed, streams are ended, the database is left clean.
 """
 
+import asyncio
 import contextlib
 import gc
 import os
@@ -12,8 +13,9 @@ import socket
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from types import FrameType
 
 import msgspec
@@ -30,26 +32,45 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from claude_headspace import __version__
 from claude_headspace.config import Places, Settings, claude_config_dirs
 from claude_headspace.engine import Engine, Outcome
-from claude_headspace.errors import BadConfiguration, HeadspaceError
+from claude_headspace.errors import BadConfiguration, HeadspaceError, JournalUnavailable
+from claude_headspace.inputs.clock import SteadyClock
 from claude_headspace.inputs.history import History
-from claude_headspace.inputs.http import HOOKS, HookEndpoint
+from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
 from claude_headspace.inputs.plates import EVENTS, PlateEndpoint
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
+from claude_headspace.inputs.shelter import Shelter
 from claude_headspace.inputs.sources import Sources
 from claude_headspace.inputs.spool import Spool
 from claude_headspace.inputs.surroundings import SurroundingsFinder
+from claude_headspace.journal.listener import Listener
 from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.journal.trouble import AWAY, UNUSABLE
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
 from claude_headspace.kernel.correlate import Strategy
+from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
-from claude_headspace.outputs.reply import compose, for_claude
-from claude_headspace.ports import Journal
+from claude_headspace.outputs.holds import Holds, given_answer
+from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
+from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
-from claude_headspace.surfaces.api import ENDPOINTS, Api, Health, HookStatus, PartHealth, SpoolStatus
+from claude_headspace.surfaces.answering import Answering
+from claude_headspace.surfaces.api import (
+    ENDPOINTS,
+    Api,
+    Health,
+    HookStatus,
+    PartHealth,
+    SpoolStatus,
+    TroubleView,
+    operator_envelope,
+)
+from claude_headspace.surfaces.caller import Caller
+from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.protocol import Protocol
@@ -58,10 +79,15 @@ from claude_headspace.surfaces.running import DaemonInfo, hold
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
 from claude_headspace.surfaces.wording import without_password
+from claude_headspace.troubles import Troubles
 
 log = structlog.get_logger(__name__)
 
 GRACE_SECONDS = 3
+LOOKED_BACK = 100
+"""Among how many events the last one of this machine is looked for at the start."""
+RETRY_SECONDS = 1.0
+"""How soon a database that was away is tried again."""
 FIRST_DRAIN_SECONDS = 0.5
 """How long the start waits for the spool. A longer one is emptied while the daemon answers already."""
 
@@ -83,12 +109,28 @@ def open_journal(settings: Settings, places: Places) -> SqlJournal:
     try:
         return SqlJournal(url)
     except (SQLAlchemyError, OSError, ImportError) as error:
-        reason = str(getattr(error, "orig", None) or error).splitlines()[0]
-        raise BadConfiguration(
-            "database_unusable",
-            f"The database {without_password(url)} cannot be opened: {reason}.",
-            "Check the setting `database` (see `headspace config`), and that its place exists and can be written.",
-        ) from error
+        raise _unusable(url, str(error).splitlines()[0]) from error
+
+
+def ready_journal(settings: Settings, places: Places, *, may_be_away: bool = False) -> SqlJournal:
+    """The journal of this home, ready for use; if that is allowed, its database may be away for now."""
+    journal = open_journal(settings, places)
+    try:
+        journal.open()
+    except JournalUnavailable as error:
+        if error.code not in (AWAY, UNUSABLE):
+            raise
+        if error.code == UNUSABLE or not may_be_away:
+            raise _unusable(database_url(settings, places), error.message) from error
+    return journal
+
+
+def _unusable(url: str, reason: str) -> BadConfiguration:
+    return BadConfiguration(
+        "database_unusable",
+        f"The database {without_password(url)} cannot be opened: {reason.rstrip('.')}.",
+        "Check the setting `database` (see `headspace config`), and that its place exists and can be written.",
+    )
 
 
 class Daemon:
@@ -98,56 +140,82 @@ class Daemon:
         self._settings = settings
         self._places = places
         self._journal = journal
-        self._started_at = wall_clock()
-        counts = journal.counts()
-        self._events_at_start = counts.events
+        self.troubles = Troubles(wall_clock)
+        self._clock = SteadyClock(wall_clock, self.troubles.note)
+        self._started_at = self._clock()
+        self._counts = Counts(0, 0, 0, 0, {})
         self._events_stored = 0
         self._refusals: Counter[str] = Counter()
         self._presence = presence
+        self._waking: asyncio.Task[None] | None = None
         self.metrics = Metrics()
-        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, counts.last_seq)
-        self.engine = Engine(journal, self.broadcaster.publish, lambda: str(uuid.uuid4()), self.metrics.committed)
+        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds)
+        self.follower = Follower(journal, self.broadcaster, self._publish) if journal.is_shared else None
+        self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
+        self.holds = Holds(journal, self._act, self._clock, settings.hold_seconds, headless=settings.hold_headless)
+        publish = self._leave_to_the_follower if self.follower else self._publish
+        self.engine = Engine(journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles)
         self._surroundings = SurroundingsFinder()
         self.sources = Sources(
             settings.host_name,
-            wall_clock,
-            claude_config_dirs(settings),
+            self._clock,
+            self._config_dirs,
             journal,
             self._submit,
             self._surroundings,
         )
         cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
-        self.reconciler = Reconciler(cadence, wall_clock, self.sources.looks, awake_clock(wall_clock))
-        self._receiver = HookReceiver(settings.host_name, wall_clock, self._surroundings, self.sources.kinship)
-        self.spool = Spool(
-            places.spool, self._receiver, self._take, wall_clock, settings.max_body_bytes, self._count_refusal
+        self.reconciler = Reconciler(cadence, self._clock, self.sources.looks, awake_clock(wall_clock))
+        self._receiver = HookReceiver(
+            settings.host_name, self._clock, self._surroundings, self.sources.kinship, self._clock.told
         )
+        self.spool = Spool(
+            places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
+        )
+        self._shelter = Shelter(self.spool, self._hear_now, settings.patience_seconds, self.troubles)
+        caller = Caller(self._client_pids)
         self.api = Api(
-            ReadModel(journal, wall_clock),
+            ReadModel(journal, self._clock),
             self.engine,
             self.broadcaster,
             self.metrics,
             journal,
-            wall_clock,
+            self._clock,
             settings.host_name,
             self.health,
             self.status,
             lambda: self.spool.counts().depth,
             self._history(),
+            Answering(journal, self._act, given_answer, caller),
+            caller,
             self._surroundings,
         )
+
+    def _client_pids(self) -> Iterator[int]:
+        return (agent.pid for agent in self.sources.known.with_client() if agent.pid is not None)
+
+    def _own_agents(self) -> list[Agent]:
+        return [agent for agent in self._journal.agents() if agent.host == self._settings.host_name]
+
+    def _config_dirs(self) -> tuple[Path, ...]:
+        return claude_config_dirs(self._settings, self._places)
 
     def _history(self) -> History:
         sources = self.sources
         return History(
             self._settings.host_name,
-            wall_clock,
-            lambda: claude_config_dirs(self._settings),
+            self._clock,
+            self._config_dirs,
             self._journal,
             partial(_bring_in, self.engine),
             sources.sealer,
             sources.registry.client_of,
         )
+
+    def let_go(self) -> None:
+        """End the streams and free the clients that wait for an answer: the daemon stops."""
+        self.broadcaster.close()
+        self.holds.close()
 
     def app(self) -> ASGIApp:
         """The whole as one ASGI application, behind the guard."""
@@ -174,38 +242,101 @@ class Daemon:
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         self.engine.start()
-        if self.spool.counts().depth:
-            await self.sources.gather()
-        self.spool.start()
-        await self.spool.first_drain(FIRST_DRAIN_SECONDS)  # what hooks told comes before what is found out without them
-        self.sources.start()
-        self.reconciler.start()
+        if self._is_ready():
+            await self._wake_up()
+        else:
+            self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
         if self._presence is not None:
             self._presence.start()
         try:
             yield
         finally:
-            if self._presence is not None:
-                await self._presence.stop()
-            await self.reconciler.stop()
-            await self.sources.stop()
-            await self.spool.stop()
-            await self.engine.stop()
-            self._surroundings.close()
-            self._journal.close()
+            await self._fall_asleep()
 
-    async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> bytes:
-        outcome = await self._hear(envelope, envelope.received_at)
+    def _is_ready(self) -> bool:
+        try:
+            self._journal.open()
+            self._counts = self._journal.counts()
+            self._clock.go_on_after(self._last_heard())
+        except JournalUnavailable as error:
+            self.troubles.begin(error.message)
+            return False
+        return True
+
+    def _last_heard(self) -> Micros:
+        """When this machine told something last."""
+        ours = (stored.envelope for stored in self._journal.events(limit=LOOKED_BACK))
+        return max((each.received_at for each in ours if each.host == self._settings.host_name), default=0)
+
+    async def _wake_up_later(self) -> None:
+        """The database is away: hooks are answered meanwhile, and everything else begins when it is there."""
+        while True:
+            await asyncio.sleep(RETRY_SECONDS)
+            if not await asyncio.to_thread(self._is_ready):
+                continue
+            try:
+                await self._wake_up()
+            except JournalUnavailable as error:  # gone again
+                self.troubles.begin(error.message)
+            else:
+                self.troubles.end()
+                return
+
+    async def _wake_up(self) -> None:
+        """Begin with the journal: what waited in the spool comes before what is found out without hooks."""
+        await self.sources.recall()
+        await self.holds.forget(await asyncio.to_thread(self._own_agents))
+        if self.spool.counts().depth:
+            await self.sources.gather()
+        self.broadcaster.begin(self._counts.last_seq)
+        if self.listener is not None and self.follower is not None:
+            self.follower.start()
+            self.listener.start()
+        self.spool.start()
+        await self.spool.first_drain(FIRST_DRAIN_SECONDS)
+        self.sources.start()
+        self.reconciler.start()
+
+    async def _fall_asleep(self) -> None:
+        if self._presence is not None:
+            await self._presence.stop()
+        if self._waking is not None:
+            self._waking.cancel()
+            await asyncio.gather(self._waking, return_exceptions=True)
+        await self.reconciler.stop()
+        await self.sources.stop()
+        await self.spool.stop()
+        await self.engine.stop()
+        if self.listener is not None and self.follower is not None:
+            await self.listener.stop()
+            await self.follower.stop()
+        self._surroundings.close()
+        self._journal.close()
+
+    def _leave_to_the_follower(self, _messages: Sequence[StreamMessage]) -> None:
+        """The database tells it, and what others announced before."""
+
+    async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes | Held, bool]:
+        outcome = await self._shelter.take(envelope)
+        if outcome is None:
+            return (b"" if for_claude_alone else msgspec.json.encode(SPOOLED)), False
         if for_claude_alone:
-            return for_claude(envelope.name, outcome.verdict)
-        return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate))
+            wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
+            if wait is not None and self.holds.wants(outcome.agent, wait):
+                return partial(self.holds.hold, envelope, wait), True
+            return for_claude(envelope.name, outcome.verdict), True
+        return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate)), True
 
     async def _take(self, envelope: Envelope) -> None:
         """What lay in the spool: news when it fired, which may have been long ago."""
         started = time.perf_counter()
         await self.sources.transcripts.tell_until(envelope.fired_at)
         await self._hear(envelope, envelope.fired_at)
+        self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
+
+    async def _hear_now(self, envelope: Envelope) -> Outcome:
+        return await self._hear(envelope, envelope.received_at)
 
     async def _hear(self, envelope: Envelope, at: Micros) -> Outcome:
         outcome = await self.engine.submit(envelope)
@@ -214,6 +345,13 @@ class Daemon:
         if at > (self.reconciler.last_event_at or self._started_at):
             self.reconciler.heard(at)
         return outcome
+
+    async def _act(self, name: str, act: WireAct, agent_id: str) -> None:
+        await self.engine.submit(operator_envelope(name, act, self._settings.host_name, self._clock()), agent_id)
+
+    def _publish(self, messages: Sequence[StreamMessage]) -> None:
+        self.broadcaster.publish(messages)
+        self.holds.hear(messages)
 
     async def _submit(self, envelope: Envelope, agent_id: str | None) -> Agent:
         return (await self.engine.submit(envelope, agent_id)).agent
@@ -229,21 +367,42 @@ class Daemon:
     def health(self) -> Health:
         """Every background part's state."""
         parts = {
+            "journal": self._journal_health(),
             "writer": _part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
             "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
             "spool": _part(*self.spool.health()),
             **self._source_health(),
-            "stream": PartHealth("ok", f"{self.broadcaster.readers} readers"),
+            "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
+            "stream": self._stream_health(),
         }
         ok = all(part.status == "ok" for part in parts.values())
         return Health("ok" if ok else "degraded", __version__, parts)
 
+    def _journal_health(self) -> PartHealth:
+        trouble = self.troubles.now
+        kind = "shared with other daemons" if self._journal.is_shared else "this daemon's own"
+        return _part(True, f"{trouble.reason} (since {iso(trouble.since)})" if trouble else None, kind)
+
+    def _stream_health(self) -> PartHealth:
+        failure = (self.listener.failure or self.follower.failure) if self.listener and self.follower else None
+        return _part(True, failure, f"{self.broadcaster.readers} readers")
+
     def _source_health(self) -> dict[str, PartHealth]:
         return {name: _part(*part) for name, part in self.sources.health().items()}
 
+    def _counted(self) -> Counts:
+        """What the journal holds; while it is away, what it held when it was last asked."""
+        if self.troubles.now is not None:
+            return self._counts
+        try:
+            return self._journal.counts()
+        except JournalUnavailable:
+            return self._counts
+
     def status(self) -> HookStatus:
         """How the receiver is doing."""
-        counts, polling, now = self._journal.counts(), self.reconciler.polling, wall_clock()
+        self._counts = self._counted()
+        counts, polling, now = self._counts, self.reconciler.polling, self._clock()
         last, spool = self.reconciler.last_event_at, self.spool.counts()
         return HookStatus(
             enabled=True,
@@ -266,6 +425,11 @@ class Daemon:
                 last_drain_at=iso(spool.last_drain_at) if spool.last_drain_at else None,
             ),
             sources=self._source_health(),
+            journal=self._journal_health(),
+            troubles=[
+                TroubleView(iso(each.since), iso(each.until) if each.until else None, each.reason, each.spooled)
+                for each in self.troubles.all
+            ],
             version=__version__,
             pid=os.getpid(),
             started_at=iso(self._started_at),
@@ -320,17 +484,17 @@ async def _tell_bug(request: Request, error: Exception) -> Response:
 
 
 class Server(uvicorn.Server):
-    """Uvicorn, which ends the streams before it waits for connections to end."""
+    """Uvicorn, which ends what never ends by itself before it waits for connections to end."""
 
-    def __init__(self, config: uvicorn.Config, broadcaster: Broadcaster) -> None:
+    def __init__(self, config: uvicorn.Config, before: Callable[[], None]) -> None:
         super().__init__(config)
-        self._broadcaster = broadcaster
+        self._before = before
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal asks us to stop; a second Ctrl-C does not wait. Uvicorn would hand it on and end us before we
         tidied up.
         """
-        self._broadcaster.close()
+        self._before()
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
 
@@ -342,8 +506,9 @@ def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], 
     with hold(places), _listen(settings) as listener:
         configure_logging(places.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
-        presence = Presence(places, host, port, settings.asked_hooks)
-        daemon = Daemon(settings, places, open_journal(settings, places), presence)
+        held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
+        presence = Presence(places, host, port, settings.asked_hooks, held)
+        daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence)
         info = _announce(places, listener)
         listening(info)
         try:
@@ -366,7 +531,7 @@ def _run(daemon: Daemon, listener: socket.socket) -> None:
         http=Protocol,
         ws="none",
     )
-    server = Server(config, daemon.broadcaster)
+    server = Server(config, daemon.let_go)
     gc.freeze()  # what is there now stays: the collector need not look at it again
     gc.set_threshold(50_000, 20, 100)  # events leave no cycles behind; looking less often saved a tenth of their time
     server.run(sockets=[listener])

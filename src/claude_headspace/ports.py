@@ -88,8 +88,22 @@ class Counts(msgspec.Struct, frozen=True):
     by_state: dict[str, int]
 
 
+class Touched(msgspec.Struct, frozen=True, kw_only=True):
+    """What a batch is about, known before it begins."""
+
+    deliveries: frozenset[str] = frozenset()
+    identities: frozenset[Identity] = frozenset()
+    agents: frozenset[str] = frozenset()
+    """Those that a sender named."""
+    newcomers: frozenset[tuple[Identity | None, str, Micros]] = frozenset()
+    """Sessions, each with the project and the moment in which its agent is looked for should nobody know it."""
+
+
 class Transaction(Protocol):
     """One batch of the single writer: everything in it happens, or nothing."""
+
+    def hold(self, touched: Touched) -> None:
+        """Keep others away from what the batch is about until it is over; what it asks for was read then."""
 
     def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
         """Which of these deliveries are here already."""
@@ -118,6 +132,10 @@ class Writer(Protocol):
 
     async def transact(self, work: Callable[[Transaction], Result]) -> Result:
         """Do work in one batch; what may wait (another writer, the disk, a network) leaves the loop free."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other daemons write here too, so that the stream holds more than what this one announced."""
 
 
 class Reader(Protocol):
@@ -149,6 +167,9 @@ class Reader(Protocol):
 
     def waits(self, *, agent_id: str | None = None, only_open: bool = True) -> list[Wait]:
         """Needs for a human, oldest first."""
+
+    def wait(self, wait_id: str) -> Wait | None:
+        """One wait by its id, open or over."""
 
     def events(self, *, agent_id: str | None = None, after: int | None = None, limit: int = 100) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest."""
@@ -193,6 +214,9 @@ class Difference(msgspec.Struct, frozen=True):
 
 class Upkeep(Protocol):
     """What keeps a journal healthy."""
+
+    def open(self) -> None:
+        """Make it ready for use, once; raises `JournalUnavailable` while the database is away."""
 
     def verify(self) -> Iterator[Difference]:
         """Replay the log and compare it with the projections."""

@@ -29,6 +29,7 @@ from claude_headspace.ports import (
     StateRow,
     StoredEvent,
     StreamMessage,
+    Touched,
 )
 
 _ids = count(1)
@@ -88,6 +89,11 @@ class MemoryJournal:
         self._rows = _Rows()
         self._positions: dict[str, dict[str, Position]] = {}
         self._seq = 0
+
+    is_shared = False
+
+    def open(self) -> None:
+        """There is nothing to open."""
 
     # --- writing ---
 
@@ -157,6 +163,10 @@ class MemoryJournal:
             if agent_id in (None, wait.agent_id) and not (only_open and wait.closed_at is not None)
         ]
         return sorted(wanted, key=lambda wait: wait.opened_at)
+
+    def wait(self, wait_id: str) -> Wait | None:
+        """One wait by its id, open or over."""
+        return self._rows.waits.get(wait_id)
 
     def events(self, *, agent_id: str | None = None, after: int | None = None, limit: int = 100) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest."""
@@ -233,6 +243,9 @@ class MemoryTransaction:
         self._records: list[tuple[int, Record]] = []
         self._messages: list[StreamMessage] = []
         self._seq = journal._seq
+
+    def hold(self, _touched: Touched) -> None:
+        """Nobody else writes here."""
 
     def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
         """Which of these deliveries are here already."""

@@ -112,7 +112,9 @@ class Reading:
         self.journal = journal or MemoryJournal()
         self.ahead = ahead
         self.engine = Engine(self.journal, lambda _messages: None, lambda: f"agent-{next(_numbers)}")
-        self.sources = Sources(HOST, self.clock, (self.config_dir,), self.journal, self._submit, _no_surroundings)
+        self.sources = Sources(
+            HOST, self.clock, lambda: (self.config_dir,), self.journal, self._submit, _no_surroundings
+        )
 
     def clock(self) -> Micros:
         """The time, or a later one."""

@@ -36,6 +36,20 @@ def test_an_esc_is_seen(tmp_path: Path) -> None:
         assert daemon.verified()
 
 
+def test_a_config_dir_that_gets_the_hooks_is_read_from_then_on(tmp_path: Path) -> None:
+    """The daemon runs already, and nobody tells it: it looks into the new directory by itself."""
+    other = tmp_path / "other"
+    files = Reading(other)
+    with running_daemon(tmp_path) as daemon:
+        agent = daemon.post("user-prompt-submit", {"session_id": "s1", "cwd": "/tmp", "prompt": "Fix it"}).json()
+        install = [sys.executable, "-m", "claude_headspace", "install", "--yes", "--config-dir", str(files.config_dir)]
+        subprocess.run(install, env=environment(tmp_path), capture_output=True, check=True)
+        session = files.session("s1")
+        session.says(prompt("Fix it"))
+        session.says(interrupt())
+        wait_until(lambda: state(daemon, agent["agent_id"]) == "idle", "the interrupt")
+
+
 def test_a_session_that_nobody_heard_is_there_afterwards(tmp_path: Path) -> None:
     """Everything happened while the daemon was down: state, command and turns are as if it had been up."""
     files = Reading(tmp_path)

@@ -15,6 +15,8 @@ from pathlib import Path
 import structlog
 from watchfiles import awatch
 
+from claude_headspace.inputs.loop import Loop
+
 log = structlog.get_logger(__name__)
 
 STEP_MS = 50
@@ -51,34 +53,18 @@ def opened(path: str) -> Iterator[int]:
         os.close(handle)
 
 
-class FileWatch:
+class FileWatch(Loop):
     """Tells which paths changed below some places; an empty set means: anything may have."""
 
     def __init__(
         self, places: Callable[[], Sequence[Path]], changed: Callable[[set[str]], None], *, recursive: bool
     ) -> None:
+        super().__init__()
         self._places = places
         self._changed = changed
         self._recursive = recursive
-        self._task: asyncio.Task[None] | None = None
         self._has_begun = False
-        self.failure: str | None = None
         self.watching = 0
-
-    @property
-    def running(self) -> bool:
-        """Whether the loop runs."""
-        return self._task is not None and not self._task.done()
-
-    def start(self) -> None:
-        """Begin to watch."""
-        self._task = asyncio.create_task(self._run(), name="file-watch")
-
-    async def stop(self) -> None:
-        """Watch no more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
         while True:

@@ -89,7 +89,7 @@ class History:
             raise BadRequest(
                 "no_transcript",
                 f"{path[:500]} is no transcript below a known config dir.",
-                "Name its config dir in the setting `config_dirs`.",
+                "Install the hooks in its config dir, or name that in the setting `config_dirs`.",
             )
         known = (await asyncio.to_thread(self._bookmarks.positions, self._reader)).get(path, Position(0, 0))
         tally, reading = _Tally(), Reading(path, known.offset, known.at)

@@ -14,9 +14,12 @@ from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.kernel.envelope import Envelope
 
-Answer = Callable[[Envelope, bool], Awaitable[bytes]]
+Held = Callable[[Awaitable[None]], Awaitable[bytes]]
+"""A reply that somebody has yet to give; it is told when the sender does not wait any more."""
+
+Answer = Callable[[Envelope, bool], Awaitable[tuple[bytes | Held, bool]]]
 """Stores an envelope and composes the reply: all of it, or only what Claude Code should act on, which may be
-nothing."""
+nothing. Tells whether the event is in the journal, and not only in the spool."""
 
 HOOKS = "/hook/"
 TRUSTED = "headspace.trusted"
@@ -53,18 +56,26 @@ class HookEndpoint:
             body = await read_body(scope, receive, self._largest_body)
             event, trusted = self.event(scope, body), bool(scope.get(TRUSTED))
             envelope = await self._receiver.seal(event, body, scope["headers"], trusted=trusted)
-            reply = await self._answer(envelope, trusted and FOR_CLAUDE in scope["headers"])
+            reply, is_stored = await self._answer(envelope, trusted and FOR_CLAUDE in scope["headers"])
         except HeadspaceError as error:
             self._refused(error.code)
             await send_json(send, error.status, msgspec.json.encode(error.body()))
             return
+        if is_stored:
+            self._stored(envelope.name, time.perf_counter() - started)
+        if not isinstance(reply, bytes):
+            reply = await reply(_until_gone(receive))
         await (send_json(send, 200, reply) if reply else send_nothing(send))
-        self._stored(envelope.name, time.perf_counter() - started)
 
     def event(self, scope: Scope, _body: bytes) -> str:
         """Which event it is: the path says so."""
         path: str = scope["path"]
         return path.removeprefix(HOOKS)
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 async def send_json(send: Send, status: int, body: bytes) -> None:

@@ -4,15 +4,16 @@ All in the state directory, which is the same for every program of the user, whe
 session that one happened to be started from. The shims look each time, so they follow a changed port.
 
     address           127.0.0.1 5055 4711
-    asked/PreToolUse  an empty file: whoever has this event asks
+    asked/PreToolUse  whoever has this event asks; in the file, how many seconds the answer may take, if more than usual
 """
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from claude_headspace.config import Places
+from claude_headspace.inputs.loop import Loop
 from claude_headspace.kernel.wire import HOOKS
 
 EVERY = "*"
@@ -20,27 +21,24 @@ PAUSE_SECONDS = 1.0
 _REACHED_BY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
 
 
-class Presence:
+class Presence(Loop):
     """The daemon's sign at the door, kept up while it runs."""
 
-    def __init__(self, places: Places, host: str, port: int, asked: Iterable[str]) -> None:
+    def __init__(
+        self, places: Places, host: str, port: int, asked: Iterable[str], held: Mapping[str, int] | None = None
+    ) -> None:
+        super().__init__()
         self._places = places
         self._line = f"{_REACHED_BY.get(host, host)} {port} {os.getpid()}\n".encode()
         names = set(asked)
-        self._asked = set(HOOKS) if EVERY in names else {name for name in names if name.isidentifier()}
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Announce, and go on doing so."""
-        self._task = asyncio.create_task(self._run(), name="presence")
+        usual = set(HOOKS) if EVERY in names else {name for name in names if name.isidentifier()}
+        self._asked = dict.fromkeys(usual, "") | {name: f"{seconds}\n" for name, seconds in (held or {}).items()}
 
     async def stop(self) -> None:
         """Withdraw: from now on events are only told."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await super().stop()
         self._places.address_file.unlink(missing_ok=True)
-        self._ask_for(set())
+        self._ask_for({})
 
     async def _run(self) -> None:
         while True:
@@ -65,12 +63,13 @@ class Presence:
         draft.write_bytes(self._line)
         draft.replace(self._places.address_file)
 
-    def _ask_for(self, wanted: set[str]) -> None:
+    def _ask_for(self, wanted: Mapping[str, str]) -> None:
         folder = self._places.asked
-        found = {path.name for path in folder.iterdir()} if folder.exists() else set()
+        found = {path.name: path.read_text() for path in folder.iterdir()} if folder.exists() else {}
         if wanted and not folder.exists():
             folder.mkdir(mode=0o700)
-        for name in wanted - found:
+        for name in (name for name, limit in wanted.items() if found.get(name) != limit):
             (folder / name).touch(mode=0o600)
-        for name in found - wanted:
+            (folder / name).write_text(wanted[name])
+        for name in found.keys() - wanted.keys():
             (folder / name).unlink(missing_ok=True)

@@ -21,6 +21,7 @@ import psutil
 import structlog
 
 from claude_headspace.inputs.known import KnownAgents
+from claude_headspace.inputs.loop import Loop
 from claude_headspace.inputs.receiver import new_id
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import is_same_start
@@ -121,7 +122,7 @@ class Kinship:
 # --- who is gone ------------------------------------------------------------------------------------------------------
 
 
-class ProcessWatch:
+class ProcessWatch(Loop):
     """Tells of the agents of this host whose client is gone."""
 
     def __init__(
@@ -133,6 +134,7 @@ class ProcessWatch:
         known: KnownAgents | None = None,
         was_killed: Callable[[int], bool] = lambda _pid: False,
     ) -> None:
+        super().__init__()
         self._host = host
         self._clock = clock
         self._reader = reader
@@ -141,23 +143,6 @@ class ProcessWatch:
         self._was_killed = was_killed
         self._missing: dict[str, tuple[int, Micros]] = {}
         self._looked_at: Micros | None = None
-        self._task: asyncio.Task[None] | None = None
-        self.failure: str | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether clients are asked for."""
-        return self._task is not None and not self._task.done()
-
-    def start(self) -> None:
-        """Begin to ask for every known client, again and again."""
-        self._task = asyncio.create_task(self._run(), name="process-watch")
-
-    async def stop(self) -> None:
-        """Ask no more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
         while True:

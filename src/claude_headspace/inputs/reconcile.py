@@ -12,6 +12,7 @@ from enum import StrEnum
 import msgspec
 import structlog
 
+from claude_headspace.inputs.loop import Loop
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.ports import Clock
 
@@ -55,30 +56,24 @@ def awake_clock(clock: Clock) -> Clock:
     return lambda: began + (time.monotonic_ns() - ticks) // 1_000
 
 
-class Reconciler:
+class Reconciler(Loop):
     """The loop that looks. `heard` must be called for every hook. `awake` is a clock that does not count sleep."""
 
     def __init__(self, cadence: Cadence, clock: Clock, looks: list[Look], awake: Clock | None = None) -> None:
+        super().__init__()
         self._cadence = cadence
         self._clock = clock
         self._awake = awake or clock
         self._looks = looks
         self._last_heard = self._awake()
         self._changed = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
         self.last_event_at: Micros | None = None
         self.looked_at: Micros | None = None
-        self.failure: str | None = None
 
     @property
     def polling(self) -> Polling:
         """The mode and the interval in use."""
         return polling(self._cadence, self._awake(), self._last_heard)
-
-    @property
-    def running(self) -> bool:
-        """Whether the loop runs."""
-        return self._task is not None and not self._task.done()
 
     def heard(self, at: Micros) -> None:
         """A hook arrived."""
@@ -86,16 +81,6 @@ class Reconciler:
         self._last_heard, self.last_event_at = self._awake() - (self._clock() - at), at
         if was_silent:
             self._changed.set()
-
-    def start(self) -> None:
-        """Begin to look."""
-        self._task = asyncio.create_task(self._run(), name="reconciler")
-
-    async def stop(self) -> None:
-        """Look no more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
         while True:

@@ -22,6 +22,7 @@ import structlog
 
 from claude_headspace.inputs.files import FileWatch, opened
 from claude_headspace.inputs.known import KnownAgents
+from claude_headspace.inputs.loop import Loop
 from claude_headspace.inputs.processes import Kinship, is_alive
 from claude_headspace.inputs.receiver import Surroundings, new_id
 from claude_headspace.kernel.agent import Agent
@@ -41,6 +42,8 @@ TRIES = 5
 RESTING = ("idle", "shell")
 BETWEEN_TURNS: Micros = SECOND * 3 // 20
 """Between a turn and the next one that waited for it the client is idle for a moment: that is no end."""
+BEFORE_THE_NEXT: Micros = SECOND
+"""The same where something is known to wait for the turn to end: news of background work, or a queued prompt."""
 HELD_BACK_SECONDS = 1.0
 PATIENCE_SECONDS = 5.0
 MILLI: Micros = SECOND // 1000
@@ -79,7 +82,7 @@ class Client(msgspec.Struct, frozen=True):
     process: Context
 
 
-class RegistryWatch:
+class RegistryWatch(Loop):
     """Tells what clients say of themselves."""
 
     def __init__(
@@ -92,6 +95,7 @@ class RegistryWatch:
         surroundings: Surroundings,
         kinship: Kinship,
     ) -> None:
+        super().__init__()
         self._host = host
         self._clock = clock
         self._config_dirs = config_dirs
@@ -106,14 +110,7 @@ class RegistryWatch:
         self._paths: set[str] | None = set()
         self._wake = asyncio.Event()
         self._looked = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
         self.watch = FileWatch(self._places, self._touched, recursive=False)
-        self.failure: str | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether entries are read."""
-        return self._task is not None and not self._task.done()
 
     @property
     def clients(self) -> int:
@@ -135,15 +132,13 @@ class RegistryWatch:
 
     def start(self) -> None:
         """Begin to read."""
-        self._task = asyncio.create_task(self._run(), name="registry")
+        super().start()
         self.watch.start()
 
     async def stop(self) -> None:
         """Read no more."""
         await self.watch.stop()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await super().stop()
 
     def _places(self) -> list[Path]:
         return [place / "sessions" for place in self._config_dirs()]
@@ -212,8 +207,8 @@ class RegistryWatch:
     async def _consider(self, path: str) -> None:
         """Tell it now, or look again after a while if it may still turn out to be wrong."""
         entry = self._clients[path].entry
-        if entry.status in RESTING and self._clock() - entry.at < BETWEEN_TURNS:
-            asyncio.get_running_loop().call_later(BETWEEN_TURNS / SECOND, self._touched, {path})
+        if entry.status in RESTING and self._clock() - entry.at < (moment := self._moment(entry)):
+            asyncio.get_running_loop().call_later(moment / SECOND, self._touched, {path})
             return
         now = time.monotonic()
         held, since = self._held.get(path, ("", now))
@@ -224,6 +219,11 @@ class RegistryWatch:
         elif held != entry.session_id:
             self._held[path] = (entry.session_id, now)
             self._again(path)
+
+    def _moment(self, entry: Entry) -> Micros:
+        """How long a client may rest before it is believed."""
+        agent = self._known.of_session(entry.session_id)
+        return BEFORE_THE_NEXT if agent is not None and agent.goes_on_by_itself(entry.at) else BETWEEN_TURNS
 
     def _again(self, path: str) -> None:
         asyncio.get_running_loop().call_later(HELD_BACK_SECONDS + 0.01, self._touched, {path})

@@ -1,5 +1,6 @@
-"""The spool: what the shims tell. One file is one event; it is taken exactly once, in the order in which they fired.
+"""The spool: what the shims tell, and what the journal could not take in time.
 
+One file is one event; it is taken exactly once, in the order in which they fired.
 A file holds a line of notes (JSON: `event`, `delivery-id`, `fired-at`, …) and then the payload. It is complete when it
 ends in a newline.
 
@@ -14,6 +15,7 @@ Rules
 """
 
 import asyncio
+import errno
 import heapq
 import os
 import stat
@@ -27,6 +29,7 @@ import structlog
 
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.doorbell import Doorbell
+from claude_headspace.inputs.loop import Loop
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.ports import Clock
@@ -73,7 +76,7 @@ class SpoolCounts(NamedTuple):
     last_drain_at: Micros | None
 
 
-class Spool:
+class Spool(Loop):
     """Empties the spool, at the start and whenever something is put in."""
 
     def __init__(
@@ -85,6 +88,7 @@ class Spool:
         largest_payload: int,
         refused: Callable[[str], None] = lambda _code: None,
     ) -> None:
+        super().__init__()
         self._folder = folder
         self._receiver = receiver
         self._take = take
@@ -92,30 +96,21 @@ class Spool:
         self._largest = largest_payload
         self._refused = refused
         self._doorbell = Doorbell(folder)
-        self._task: asyncio.Task[None] | None = None
         self._being_written = False
         self._drained_once = asyncio.Event()
         self._taken = 0
         self._last_drain_at: Micros | None = None
-        self.failure: str | None = None
 
     # --- running ---
-
-    @property
-    def running(self) -> bool:
-        """Whether the loop runs."""
-        return self._task is not None and not self._task.done()
 
     def start(self) -> None:
         """Begin to take what is there, and what comes."""
         self._doorbell.hang()
-        self._task = asyncio.create_task(self._run(), name="spool")
+        super().start()
 
     async def stop(self) -> None:
         """Take nothing more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await super().stop()
         self._doorbell.take_down()
 
     async def first_drain(self, seconds: float) -> None:
@@ -133,6 +128,22 @@ class Spool:
             self._drained_once.set()
             await self._doorbell.wait(WRITING_SECONDS if self._being_written else PAUSE_SECONDS)
             await asyncio.sleep(GATHER_SECONDS)
+
+    # --- putting in ---
+
+    def put(self, envelope: Envelope) -> None:
+        """Keep an event that the journal cannot take now; it is on the disk when this returns."""
+        if (self._folder / "full").exists():
+            raise OSError(errno.ENOSPC, "the spool is full")
+        handle = os.open(self._folder / _name(envelope), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(msgspec.json.encode(_noted(envelope)) + b"\n" + envelope.payload + b"\n")
+                file.flush()
+                os.fsync(handle)
+        except OSError:
+            (self._folder / _name(envelope)).unlink(missing_ok=True)
+            raise
 
     # --- taking ---
 
@@ -248,6 +259,26 @@ class Spool:
         words += [f"{counts.rejected} set aside"] if counts.rejected else []
         words += [f"{counts.lost} lost while it was full"] if counts.lost else []
         return self.running, self.failure, ", ".join(words)
+
+
+def _name(envelope: Envelope) -> str:
+    return f"{envelope.fired_at / SECOND:.6f}-{envelope.id}.json"
+
+
+def _noted(envelope: Envelope) -> dict[str, str]:
+    """The notes of a letter, as the shims write them."""
+    context = envelope.context
+    notes = {
+        "event": envelope.name,
+        "delivery-id": envelope.delivery_id,
+        "fired-at": f"{envelope.fired_at / SECOND:.6f}",
+        "client-pid": str(context.client_pid) if context.client_pid else None,
+        "tmux-pane": context.tmux_pane,
+        "tmux-session": context.tmux_session,
+        "session-id": context.headspace_id,
+        "wrapper-id": context.wrapper_id,
+    }
+    return {name: value for name, value in notes.items() if value}
 
 
 def in_order(folder: Path, limit: int = 20_000) -> list[Path]:

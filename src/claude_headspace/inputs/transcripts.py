@@ -24,6 +24,7 @@ import structlog
 from claude_headspace.inputs.files import FileWatch, below
 from claude_headspace.inputs.known import KnownAgents
 from claude_headspace.inputs.lines import PROJECTS, Piece, Reading, is_transcript, read_piece, survey, transcripts_in
+from claude_headspace.inputs.loop import Loop
 from claude_headspace.inputs.sealer import Sealer
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
@@ -57,7 +58,7 @@ _INTRODUCTIONS = (facts.UserSpoke, facts.AgentSpoke, facts.PromptSubmitted, fact
 """Only these show that there is a session at all."""
 
 
-class TranscriptTailer:
+class TranscriptTailer(Loop):
     """Follows the transcripts of all known config dirs."""
 
     def __init__(
@@ -72,6 +73,7 @@ class TranscriptTailer:
         client_of: Callable[[str], Context | None],
         has_registry: Callable[[], bool],
     ) -> None:
+        super().__init__()
         self._reader = f"tail:{host}"
         self._clock = clock
         self._config_dirs = config_dirs
@@ -92,15 +94,8 @@ class TranscriptTailer:
         self._unsaved: set[str] = set()
         self._wake = asyncio.Event()
         self._caught_up = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
         self.watch = FileWatch(self._roots, self._touched, recursive=True)
         self.refused: set[str] = set()
-        self.failure: str | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether transcripts are followed."""
-        return self._task is not None and not self._task.done()
 
     @property
     def followed(self) -> int:
@@ -110,16 +105,14 @@ class TranscriptTailer:
     def start(self) -> None:
         """Begin to follow."""
         self._look_at_all = True
-        self._task = asyncio.create_task(self._run(), name="transcripts")
+        super().start()
         self.watch.start()
 
     async def stop(self) -> None:
         """Follow no more, and remember how far it was read."""
         await self.watch.stop()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-            await self._remember()
+        await super().stop()
+        await self._remember()
 
     async def gather_backlog(self) -> None:
         """Read what was written while nobody was there, within reason, to be told when its time comes."""

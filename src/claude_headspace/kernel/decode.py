@@ -73,6 +73,7 @@ def _meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
         origin=envelope.origin,
         at=envelope.fired_at,
         received_at=envelope.received_at,
+        host=envelope.host,
         session_id=shape.session_id,
         cwd=shape.directory,
         transcript_path=shape.transcript_path,
@@ -90,6 +91,7 @@ def _bare_meta(envelope: Envelope) -> Meta:
         origin=envelope.origin,
         at=envelope.fired_at,
         received_at=envelope.received_at,
+        host=envelope.host,
     )
 
 
@@ -271,10 +273,17 @@ def _decode_registry(envelope: Envelope) -> Event:
     return Event(meta, fact, envelope.context, anomaly)
 
 
-class WireAct(msgspec.Struct):
-    """What a person did, as Headspace itself writes it down: one shape for all acts."""
+class WireAct(msgspec.Struct, omit_defaults=True):
+    """What a person did, or Headspace for one: the fields of all acts together."""
 
     name: str = ""
+    wait_id: str = ""
+    until: int = 0
+    by: str = ""
+    via: str = ""
+    words: str = ""
+    answer: msgspec.Raw = wire.RAW_NULL
+    """All of an answer, for whoever holds the question open."""
     text: str = ""
     reason: str = ""
     cwd: str | None = None
@@ -283,13 +292,13 @@ class WireAct(msgspec.Struct):
     pid: int | None = None
 
 
-def _registered(shape: WireAct, envelope: Envelope) -> Fact:
+def _registered(act: WireAct, envelope: Envelope) -> Fact:
     around = envelope.context
     return facts.AgentRegistered(
         headspace_id=around.headspace_id,
-        name=shape.name,
-        role=shape.role,
-        mode=shape.mode,
+        name=act.name,
+        role=act.role,
+        mode=act.mode,
         branch=around.branch,
         tmux_session=around.tmux_session,
         tmux_pane=around.tmux_pane,
@@ -298,18 +307,21 @@ def _registered(shape: WireAct, envelope: Envelope) -> Fact:
 
 ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
     "AgentRegistered": _registered,
-    "AgentRenamed": lambda shape, _: facts.AgentRenamed(shape.name),
-    "AgentSeen": lambda _shape, _: facts.AgentSeen(),
-    "AgentClosed": lambda shape, _: facts.AgentClosed(shape.reason or "closed", shape.pid),
-    "TextTyped": lambda shape, _: facts.TextTyped(shape.text),
-    "TypingFailed": lambda shape, _: facts.TypingFailed(shape.reason),
+    "AgentRenamed": lambda act, _: facts.AgentRenamed(act.name),
+    "AgentSeen": lambda _act, _: facts.AgentSeen(),
+    "AgentClosed": lambda act, _: facts.AgentClosed(act.reason or "closed", act.pid),
+    "TextTyped": lambda act, _: facts.TextTyped(act.text),
+    "TypingFailed": lambda act, _: facts.TypingFailed(act.reason),
+    "WaitHeld": lambda act, _: facts.WaitHeld(act.wait_id, act.until),
+    "WaitAnswered": lambda act, _: facts.WaitAnswered(act.wait_id, act.words, act.by, act.via),
+    "WaitReleased": lambda act, _: facts.WaitReleased(act.wait_id),
 }
-"""What people do through Headspace."""
+"""What people do through Headspace, and Headspace for them."""
 
 
 def _decode_operator(envelope: Envelope) -> Event:
-    shape, anomaly = tolerant(envelope.payload, WireAct)
-    meta = msgspec.structs.replace(_bare_meta(envelope), cwd=shape.cwd)
     if envelope.name not in ACTS:
-        return Event(meta, facts.Observed(), envelope.context, f"unknown act {envelope.name}")
-    return Event(meta, ACTS[envelope.name](shape, envelope), envelope.context, anomaly)
+        return Event(_bare_meta(envelope), facts.Observed(), envelope.context, f"unknown act {envelope.name}")
+    act, anomaly = tolerant(envelope.payload, WireAct)
+    meta = msgspec.structs.replace(_bare_meta(envelope), cwd=act.cwd)
+    return Event(meta, ACTS[envelope.name](act, envelope), envelope.context, anomaly)

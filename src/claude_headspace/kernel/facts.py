@@ -17,6 +17,8 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     origin: Origin
     at: Micros
     received_at: Micros
+    host: str = ""
+    """The machine on which it happened; empty when nobody says."""
     session_id: str = ""
     """The client's session id; empty when the source does not know."""
     cwd: str | None = None
@@ -170,6 +172,13 @@ class SubagentStarted(msgspec.Struct, frozen=True):
     """A sub-agent began (`meta.subagent_id`)."""
 
 
+class SubagentDescribed(msgspec.Struct, frozen=True):
+    """What kind of sub-agent it is, and what for: the client notes it beside the sub-agent's transcript."""
+
+    type: str
+    description: str
+
+
 class SubagentStopped(msgspec.Struct, frozen=True):
     """A sub-agent ended."""
 
@@ -243,15 +252,17 @@ class UserSpoke(msgspec.Struct, frozen=True):
 
 
 class PromptQueued(msgspec.Struct, frozen=True):
-    """A prompt was typed while the agent works: it waits for the turn to take it in, or to end."""
+    """A prompt waits for the turn to take it in, or to end; nobody typed it if a `finished_task` comes back with it."""
 
     text: str
+    finished_task: str | None = None
 
 
 class PromptUnqueued(msgspec.Struct, frozen=True):
     """A queued prompt will be no turn of its own: the running turn took it in, or it was withdrawn. Empty: all."""
 
     text: str
+    finished_task: str | None = None
 
 
 class TurnClosed(msgspec.Struct, frozen=True):
@@ -319,6 +330,28 @@ class TypingFailed(msgspec.Struct, frozen=True):
     reason: str
 
 
+class WaitHeld(msgspec.Struct, frozen=True):
+    """The client holds its question open for an answer through us, until a moment."""
+
+    wait_id: str
+    until: Micros
+
+
+class WaitAnswered(msgspec.Struct, frozen=True):
+    """A person answered what is held open. The client has yet to take it up."""
+
+    wait_id: str
+    words: str
+    by: str
+    via: str
+
+
+class WaitReleased(msgspec.Struct, frozen=True):
+    """Nothing is held open any more; an answer that was on its way never arrived."""
+
+    wait_id: str
+
+
 class AgentRenamed(msgspec.Struct, frozen=True):
     """A person gave the agent another name."""
 
@@ -350,6 +383,7 @@ Fact = (
     | ElicitationAnswered
     | AttentionCalled
     | SubagentStarted
+    | SubagentDescribed
     | SubagentStopped
     | TurnStopped
     | TurnFailed
@@ -373,6 +407,9 @@ Fact = (
     | AgentClosed
     | TextTyped
     | TypingFailed
+    | WaitHeld
+    | WaitAnswered
+    | WaitReleased
     | AgentRenamed
     | Observed
     | Several

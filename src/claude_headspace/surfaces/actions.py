@@ -15,7 +15,8 @@ from starlette.requests import Request
 
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.decode import WireAct
+from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.views import AgentView, agent_view
 from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_elsewhere, refuse_unready
@@ -41,7 +42,6 @@ class Registration(msgspec.Struct, frozen=True):
     mode: Word | None = None
     tmux_session: Word | None = None
     tmux_pane: Word | None = None
-    by: Word = ""
 
 
 class Closing(msgspec.Struct, frozen=True):
@@ -49,13 +49,10 @@ class Closing(msgspec.Struct, frozen=True):
 
     reason: Word = "closed"
     pid: int | None = None
-    by: Word = ""
 
 
 class Looking(msgspec.Struct, frozen=True):
-    """Somebody looks."""
-
-    by: Word = ""
+    """Somebody looks: there is nothing more to say."""
 
 
 class Sending(msgspec.Struct, frozen=True):
@@ -63,7 +60,6 @@ class Sending(msgspec.Struct, frozen=True):
 
     text: Annotated[str, Meta(max_length=LONGEST_TEXT)]
     id: Annotated[str, Meta(max_length=100)] = ""
-    by: Word = ""
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -81,14 +77,11 @@ async def register(api: "Api", request: Request) -> AgentView:
         raise BadRequest("bad_name", f"An agent cannot be called {told.name[:60]!r}.", "Use small letters and dashes.")
     around = await api.surroundings(told.cwd)
     context = msgspec.structs.replace(
-        around,
-        headspace_id=told.headspace_id,
-        tmux_session=told.tmux_session,
-        tmux_pane=told.tmux_pane,
-        actor=told.by or None,
+        around, headspace_id=told.headspace_id, tmux_session=told.tmux_session, tmux_pane=told.tmux_pane
     )
-    payload: dict[str, object] = {"name": told.name, "cwd": told.cwd, "role": told.role, "mode": told.mode}
-    envelope = _act(api, "AgentRegistered", payload, context, f"register-{told.headspace_id}")
+    act = WireAct(name=told.name, cwd=told.cwd, role=told.role, mode=told.mode)
+    sealed = _act(api, "AgentRegistered", act, f"register-{told.headspace_id}")
+    envelope = msgspec.structs.replace(sealed, context=context, client="claude-code")
     return agent_view((await api.engine.submit(envelope)).agent)
 
 
@@ -96,22 +89,23 @@ async def close(api: "Api", request: Request) -> AgentView:
     """Whoever started the client saw it end."""
     told = await api.body(request, Closing)
     agent = await _agent(api, request)
-    envelope = _act(api, "AgentClosed", {"reason": told.reason, "pid": told.pid}, Context(actor=told.by or None))
+    envelope = _act(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid))
     return agent_view((await api.engine.submit(envelope, agent.id)).agent)
 
 
 async def look_at(api: "Api", request: Request) -> AgentView:
     """Somebody has looked: the agent is no news any more."""
-    told = await api.body(request, Looking)
+    await api.body(request, Looking)
     agent = await _agent(api, request)
     if not agent.is_unseen:
         return agent_view(agent)
-    envelope = _act(api, "AgentSeen", {}, Context(actor=told.by or None))
+    envelope = _act(api, "AgentSeen", WireAct())
     return agent_view((await api.engine.submit(envelope, agent.id)).agent)
 
 
 async def send(api: "Api", request: Request) -> Sent:
     """Type a text to an agent, once, and wait a little for its own word that it has it."""
+    who = await api.caller.identify(request)
     told = await api.body(request, Sending)
     text = checked(told.text)
     agent = await _agent(api, request)
@@ -121,14 +115,14 @@ async def send(api: "Api", request: Request) -> Sent:
         refuse_unready(agent)
         await api.keyboard.check(agent)
         after = await asyncio.to_thread(api.model.last_seq, agent.id)
-        who = Context(actor=told.by or None)
-        act = _act(api, "TextTyped", {"text": text}, who, f"send-{told.id}" if told.id else None)
-        if (await api.engine.submit(act, agent.id)).duplicate:
+        act = WireAct(text=text, by=who.name, via=who.via)
+        typed = _act(api, "TextTyped", act, f"send-{told.id}" if told.id else None)
+        if (await api.engine.submit(typed, agent.id)).duplicate:
             return Sent("duplicate", agent.id, agent.name)
         try:
             await api.keyboard.type(agent, text)
         except HeadspaceError as error:
-            failed = _act(api, "TypingFailed", {"reason": error.message}, who)
+            failed = _act(api, "TypingFailed", WireAct(reason=error.message))
             await api.engine.submit(failed, agent.id)
             raise
         confirmed = await _confirmed(api, agent, after, text)
@@ -149,14 +143,12 @@ async def _agent(api: "Api", request: Request) -> Agent:
     return await asyncio.to_thread(api.model.resolve, request.path_params["agent"])
 
 
-def _act(
-    api: "Api", name: str, payload: dict[str, object], context: Context, delivery_id: str | None = None
-) -> Envelope:
-    from claude_headspace.surfaces.api import operator_envelope
+def _act(api: "Api", name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
+    """What a person did, as an event; the same delivery is one act."""
+    from claude_headspace.surfaces import api as endpoints
 
-    envelope = operator_envelope(name, payload, api.host, api.clock())
-    client = "claude-code" if name == "AgentRegistered" else envelope.client
-    return msgspec.structs.replace(envelope, context=context, delivery_id=delivery_id, client=client)
+    envelope = endpoints.operator_envelope(name, act, api.host, api.clock())
+    return msgspec.structs.replace(envelope, delivery_id=delivery_id)
 
 
 ACTION_ENDPOINTS = (

@@ -15,6 +15,8 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.history import History, Imported, PastFile
 from claude_headspace.inputs.receiver import Surroundings, new_id
 from claude_headspace.kernel.agent import AgentState
+from claude_headspace.kernel.answers import Answer
+from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
@@ -22,6 +24,8 @@ from claude_headspace.kernel.views import AgentView, CommandView, SessionView, T
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.ports import Clock, Difference, Upkeep
 from claude_headspace.surfaces.actions import ACTION_ENDPOINTS
+from claude_headspace.surfaces.answering import Answering
+from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.openapi import Endpoint, Parameter
 from claude_headspace.surfaces.plates import PLATE_ENDPOINTS
@@ -60,6 +64,15 @@ class SpoolStatus(msgspec.Struct, frozen=True):
     last_drain_at: Time | None
 
 
+class TroubleView(msgspec.Struct, frozen=True):
+    """A time in which the journal could not be written: hooks were answered, and their events waited in the spool."""
+
+    since: Time
+    until: Time | None
+    reason: str
+    spooled: int
+
+
 class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
     """How the receiver is doing."""
 
@@ -78,6 +91,10 @@ class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
     spool: SpoolStatus
     sources: dict[str, PartHealth]
     """What is read beside the hooks: transcripts, registry, processes."""
+    journal: PartHealth
+    """Whether the database is there; while it is not, the numbers above are the last that were known."""
+    troubles: list[TroubleView]
+    """When it was not, since the daemon started."""
     version: str
     pid: int
     started_at: Time
@@ -130,6 +147,8 @@ class Api:
         status: Callable[[], HookStatus],
         spool_depth: Callable[[], int],
         history: History,
+        answering: Answering,
+        caller: Caller,
         surroundings: Surroundings,
     ) -> None:
         self.model = model
@@ -143,8 +162,10 @@ class Api:
         self._status = status
         self._spool_depth = spool_depth
         self._history = history
+        self.caller = caller
         self.surroundings = surroundings
         self.keyboard = Keyboard()
+        self._answering = answering
 
     def routes(self) -> list[Route]:
         """The endpoints as Starlette takes them."""
@@ -224,6 +245,7 @@ class Api:
         after = _whole_number("last_event_id", resumed_at, 0)
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
+        self._broadcaster.check()
         return StreamingResponse(self._broadcaster.read(wanted, after), media_type="text/event-stream")
 
     async def metrics(self, _request: Request) -> Response:
@@ -244,8 +266,12 @@ class Api:
                 "Use up to 40 small letters, digits, dots and dashes, beginning and ending with a letter or digit.",
             )
         agent = await asyncio.to_thread(self.model.resolve, request.path_params["agent"])
-        envelope = operator_envelope("AgentRenamed", {"name": name}, self.host, self.clock())
+        envelope = operator_envelope("AgentRenamed", WireAct(name=name), self.host, self.clock())
         return agent_view((await self.engine.submit(envelope, agent.id)).agent)
+
+    async def answer(self, request: Request) -> WaitView:
+        """Answer what an agent waits for."""
+        return await self._answering.answer(request, request.path_params["wait"], await _body(request, Answer))
 
     async def verify(self, _request: Request) -> Verification:
         """Replay the log and compare."""
@@ -335,6 +361,15 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             Parameter("all", "Also those that are over.", {"type": "boolean"}),
         ),
     ),
+    Endpoint(
+        "POST",
+        "/api/waits/{wait}/answer",
+        "Answer what an agent waits for, while its client holds it open.",
+        Api.answer,
+        WaitView,
+        scope="act",
+        takes=Answer,
+    ),
     Endpoint("GET", "/api/events", "The log, as it arrived.", Api.events, list[EventView], parameters=(LIMIT, AFTER)),
     Endpoint(
         "GET",
@@ -390,8 +425,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 """Every path, with its types."""
 
 
-def operator_envelope(name: str, payload: dict[str, object], host: str, now: Micros) -> Envelope:
-    """What a person did, as an event."""
+def operator_envelope(name: str, act: WireAct, host: str, now: Micros) -> Envelope:
+    """What a person did, or Headspace for one, as an event."""
     return Envelope(
         id=new_id(),
         name=name,
@@ -400,7 +435,7 @@ def operator_envelope(name: str, payload: dict[str, object], host: str, now: Mic
         host=host,
         fired_at=now,
         received_at=now,
-        payload=msgspec.json.encode(payload),
+        payload=msgspec.json.encode(act),
         context=Context(),
     )
 

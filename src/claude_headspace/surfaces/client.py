@@ -13,6 +13,7 @@ the least token that it needs.
 
 import http.client
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -49,18 +50,21 @@ class Message(NamedTuple):
 class Client:
     """Speaks to one daemon."""
 
-    def __init__(self, url: str, tokens: Mapping[Scope, str], timeout: float = ANSWER_SECONDS) -> None:
+    def __init__(
+        self, url: str, tokens: Mapping[Scope, str], timeout: float = ANSWER_SECONDS, via: str = "cli"
+    ) -> None:
         self.url = url
         self._tokens = tokens
+        self._via = via
         self._timeout = timeout
         parts = urlsplit(url)
         self._host, self._port = _ANYWHERE.get(parts.hostname or "", parts.hostname or ""), parts.port or 80
 
     @classmethod
-    def local(cls, places: Places | None = None, timeout: float = ANSWER_SECONDS) -> "Client":
+    def local(cls, places: Places | None = None, timeout: float = ANSWER_SECONDS, via: str = "cli") -> "Client":
         """The client of this home's daemon, with tokens made from this home's secret."""
         places = places or find_places()
-        return cls(_running(places).url, local_tokens(places), timeout)
+        return cls(_running(places).url, local_tokens(places), timeout, via)
 
     # --- reading ---
 
@@ -116,17 +120,21 @@ class Client:
         given = {name: value for name, value in more.items() if value is not None}
         return self._post("/api/agents", Scope.ACT, {"headspace_id": headspace_id, "cwd": cwd, **given})
 
-    def close(self, reference: str, reason: str, pid: int | None, by: str = "") -> Json:
+    def close(self, reference: str, reason: str, pid: int | None) -> Json:
         """Tell that a client ended that one has started."""
-        return self._post(_agent(reference, "close"), Scope.ACT, {"reason": reason, "pid": pid, "by": by})
+        return self._post(_agent(reference, "close"), Scope.ACT, {"reason": reason, "pid": pid})
 
-    def seen(self, reference: str, by: str = "") -> Json:
+    def seen(self, reference: str) -> Json:
         """Tell that somebody has looked at an agent."""
-        return self._post(_agent(reference, "seen"), Scope.ACT, {"by": by})
+        return self._post(_agent(reference, "seen"), Scope.ACT, {})
 
-    def send(self, reference: str, text: str, send_id: str, by: str = "") -> Json:
+    def send(self, reference: str, text: str, send_id: str) -> Json:
         """Type a prompt into the agent's terminal, once."""
-        return self._post(_agent(reference, "send"), Scope.ACT, {"text": text, "id": send_id, "by": by}, SEND_SECONDS)
+        return self._post(_agent(reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
+
+    def answer(self, wait_id: str, answer: Json) -> Json:
+        """Answer what an agent waits for."""
+        return self._post(f"/api/waits/{quote(wait_id, safe='')}/answer", Scope.ACT, answer)
 
     def db_verify(self) -> Json:
         """Replay the log and compare it with what is shown."""
@@ -192,6 +200,9 @@ class Client:
         headers = {"Content-Type": "application/json"} if body is not None else {}
         if token := self._tokens.get(scope):
             headers["Authorization"] = f"Bearer {token}"
+        headers["X-Headspace-Via"] = self._via
+        if session := os.environ.get("CLAUDE_CODE_SESSION_ID", ""):  # a program that an agent started says so
+            headers["X-Headspace-Caller-Session"] = quote(session)
         connection.request(method, path, body, headers)
         response = connection.getresponse()
         if response.status >= 400:

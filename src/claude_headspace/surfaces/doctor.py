@@ -320,8 +320,8 @@ def _transcripts(config: ConfigDir, home: Places) -> Iterator[Check]:
     if not os.access(projects, os.R_OK | os.X_OK):
         yield failed("transcripts", f"{projects} cannot be read", "Check who owns it.")
         return
-    if config.path not in claude_config_dirs(load_settings(home)):
-        hint = f"Add it to the setting config_dirs in {home.config_file}, and restart the daemon."
+    if config.path not in claude_config_dirs(load_settings(home), home):
+        hint = f"Run `headspace install --config-dir {config.path}`, or add it to config_dirs in {home.config_file}."
         yield warning("transcripts", "the daemon does not look into this directory", hint)
     else:
         yield ok("transcripts", "can be read")

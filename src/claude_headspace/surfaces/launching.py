@@ -4,7 +4,6 @@ Signals reach it, its exit code is ours, and the terminal is its own. Inside tmu
 new session can be made for it, with a job file (0600) that hands everything over: no secret stands on a command line.
 """
 
-import getpass
 import os
 import shutil
 import signal
@@ -36,13 +35,6 @@ def client_program() -> str:
             "client_missing", "There is no `claude` on the PATH.", "Install Claude Code, or put it on the PATH."
         )
     return found
-
-
-def user() -> str:
-    """Who asks."""
-    with suppress(OSError, KeyError):
-        return getpass.getuser()
-    return str(os.getuid())
 
 
 def client_environment(url: str, headspace_id: str, session: str | None) -> dict[str, str]:

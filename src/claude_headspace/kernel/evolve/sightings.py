@@ -21,10 +21,10 @@ REGISTRY_LAG: Micros = 2 * SECOND // 5
 def client_reported(change: Change, meta: Meta, fact: facts.ClientReported) -> None:
     """The registry tells whether the client works, rests or shows a dialog."""
     agent = change.agent
-    if agent.ended_at is not None:
-        return
     if fact.headless and agent.mode == "interactive":
         agent.mode = "headless"
+    if agent.ended_at is not None:
+        return
     if fact.status:
         change.why = f"the client's registry says {fact.status}"
     if fact.status in ("idle", "shell"):
@@ -61,7 +61,12 @@ def _no_dialog_at(change: Change, at: Micros) -> None:
 
 
 def client_vanished(change: Change, meta: Meta, fact: facts.ClientVanished) -> None:
-    """The client's process is gone, and the agent with it. A turn that had come to its last words is no broken one."""
+    """The client's process is gone, and the agent with it. A turn that had come to its last words is no broken one.
+
+    Only the machine on which the client runs can tell.
+    """
+    if meta.host not in ("", change.agent.host):
+        return
     if fact.pid is None or fact.pid == change.agent.pid:
         if change.agent.turn_runs and change.agent.last_words:
             stopped(change, meta, facts.TurnStopped(change.agent.last_words))

@@ -12,6 +12,7 @@ import typer
 from claude_headspace.surfaces.cli import (
     acting,
     agents,
+    answers,
     daemon,
     doctor,
     following,
@@ -65,6 +66,17 @@ COMMANDS = (
         "send",
         acting.send,
         ('headspace send calm-otter "Run the tests again."', "git diff | headspace send calm-otter -"),
+    ),
+    Entry(
+        "approve",
+        answers.approve,
+        ("headspace approve calm-otter", "headspace approve calm-otter --always"),
+    ),
+    Entry("deny", answers.deny, ("headspace deny calm-otter", 'headspace deny calm-otter -m "use the test database"')),
+    Entry(
+        "answer",
+        answers.answer,
+        ("headspace answer calm-otter 2", 'headspace answer calm-otter "SQLite" "unit, browser"'),
     ),
     Entry("rename", agents.rename, ("headspace rename calm-otter login-fix",)),
     Entry("status", daemon.status, ("headspace status", "headspace status --json | jq .running")),

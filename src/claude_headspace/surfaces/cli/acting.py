@@ -34,11 +34,10 @@ def send(
 
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.launching import user
     from claude_headspace.surfaces.wording import sent_words
 
     words = sys.stdin.read() if text == ["-"] else " ".join(text)
-    sent = Client.local().send(agent, words, uuid.uuid4().hex, user())
+    sent = Client.local().send(agent, words, uuid.uuid4().hex)
     if as_json:
         terminal.write_json(sent)
         return

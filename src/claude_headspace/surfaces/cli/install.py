@@ -19,7 +19,7 @@ ConfigDirs = Annotated[
         "-c",
         metavar="DIR",
         help="Configuration directory of Claude Code; may be given several times. "
-        "Without it $CLAUDE_CONFIG_DIR or ~/.claude, and the setting config_dirs.",
+        "Without it $CLAUDE_CONFIG_DIR or ~/.claude, those of the setting config_dirs, and where it is installed.",
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would change.")]
@@ -46,6 +46,7 @@ def install(
     Adds hooks to settings.json beside those that are there, and puts the script they run into the directory hooks.
     `headspace uninstall` gives the file back as it was. Sessions that run already pick the hooks up by themselves.
     """
+    from claude_headspace.config import note_config_dirs
     from claude_headspace.inputs.hooks import installed
     from claude_headspace.inputs.hooks.client import find_version, parse_version
     from claude_headspace.inputs.hooks.events import known_to
@@ -68,6 +69,7 @@ def install(
     token = local_tokens(home)[Scope.INGEST]
     for plan in plans:
         installed.install(plan, home.state, token)
+    note_config_dirs(home, installed=[plan.config.path for plan in plans])
     screen.show(outcome(plans, "installed"), then=after_install(transport))
 
 
@@ -76,12 +78,13 @@ def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes =
 
     If nobody has changed settings.json since, it becomes byte for byte what it was; else only our hooks are removed.
     """
+    from claude_headspace.config import note_config_dirs
     from claude_headspace.inputs.hooks import installed
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.installation import differences, outcome
 
-    screen = terminal.screen()
-    plans = [installed.plan_uninstall(config) for config in config_dirs(config_dir, places())]
+    home, screen = places(), terminal.screen()
+    plans = [installed.plan_uninstall(config) for config in config_dirs(config_dir, home)]
     if dry_run:
         screen.show(differences(plans))
         return
@@ -89,17 +92,19 @@ def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes =
         _confirm(f"Remove Headspace's hooks from {_names(plans)}?")
     for plan in plans:
         installed.uninstall(plan)
+    if home.state.exists():
+        note_config_dirs(home, removed=[plan.config.path for plan in plans])
     screen.show(outcome(plans, "removed"))
 
 
 def config_dirs(given: Sequence[Path] | None, home: Places) -> list["ConfigDir"]:
     """The directories that are meant, each once."""
-    from claude_headspace.config import load_settings
+    from claude_headspace.config import installed_config_dirs, load_settings
     from claude_headspace.inputs.hooks.installed import ConfigDir
 
     named = list(given or [])
     if not named:
-        named = [usual_config_dir(), *map(Path, load_settings(home).config_dirs)]
+        named = [usual_config_dir(), *map(Path, load_settings(home).config_dirs), *installed_config_dirs(home)]
     return [ConfigDir(path) for path in dict.fromkeys(path.expanduser().absolute() for path in named)]
 
 

@@ -51,12 +51,12 @@ def _launch(client: "Client", command: "Sequence[str]", **traits: str | None) ->
 
     from claude_headspace.errors import DaemonMissing, HeadspaceError, RegistrationRefused
     from claude_headspace.outputs import tmux
-    from claude_headspace.surfaces.launching import Running, client_environment, new_headspace_id, user
+    from claude_headspace.surfaces.launching import Running, client_environment, new_headspace_id
 
     headspace_id, session, directory = new_headspace_id(), tmux.session_of(), str(Path.cwd())
     where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE")}
     try:
-        agent = client.register(headspace_id, directory, by=user(), **where, **traits)
+        agent = client.register(headspace_id, directory, **where, **traits)
     except DaemonMissing:
         raise
     except HeadspaceError as error:
@@ -64,7 +64,7 @@ def _launch(client: "Client", command: "Sequence[str]", **traits: str | None) ->
     running = Running(command, client_environment(client.url, headspace_id, session), directory)
     code = running.wait()
     with suppress(HeadspaceError):
-        client.close(agent["id"], f"exited with {code}", running.pid, user())
+        client.close(agent["id"], f"exited with {code}", running.pid)
     raise typer.Exit(code)
 
 

@@ -14,7 +14,7 @@ from claude_headspace.config import Places, find_places, load_settings
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.client import Client
-from claude_headspace.surfaces.launching import resumption, tmux_name, user
+from claude_headspace.surfaces.launching import resumption, tmux_name
 from claude_headspace.surfaces.tui.hands import Done
 from claude_headspace.surfaces.wording import Json, sent_words, summary
 
@@ -35,6 +35,9 @@ class TerminalHands:
         self._places = places or find_places()
         self._env = env
 
+    def _client(self) -> Client:
+        return Client.local(self._places, via="tui")
+
     def jump(self, agent: Json) -> Done:
         """Bring the agent's pane before the user."""
         self._refuse_elsewhere(agent)
@@ -46,7 +49,7 @@ class TerminalHands:
 
     def send(self, agent: Json, text: str) -> Done:
         """Type a text to the agent, by the daemon."""
-        return Done(sent_words(Client.local(self._places).send(agent["id"], text, uuid.uuid4().hex, user())))
+        return Done(sent_words(self._client().send(agent["id"], text, uuid.uuid4().hex)))
 
     def resume(self, agent: Json) -> Done:
         """Bring an ended agent back: in a new window of the tmux that we are in, else here."""
@@ -62,7 +65,7 @@ class TerminalHands:
     def seen(self, agent: Json) -> None:
         """Somebody has looked at it; that nobody hears of it does no harm."""
         with suppress(HeadspaceError):
-            Client.local(self._places).seen(agent["id"], user())
+            self._client().seen(agent["id"])
 
     def call(self, agent: Json) -> bool:
         """Call, unless the agent's own pane is before the user."""
