@@ -88,6 +88,8 @@ def test_every_command_that_reads_has_json() -> None:
         "jump",
         "resume",
         "run",
+        "statusline",
+        "tmux",
         "token",
         "top",
         "uninstall",

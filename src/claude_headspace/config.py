@@ -147,6 +147,11 @@ class Places(msgspec.Struct, frozen=True):
         return self.state / "silent"
 
     @property
+    def glance_file(self) -> Path:
+        """The board in one line, for status lines."""
+        return self.state / "glance"
+
+    @property
     def log_file(self) -> Path:
         """What the daemon did."""
         return self.state / "headspace.log"

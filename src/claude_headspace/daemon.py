@@ -51,9 +51,11 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decode import WireAct, decode
-from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.envelope import Envelope, Micros, Origin
+from claude_headspace.kernel.news import is_another_measure
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
+from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
@@ -173,6 +175,8 @@ class Daemon:
             places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
         )
         self._shelter = Shelter(self.spool, self._hear_now, settings.patience_seconds, self.troubles)
+        self.glance = Glance(places.glance_file, journal.agents)
+        self.broadcaster.ring = self.glance.ring
         caller = Caller(self._client_pids)
         self.api = Api(
             ReadModel(journal, self._clock),
@@ -296,6 +300,7 @@ class Daemon:
         await self.spool.first_drain(FIRST_DRAIN_SECONDS)
         self.sources.start()
         self.reconciler.start()
+        self.glance.start()
 
     async def _fall_asleep(self) -> None:
         if self._presence is not None:
@@ -303,6 +308,7 @@ class Daemon:
         if self._waking is not None:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
+        await self.glance.stop()
         await self.reconciler.stop()
         await self.sources.stop()
         await self.spool.stop()
@@ -330,10 +336,20 @@ class Daemon:
     async def _take(self, envelope: Envelope) -> None:
         """What lay in the spool: news when it fired, which may have been long ago."""
         started = time.perf_counter()
+        if envelope.origin is Origin.STATUS_LINE:
+            await self._measure(envelope)
+            return
         await self.sources.transcripts.tell_until(envelope.fired_at)
         await self._hear(envelope, envelope.fired_at)
         self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
+
+    async def _measure(self, envelope: Envelope) -> None:
+        """What a status line told: only what is another number than before is kept."""
+        event = decode(envelope)
+        agent = self.sources.known.of_session(event.meta.session_id)
+        if agent is None or is_another_measure(agent, event):
+            self.sources.known.met((await self.engine.submit(envelope)).agent)
 
     async def _hear_now(self, envelope: Envelope) -> Outcome:
         return await self._hear(envelope, envelope.received_at)

@@ -18,7 +18,7 @@ from msgspec import Meta
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
-from claude_headspace.kernel.wire import HOOKS
+from claude_headspace.kernel.wire import HOOKS, STATUS_LINE
 from claude_headspace.ports import Clock
 
 Surroundings = Callable[[str | None], Awaitable[Context]]
@@ -38,7 +38,7 @@ def kebab(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
 
 
-_NAMES = {kebab(name): name for name in HOOKS} | {name: name for name in HOOKS}
+_NAMES = {kebab(name): name for name in HOOKS} | {name: name for name in (*HOOKS, STATUS_LINE)}
 
 
 def event_name(path: str) -> str:
@@ -172,7 +172,7 @@ class HookReceiver:
         return Envelope(
             id=envelope_id,
             name=name,
-            origin=Origin.HOOK,
+            origin=Origin.STATUS_LINE if name == STATUS_LINE else Origin.HOOK,
             client="claude-code",
             host=self._host,
             fired_at=self._fired_at(told.get(b"fired-at"), received_at),

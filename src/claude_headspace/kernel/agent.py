@@ -13,7 +13,7 @@ from enum import StrEnum
 import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.facts import Question
+from claude_headspace.kernel.facts import Question, RateLimit
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 
 NEWS: Micros = 5 * SECOND
@@ -332,6 +332,7 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     context_percent: float | None = None
     tokens: int | None = None
     cost_usd: float | None = None
+    rate_limits: tuple[RateLimit, ...] = ()
 
     @property
     def turn_runs(self) -> bool:

@@ -49,7 +49,9 @@ def decode(envelope: Envelope) -> Event:
             return Event(_bare_meta(envelope), facts.ClientVanished(envelope.context.client_pid), envelope.context)
         case Origin.TRANSCRIPT:
             return decode_line(envelope)
-        case Origin.HOOK | Origin.STATUS_LINE | Origin.TIMER:
+        case Origin.STATUS_LINE:
+            return _decode_status_line(envelope)
+        case Origin.HOOK | Origin.TIMER:
             return _decode_hook(envelope)
 
 
@@ -271,6 +273,27 @@ def _decode_registry(envelope: Envelope) -> Event:
     ask = Ask(kind, entry.waiting_for or "") if entry.status == "waiting" else None
     fact = facts.ClientReported(entry.status or "", ask, entry.entrypoint == wire.HEADLESS)
     return Event(meta, fact, envelope.context, anomaly)
+
+
+def _decode_status_line(envelope: Envelope) -> Event:
+    shape, anomaly = tolerant(envelope.payload, wire.WireStatusLine)
+    usage = shape.context_window.current_usage
+    measured = facts.UsageMeasured(
+        model=shape.model.id,
+        tokens=_taken_in(usage) if usage is not None else None,
+        window=shape.context_window.context_window_size,
+        cost_usd=shape.cost.total_cost_usd,
+        limits=tuple(
+            facts.RateLimit(name, limit.used_percentage, limit.resets_at)
+            for name, limit in shape.rate_limits.items()
+            if limit.used_percentage is not None
+        ),
+    )
+    return Event(_meta(envelope, shape), measured, envelope.context, anomaly)
+
+
+def _taken_in(usage: wire.WireUsage) -> int:
+    return usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
 
 
 class WireAct(msgspec.Struct, omit_defaults=True):

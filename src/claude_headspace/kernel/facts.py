@@ -271,6 +271,14 @@ class TurnClosed(msgspec.Struct, frozen=True):
     pending: int = 0
 
 
+class RateLimit(msgspec.Struct, frozen=True):
+    """How much of a limit of the account is used up, and when it begins anew (seconds since 1970)."""
+
+    name: str
+    used_percent: float
+    resets_at: int | None = None
+
+
 class UsageMeasured(msgspec.Struct, frozen=True, kw_only=True):
     """What the context holds and what the session has cost, as far as it is told."""
 
@@ -278,6 +286,7 @@ class UsageMeasured(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     window: int | None = None
     cost_usd: float | None = None
+    limits: tuple[RateLimit, ...] = ()
 
 
 class ClientReported(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState, Command, Project, Session, ToolCall, Turn, Wait
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.facts import Question
+from claude_headspace.kernel.facts import Question, RateLimit
 from claude_headspace.kernel.state_machine import CommandState
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -233,6 +233,7 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     context_percent: float | None
     tokens: int | None
     cost_usd: float | None
+    rate_limits: tuple[RateLimit, ...]
     permission_mode: str | None
     role: str | None
     mode: str

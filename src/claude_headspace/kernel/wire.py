@@ -245,6 +245,53 @@ PLATES = {
 """plate-spinner's event types, and the names that they have in the log: its `stop` is not Claude Code's."""
 
 
+STATUS_LINE = "StatusLine"
+"""What the client hands to the program that makes its status line; no hook, but told the same way."""
+
+
+class WireModel(msgspec.Struct):
+    """The model in use."""
+
+    id: str | None = None
+
+
+class WireCost(msgspec.Struct):
+    """What the session has cost."""
+
+    total_cost_usd: float | None = None
+
+
+class WireUsage(msgspec.Struct):
+    """What the last reply took in."""
+
+    input_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
+
+
+class WireContextWindow(msgspec.Struct):
+    """How much the context holds; without a reply nothing is known."""
+
+    context_window_size: int | None = None
+    current_usage: WireUsage | None = None
+
+
+class WireRateLimit(msgspec.Struct):
+    """How much of a limit is used up."""
+
+    used_percentage: float | None = None
+    resets_at: int | None = None
+
+
+class WireStatusLine(WireHook):
+    """The payload of the status line."""
+
+    model: WireModel = msgspec.field(default_factory=WireModel)
+    cost: WireCost = msgspec.field(default_factory=WireCost)
+    context_window: WireContextWindow = msgspec.field(default_factory=WireContextWindow)
+    rate_limits: dict[str, WireRateLimit] = {}
+
+
 def is_plate(name: str) -> bool:
     """Whether an event of the log is plate-spinner's."""
     return name in PLATES.values()

@@ -88,7 +88,7 @@ def evolve(agent: Agent, event: Event) -> Change:
         change.anomalies.append(event.anomaly)
     if event.meta.origin is Origin.HOOK:
         take_sign_of_life(change, event)
-    elif event.meta.origin in (Origin.TRANSCRIPT, Origin.REGISTRY):
+    elif event.meta.origin in (Origin.TRANSCRIPT, Origin.REGISTRY, Origin.STATUS_LINE):
         take_reading(change, event)
     _apply(change, event.meta, event.fact)
     _conclude(change)

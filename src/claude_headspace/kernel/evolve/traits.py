@@ -64,6 +64,7 @@ def usage_measured(change: Change, meta: Meta, fact: facts.UsageMeasured) -> Non
     """How full the context is, which model fills it, and what it has cost. The newest measure counts."""
     agent = change.agent
     agent.cost_usd = agent.cost_usd if fact.cost_usd is None else fact.cost_usd
+    agent.rate_limits = fact.limits or agent.rate_limits
     if meta.subagent_id is not None or meta.at < agent.measured_at or fact.tokens is None:
         return
     if fact.model and not (agent.model or "").startswith(fact.model):

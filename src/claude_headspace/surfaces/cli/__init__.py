@@ -21,6 +21,7 @@ from claude_headspace.surfaces.cli import (
     install,
     launch,
     setup,
+    status_lines,
     top,
 )
 
@@ -98,6 +99,12 @@ COMMANDS = (
         ("headspace doctor", "headspace doctor --json | jq '.places[].checks[] | select(.status != \"ok\")'"),
     ),
     Entry("import", history.import_history, ("headspace import --dry-run", "headspace import")),
+    Entry(
+        "statusline",
+        status_lines.statusline,
+        ("headspace statusline <payload.json", "headspace install --statusline    (the faster way)"),
+    ),
+    Entry("tmux", status_lines.tmux, ("headspace tmux >>~/.tmux.conf", "headspace tmux --key b")),
     Entry("hook", hook.hook, ("headspace hook session-start <payload.json",)),
     Entry("config", setup.config, ("headspace config", "headspace config --json | jq .settings.port.value")),
     Entry(

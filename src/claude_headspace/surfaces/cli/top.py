@@ -11,6 +11,7 @@ def top(
     theme: Annotated[
         Literal["dark", "light", "terminal"], typer.Option("--theme", help="Colours; `t` walks through them.")
     ] = "dark",
+    once: Annotated[bool, typer.Option("--once", help="Quit after a jump, as a popup of tmux wants it.")] = False,
     silent: Annotated[bool, typer.Option("--silent", help="No bell when an agent needs you.")] = False,
 ) -> None:
     """Show the board full screen, live: those that need you first.
@@ -28,4 +29,4 @@ def top(
     from claude_headspace.surfaces.tui.feed import LiveFeed
     from claude_headspace.surfaces.tui.terminal_hands import TerminalHands
 
-    Top(LiveFeed(), TerminalHands(), now, theme, bell=not silent).run()
+    Top(LiveFeed(), TerminalHands(), now, theme, bell=not silent, once=once).run()

@@ -64,7 +64,14 @@ class Top(App[None]):
     ]
 
     def __init__(
-        self, feed: Feed, hands: Hands, clock: Callable[[], datetime], palette: str = "dark", *, bell: bool = True
+        self,
+        feed: Feed,
+        hands: Hands,
+        clock: Callable[[], datetime],
+        palette: str = "dark",
+        *,
+        bell: bool = True,
+        once: bool = False,
     ) -> None:
         super().__init__()
         self._feed = feed
@@ -72,6 +79,7 @@ class Top(App[None]):
         self._clock = clock
         self._palette = palette
         self._bell = bell
+        self._once = once
         self._words = ""
         self._with_ended = True
         self._message: Line | None = None
@@ -232,12 +240,17 @@ class Top(App[None]):
         if done.words:
             self.say(Span(done.words))
 
-    def _on_agent(self, work: Callable[[Json], Done]) -> None:
+    def _jumped(self, done: Done) -> None:
+        self._done(done)
+        if self._once:
+            self.exit()
+
+    def _on_agent(self, work: Callable[[Json], Done], then: Callable[[Done], None] | None = None) -> None:
         """Do something with the selected agent; whoever does that has looked at it."""
         agent = self.agents.selected
         if agent is not None:
             self._look_at(agent["id"])
-            self._do(partial(work, agent), self._done)
+            self._do(partial(work, agent), then or self._done)
 
     def on_agent_list_selected(self, event: AgentList.Selected) -> None:
         """Another agent is selected."""
@@ -260,7 +273,7 @@ class Top(App[None]):
         if agent is not None and agent["state"] == "ended":
             self.say(Span(f"{agent['name']} has ended."), Span("  r resumes it.", "quiet"))
         else:
-            self._on_agent(self._hands.jump)
+            self._on_agent(self._hands.jump, self._jumped)
 
     def action_nth(self, number: int) -> None:
         """Select by number, and jump."""
