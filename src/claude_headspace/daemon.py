@@ -55,6 +55,8 @@ from claude_headspace.kernel.envelope import Envelope, Micros, Origin
 from claude_headspace.kernel.news import is_another_measure
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
+from claude_headspace.outputs.colours import Colours
+from claude_headspace.outputs.gathering import Display, Gathering
 from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
@@ -175,8 +177,11 @@ class Daemon:
             places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
         )
         self._shelter = Shelter(self.spool, self._hear_now, settings.patience_seconds, self.troubles)
-        self.glance = Glance(places.glance_file, journal.agents)
-        self.broadcaster.ring = self.glance.ring
+        displays: list[Display] = [Glance(places.glance_file)]
+        if settings.tmux_colours:
+            displays.append(Colours(settings.host_name))
+        self.gathering = Gathering(journal.agents, displays)
+        self.broadcaster.ring = self.gathering.ring
         caller = Caller(self._client_pids)
         self.api = Api(
             ReadModel(journal, self._clock),
@@ -300,7 +305,7 @@ class Daemon:
         await self.spool.first_drain(FIRST_DRAIN_SECONDS)
         self.sources.start()
         self.reconciler.start()
-        self.glance.start()
+        self.gathering.start()
 
     async def _fall_asleep(self) -> None:
         if self._presence is not None:
@@ -308,7 +313,7 @@ class Daemon:
         if self._waking is not None:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
-        await self.glance.stop()
+        await self.gathering.stop()
         await self.reconciler.stop()
         await self.sources.stop()
         await self.spool.stop()

@@ -3,11 +3,9 @@
 Whoever shows it starts no program of ours and asks nobody: one file for all panes, written when something changed.
 """
 
-import asyncio
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from claude_headspace.kernel.agent import Agent, AgentState
@@ -21,8 +19,6 @@ SHAPES = {
 }
 NAMED = (AgentState.WAITING, AgentState.ERROR)
 MOST_NAMES = 3
-PAUSE_SECONDS = 0.25
-"""How long changes are gathered before the line is written."""
 
 
 def glance(agents: Iterable[Agent]) -> str:
@@ -41,37 +37,15 @@ def _part(state: AgentState, number: int, agents: list[Agent]) -> str:
 class Glance:
     """Keeps the file."""
 
-    def __init__(self, path: Path, agents: Callable[[], Iterable[Agent]]) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._agents = agents
-        self._news = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        """Begin to keep it."""
-        self._task = asyncio.create_task(self._run(), name="glance")
+    def show(self, agents: Sequence[Agent]) -> None:
+        """Write the line, whole under another name first."""
+        draft = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        draft.write_text(glance(agents) + "\n", encoding="utf-8")
+        draft.replace(self._path)
 
-    async def stop(self) -> None:
+    def clear(self) -> None:
         """Take it away: what nobody keeps is not shown."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
         self._path.unlink(missing_ok=True)
-
-    def ring(self) -> None:
-        """Something changed."""
-        self._news.set()
-
-    async def _run(self) -> None:
-        while True:
-            self._news.clear()
-            await self._write()
-            await self._news.wait()
-            await asyncio.sleep(PAUSE_SECONDS)
-
-    async def _write(self) -> None:
-        with suppress(Exception):  # a database that is away now is there again at the next change
-            line = glance(await asyncio.to_thread(lambda: list(self._agents())))
-            draft = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-            draft.write_text(line + "\n", encoding="utf-8")
-            draft.replace(self._path)

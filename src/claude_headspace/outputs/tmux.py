@@ -10,8 +10,10 @@ Rules
 import contextlib
 import os
 import shutil
+import sys
 import time
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import NamedTuple
 
 import psutil
@@ -70,19 +72,25 @@ def is_there() -> bool:
 
 def tmux(socket: str, *arguments: str) -> list[str]:
     """Run one command of tmux; what it says."""
-    import libtmux
-    from libtmux.exc import LibTmuxException
-
+    libtmux = _library()
     if not is_there():
         raise Refused("no_tmux", "There is no tmux on this machine.", "Install it, and start agents inside it.")
     try:
         done = libtmux.Server(socket_path=socket or None).cmd(*(_as_argument(argument) for argument in arguments))
-    except LibTmuxException as error:
+    except libtmux.exc.LibTmuxException as error:
         raise Refused("tmux_failed", f"tmux could not be asked: {error}.", "Is it running?") from error
     if done.returncode:
         reason = "; ".join(done.stderr) or f"exit code {done.returncode}"
         raise Refused("tmux_failed", f"tmux refused `{arguments[0]}`: {reason}.", "Is the pane still there?")
     return list(done.stdout)
+
+
+def _library() -> ModuleType:
+    """libtmux, loaded when it is first needed. It looks at standard output then, which Textual replaces."""
+    with contextlib.redirect_stdout(sys.__stdout__):
+        import libtmux
+
+        return libtmux
 
 
 def _as_argument(text: str) -> str:

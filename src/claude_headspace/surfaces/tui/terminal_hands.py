@@ -8,8 +8,6 @@ import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-import libtmux  # noqa: F401  # loaded now: it looks at standard output, which Textual replaces while it runs
-
 from claude_headspace.config import Places, find_places, load_settings
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.outputs import tmux
