@@ -6,6 +6,7 @@ used.
 """
 
 import os
+import re
 import socket
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -17,10 +18,11 @@ from msgspec import Meta
 
 from claude_headspace.errors import BadConfiguration
 
-MIB = 1024 * 1024
+KIB = 1024
+MIB = 1024 * KIB
 
 
-LISTS = ("allowed_hosts", "config_dirs", "asked_hooks")
+LISTS = ("allowed_hosts", "config_dirs", "asked_hooks", "redact")
 """Settings that are lists; in the environment their parts stand between commas."""
 
 
@@ -59,6 +61,13 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             "which costs less."
         ),
     ] = ()
+    policy_preset: Annotated[
+        Literal["guard", "strict", "watch", "off"],
+        Meta(
+            description="What agents are kept from: `guard` denies what nothing brings back and asks before `sudo` and "
+            "the like, `strict` denies all of it, `watch` only records what `guard` would do, `off` looks at nothing."
+        ),
+    ] = "guard"
     hold_seconds: Annotated[
         float,
         Meta(
@@ -83,6 +92,19 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         Meta(description="How long a hook waits for the database; then its event waits in the spool.", gt=0),
     ] = 1.0
     max_body_bytes: Annotated[int, Meta(description="Largest request body; a larger one gets 413.", ge=1024)] = 8 * MIB
+    max_text_bytes: Annotated[
+        int, Meta(description="How much is kept of what was said; more is cut in the middle.", ge=1024)
+    ] = 256 * KIB
+    max_result_bytes: Annotated[
+        int, Meta(description="How much is kept of a tool's input or result; more is cut in the middle.", ge=1024)
+    ] = 32 * KIB
+    redact: Annotated[
+        tuple[str, ...],
+        Meta(description="Regular expressions of secrets that are not kept, beside the well known kinds."),
+    ] = ()
+    retention_days: Annotated[
+        int, Meta(description="How long events are kept before `db prune` takes them; 0 keeps everything.", ge=0)
+    ] = 0
     heartbeat_seconds: Annotated[float, Meta(description="Pause between heartbeat comments of the stream.", gt=0)] = (
         15.0
     )
@@ -118,6 +140,16 @@ class Places(msgspec.Struct, frozen=True):
     def config_file(self) -> Path:
         """The user's settings."""
         return self.config / "config.toml"
+
+    @property
+    def policy_file(self) -> Path:
+        """The user's own rules for what agents may do."""
+        return self.config / "policy.toml"
+
+    @property
+    def contacts_file(self) -> Path:
+        """The people that agents may write to."""
+        return self.config / "contacts.toml"
 
     @property
     def database(self) -> Path:
@@ -255,7 +287,7 @@ def describe_settings() -> list[tuple[str, Any, str]]:
 
 def _from_file(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return _flat(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -264,6 +296,15 @@ def _from_file(path: Path) -> dict[str, Any]:
             f"{path} cannot be read: {error}",
             "Correct the file, or move it away to use the defaults.",
         ) from error
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    """A table is a way to write long names: `preset` below `[policy]` is `policy_preset`."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        is_prefix = isinstance(value, dict) and any(f"{name}_{inner}" in Settings.__struct_fields__ for inner in value)
+        found |= {f"{name}_{inner}": each for inner, each in value.items()} if is_prefix else {name: value}
+    return found
 
 
 def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
@@ -279,8 +320,9 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
 
 def _check(values: dict[str, Any], origin: str) -> None:
     try:
-        msgspec.convert(values, Settings, strict=False)
-    except msgspec.ValidationError as error:
+        for pattern in msgspec.convert(values, Settings, strict=False).redact:
+            re.compile(pattern)
+    except (msgspec.ValidationError, re.error) as error:
         known = ", ".join(Settings.__struct_fields__)
         raise BadConfiguration(
             "bad_configuration",

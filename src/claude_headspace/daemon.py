@@ -36,7 +36,9 @@ from claude_headspace.errors import BadConfiguration, HeadspaceError, JournalUna
 from claude_headspace.inputs.clock import SteadyClock
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
+from claude_headspace.inputs.keeping import Keeper
 from claude_headspace.inputs.plates import EVENTS, PlateEndpoint
+from claude_headspace.inputs.policy.guard import PolicyGuard, asked_hooks
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
@@ -49,16 +51,19 @@ from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.journal.trouble import AWAY, UNUSABLE
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
+from claude_headspace.kernel.bounds import Bounds
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin
 from claude_headspace.kernel.news import is_another_measure
+from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
 from claude_headspace.outputs.colours import Colours
 from claude_headspace.outputs.gathering import Display, Gathering
 from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
+from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
@@ -77,9 +82,11 @@ from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
 from claude_headspace.surfaces.metrics import Metrics
+from claude_headspace.surfaces.named_tokens import NamedTokens
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.read_model import ReadModel
 from claude_headspace.surfaces.running import DaemonInfo, hold
+from claude_headspace.surfaces.services import Services
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
 from claude_headspace.surfaces.wording import without_password
@@ -148,18 +155,24 @@ class Daemon:
         self._clock = SteadyClock(wall_clock, self.troubles.note)
         self._started_at = self._clock()
         self._counts = Counts(0, 0, 0, 0, {})
+        self._heard_before: Micros | None = None
         self._events_stored = 0
         self._refusals: Counter[str] = Counter()
         self._presence = presence
         self._waking: asyncio.Task[None] | None = None
         self.metrics = Metrics()
-        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds)
+        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, is_shared=journal.is_shared)
         self.follower = Follower(journal, self.broadcaster, self._publish) if journal.is_shared else None
         self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
         self.holds = Holds(journal, self._act, self._clock, settings.hold_seconds, headless=settings.hold_headless)
+        self.guard = PolicyGuard(places, settings.policy_preset)
+        self._in_order = asyncio.Lock()
         publish = self._leave_to_the_follower if self.follower else self._publish
-        self.engine = Engine(journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles)
+        self.engine = Engine(
+            journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles, self.guard.judge
+        )
         self._surroundings = SurroundingsFinder()
+        keep = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
         self.sources = Sources(
             settings.host_name,
             self._clock,
@@ -167,11 +180,12 @@ class Daemon:
             journal,
             self._submit,
             self._surroundings,
+            keep,
         )
         cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
         self.reconciler = Reconciler(cadence, self._clock, self.sources.looks, awake_clock(wall_clock))
         self._receiver = HookReceiver(
-            settings.host_name, self._clock, self._surroundings, self.sources.kinship, self._clock.told
+            settings.host_name, self._clock, self._surroundings, self.sources.kinship, self._clock.told, keep
         )
         self.spool = Spool(
             places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
@@ -183,8 +197,9 @@ class Daemon:
         self.gathering = Gathering(journal.agents, displays)
         self.broadcaster.ring = self.gathering.ring
         caller = Caller(self._client_pids)
+        model = ReadModel(journal, self._clock)
         self.api = Api(
-            ReadModel(journal, self._clock),
+            model,
             self.engine,
             self.broadcaster,
             self.metrics,
@@ -195,9 +210,17 @@ class Daemon:
             self.status,
             lambda: self.spool.counts().depth,
             self._history(),
+            Services(
+                journal,
+                model,
+                self.engine,
+                self._clock,
+                settings,
+                caller,
+                self._surroundings,
+                Keyboard(),
+            ),
             Answering(journal, self._act, given_answer, caller),
-            caller,
-            self._surroundings,
         )
 
     def _client_pids(self) -> Iterator[int]:
@@ -246,7 +269,9 @@ class Daemon:
         starlette.router.redirect_slashes = False
         known = Tokens(read_secret(self._places.secret_file))
         hosts = frozenset(self._settings.allowed_hosts)
-        return Guard(_front(hooks, plates, starlette), known, hosts, open_ingest=self._settings.ingest == "open")
+        named = NamedTokens(self._journal, self._clock).holder
+        is_open = self._settings.ingest == "open"
+        return Guard(_front(hooks, plates, starlette), known, hosts, open_ingest=is_open, named=named)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -267,6 +292,7 @@ class Daemon:
             self._journal.open()
             self._counts = self._journal.counts()
             self._clock.go_on_after(self._last_heard())
+            self._heard_before = self._journal.last_hook_at(self._settings.host_name)
         except JournalUnavailable as error:
             self.troubles.begin(error.message)
             return False
@@ -308,6 +334,8 @@ class Daemon:
         self.gathering.start()
 
     async def _fall_asleep(self) -> None:
+        """End everything; a database that does not answer is not waited for."""
+        patience = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._journal.abandon)
         if self._presence is not None:
             await self._presence.stop()
         if self._waking is not None:
@@ -322,12 +350,17 @@ class Daemon:
             await self.listener.stop()
             await self.follower.stop()
         self._surroundings.close()
-        self._journal.close()
+        self.guard.close()
+        await asyncio.to_thread(self._journal.close)
+        patience.cancel()
+        self._journal.abandon()
 
     def _leave_to_the_follower(self, _messages: Sequence[StreamMessage]) -> None:
         """The database tells it, and what others announced before."""
 
     async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes | Held, bool]:
+        if for_claude_alone:
+            await self.guard.gather(envelope, asked=True)
         outcome = await self._shelter.take(envelope)
         if outcome is None:
             return (b"" if for_claude_alone else msgspec.json.encode(SPOOLED)), False
@@ -345,7 +378,10 @@ class Daemon:
             await self._measure(envelope)
             return
         await self.sources.transcripts.tell_until(envelope.fired_at)
-        await self._hear(envelope, envelope.fired_at)
+        async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
+            await self.guard.gather(envelope, asked=False)
+            hearing = asyncio.ensure_future(self._hear(envelope, envelope.fired_at))
+        await hearing
         self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
 
@@ -392,6 +428,7 @@ class Daemon:
             "writer": _part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
             "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
             "spool": _part(*self.spool.health()),
+            "policy": _part(*self.guard.health()),
             **self._source_health(),
             "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
             "stream": self._stream_health(),
@@ -424,7 +461,7 @@ class Daemon:
         """How the receiver is doing."""
         self._counts = self._counted()
         counts, polling, now = self._counts, self.reconciler.polling, self._clock()
-        last, spool = self.reconciler.last_event_at, self.spool.counts()
+        last, spool = self.reconciler.last_event_at or self._heard_before, self.spool.counts()
         return HookStatus(
             enabled=True,
             mode=polling.mode.value,
@@ -527,8 +564,9 @@ def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], 
     with hold(places), _listen(settings) as listener:
         configure_logging(places.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
+        asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
         held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
-        presence = Presence(places, host, port, settings.asked_hooks, held)
+        presence = Presence(places, host, port, asked, held)
         daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence)
         info = _announce(places, listener)
         listening(info)

@@ -35,16 +35,17 @@ from claude_headspace.kernel.correlate import (
     identities,
     project_at,
 )
-from claude_headspace.kernel.decide import ABSTAIN, Policy, Verdict, decide
+from claude_headspace.kernel.decide import Judge, judged, nobody
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
 from claude_headspace.kernel.names import suggestions
+from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import react
+from claude_headspace.kernel.retell import UNDERSTANDING_FAILED
 from claude_headspace.kernel.wire import PROBE, is_plate
 from claude_headspace.ports import (
-    UNDERSTANDING_FAILED,
     Delivered,
     Record,
     StreamMessage,
@@ -112,13 +113,14 @@ class Engine:
         new_id: Callable[[], str],
         observe_commit: Callable[[float, int], None] = lambda _seconds, _size: None,
         troubles: Troubles | None = None,
+        judge: Judge = nobody,
     ) -> None:
         self._journal = journal
         self._publish = publish
         self._new_id = new_id
         self._observe_commit = observe_commit
         self._troubles = troubles
-        self._policy = Policy()
+        self._judge = judge
         self._waiting: asyncio.Queue[Submission | None] = asyncio.Queue()
         self._loop: asyncio.Task[None] | None = None
         self._closed = False
@@ -218,7 +220,7 @@ class Engine:
     def _process(
         self, transaction: Transaction, submissions: list[Submission]
     ) -> tuple[list[Answer], list[StreamMessage]]:
-        batch = Batch(transaction, self._policy, self._new_id)
+        batch = Batch(transaction, self._judge, self._new_id)
         results = batch.work(submissions)
         return results, transaction.write(batch.records) if batch.records else []
 
@@ -226,9 +228,9 @@ class Engine:
 class Batch:
     """Works envelopes through, one after the other; each sees what the ones before it changed."""
 
-    def __init__(self, transaction: Transaction, policy: Policy, new_id: Callable[[], str]) -> None:
+    def __init__(self, transaction: Transaction, judge: Judge, new_id: Callable[[], str]) -> None:
         self._transaction = transaction
-        self._policy = policy
+        self._judge = judge
         self._new_id = new_id
         self._agents: dict[str, Agent] = {}
         self._owners: dict[Identity, str] = {}
@@ -298,7 +300,7 @@ class Batch:
         project_id = opened.project_id
         if project_id is None:
             return []
-        stored = self._transaction.in_project(project_id, opened.envelope.fired_at - CLAIMABLE_AFTER_END)
+        stored = self._transaction.unclaimed(project_id, opened.envelope.fired_at - CLAIMABLE_AFTER_END)
         ours = {agent.id: agent for agent in stored}
         ours |= {agent.id: agent for agent in self._agents.values() if agent.project.id == project_id}
         return sorted(ours.values(), key=lambda agent: agent.last_active_at, reverse=True)
@@ -365,7 +367,8 @@ class Batch:
         )
         verdict = ABSTAIN
         try:
-            verdict = decide(self._policy, agent, event)
+            verdict = self._judge(envelope, agent)
+            envelope = record.envelope = judged(envelope, verdict)
             change = evolve(agent, event)
             record.change, record.publish = change, react(before, change) if announce else ()
             record.anomaly = "; ".join(change.anomalies) or None
@@ -374,7 +377,7 @@ class Batch:
             log.exception("event_not_understood", event_name=envelope.name, agent=agent.id)
             record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
             record.claims = ()
-            return self._remember(record, Outcome(agent, strategy))
+            return self._remember(record, Outcome(agent, strategy, verdict))
         return self._keep(record, agent, Outcome(agent, strategy, verdict))
 
     def _keep_probe(self, envelope: Envelope, event: Event) -> Outcome:

@@ -10,7 +10,7 @@ from claude_headspace.engine import Batch, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
-from claude_headspace.kernel.decide import Policy
+from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope
 from claude_headspace.ports import Journal, Position, StreamMessage
 from claude_headspace.testing import START, MemoryJournal, hook
@@ -35,7 +35,7 @@ def store(journal: Journal, *envelopes: Envelope) -> list[StreamMessage]:
     """Work envelopes through as one batch, as the engine does."""
     ids = iter(f"agent-{journal.counts().agents + n}" for n in range(1, 100))
     with journal.transaction() as transaction:
-        batch = Batch(transaction, Policy(), lambda: next(ids))
+        batch = Batch(transaction, nobody, lambda: next(ids))
         batch.work([submission(envelope) for envelope in envelopes])
         return transaction.write(batch.records) if batch.records else []
 
@@ -92,6 +92,41 @@ def test_an_event_is_kept_as_it_came(journal: Journal) -> None:
     assert stored.strategy is Strategy.NEW
 
 
+def test_no_text_is_refused(journal: Journal) -> None:
+    """Whatever stands in a payload, NUL included: it is stored, found again and follows from the log."""
+    nul = "a\0b"
+    around = Context(tmux_pane=nul, tmux_session=nul, headspace_id=nul, branch=nul, project_root=f"/{nul}", flaw=nul)
+    call = {"tool_use_id": nul, "tool_name": nul, "tool_input": {nul: nul}}
+    told: list[tuple[str, dict[str, Any]]] = [
+        ("SessionStart", {"transcript_path": f"/{nul}.jsonl", "model": nul}),
+        ("UserPromptSubmit", {"prompt": nul, "prompt_id": nul}),
+        ("PreToolUse", call),
+        ("PermissionRequest", call),
+        ("SubagentStart", {"agent_id": nul, "agent_type": nul}),
+        ("PreToolUse", {**call, "agent_id": nul}),
+        ("Notification", {"message": nul, "title": nul}),
+        ("Stop", {"last_assistant_message": f"{nul}?", "prompt_id": nul}),
+        ("StopFailure", {"error": nul}),
+    ]
+    for number, (name, fields) in enumerate(told):
+        store(
+            journal, hook(name, START + number, context=around, delivery_id=f"{nul}{number}", cwd=f"/{nul}", **fields)
+        )
+    assert journal.counts().events == len(told)
+    [agent] = journal.agents()
+    assert len(journal.turns(agent_id=agent.id)) == 2
+    with journal.transaction() as transaction:
+        pane = Identity("pane", f"laptop:{nul}")
+        assert set(transaction.find([pane])) == {pane}
+        assert set(transaction.delivered([f"{nul}0"])) == {f"{nul}0"}
+    assert (journal.agent(nul), journal.command(nul), journal.wait(nul)) == (None, None, None)
+    assert journal.agents_named(nul) == journal.agents_beginning(nul) == []
+    journal.remember(nul, {nul: Position(1, START)})
+    assert list(journal.verify()) == []
+    journal.rebuild()
+    assert list(journal.verify()) == []
+
+
 def test_sequence_numbers_have_no_holes_and_follow_the_commits(journal: Journal) -> None:
     """Events and announcements share one sequence, from the first batch to the last."""
     messages = store(journal, *a_turn()) + store(journal, *a_turn(START + 100, session_id="s2", cwd="/other"))
@@ -116,7 +151,7 @@ def test_a_failed_batch_leaves_no_trace(journal: Journal) -> None:
 
     def half_a_batch() -> None:
         with journal.transaction() as transaction:
-            batch = Batch(transaction, Policy(), lambda: "agent-1")
+            batch = Batch(transaction, nobody, lambda: "agent-1")
             batch.work([submission(hook("SessionStart"))])
             transaction.write(batch.records)
             raise Unlucky
@@ -183,14 +218,26 @@ def test_names_of_the_living_are_taken(journal: Journal) -> None:
         assert transaction.taken([agent.name]) == set()
 
 
-def test_neighbours_in_a_project_are_found(journal: Journal) -> None:
-    """The agents of a project, the most recently active first, without those that ended long ago."""
-    store(journal, hook("SessionStart", context=Context(client_pid=1)))
-    store(journal, hook("SessionStart", START + 5, session_id="s2", context=Context(client_pid=2)))
+def test_those_who_may_be_claimed_are_found(journal: Journal) -> None:
+    """The agents of a project without a client, at rest or just ended, the most recently active first."""
+    store(journal, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="go"))
+    store(journal, hook("SessionStart", START + 2, session_id="s2", context=Context(client_pid=2)))
+    store(journal, hook("SessionStart", START + 3, session_id="s3", context=Context(client_pid=3)))
+    store(journal, hook("SessionStart", START + 4, session_id="s4", cwd="/elsewhere"))
+    [project] = {agent.project.id for agent in journal.agents() if agent.cwd == "/home/dev/app"}
     with journal.transaction() as transaction:
-        [agent] = transaction.agents(["agent-1"]).values()
-        near = transaction.in_project(agent.project.id, START)
-    assert [agent.id for agent in near] == ["agent-2", "agent-1"]
+        assert transaction.unclaimed(project, START) == []
+    store(journal, hook("SessionEnd", START + 5, session_id="s3", reason="other"), hook("Stop", START + 6))
+    with journal.transaction() as transaction:
+        assert [each.id for each in transaction.unclaimed(project, START)] == ["agent-1", "agent-3"]
+        assert [each.id for each in transaction.unclaimed(project, START + SECOND)] == ["agent-1"]
+
+
+def test_the_newest_hook_is_remembered(journal: Journal) -> None:
+    """When it was received, of each host on its own."""
+    assert journal.last_hook_at("laptop") is None
+    store(journal, hook("SessionStart"), hook("SessionStart", START + 5, session_id="s2", host="desktop"))
+    assert (journal.last_hook_at("laptop"), journal.last_hook_at("desktop")) == (START, START + 5)
 
 
 def test_projections_follow_from_the_log(journal: Journal) -> None:

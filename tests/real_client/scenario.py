@@ -75,7 +75,7 @@ def starts(*options: str) -> Step:
 
 def types(words: str, into: int = -1) -> Step:
     """Write a prompt to a client (the newest, unless one is named) and send it off."""
-    return lambda run: run.act(lambda: run.clients[into].type(words))
+    return lambda run: run.type(words, run.clients[into])
 
 
 def presses(*keys: str) -> Step:
@@ -86,6 +86,11 @@ def presses(*keys: str) -> Step:
 def answers(option: str) -> Step:
     """Choose an option of the open dialog by its first word, or press a key in it."""
     return lambda run: run.answer(option)
+
+
+def replies(**answer: object) -> Step:
+    """Answer what the agent waits for through Headspace, as the API takes it."""
+    return lambda run: run.reply(answer)
 
 
 def touches(file: str) -> Step:
@@ -130,7 +135,7 @@ def kills_daemon() -> Step:
 
 def starts_daemon() -> Step:
     """Start Headspace again."""
-    return lambda run: run.act(run.house.start)
+    return lambda run: run.start_daemon()
 
 
 # --- what must be shown -----------------------------------------------------------------------------------------------
@@ -159,6 +164,16 @@ def belongs(child: int, parent: int) -> Step:
 def hears(words: str) -> Step:
     """These words are among the agent's turns."""
     return lambda run: run.expect_turn(words)
+
+
+def reads(words: str) -> Step:
+    """The model has read these words as what came of a tool."""
+    return lambda run: run.expect_result(words)
+
+
+def lacks(file: str) -> Step:
+    """There is no such file in the project: what would have made it did not run."""
+    return lambda run: run.expect_no_file(file)
 
 
 def on_old(*steps: Step) -> Step:

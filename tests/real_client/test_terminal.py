@@ -100,7 +100,8 @@ def test_a_client_is_sent_to_and_brought_back(place: Place) -> None:
     assert [each.split() for each in place.said(agent)] == ["Say hello; and no more.".split(), SEVERAL.split()]
     wait_until(lambda: place.daemon.agent(agent["id"])["cost_usd"] is not None, "what it cost")
     assert place.daemon.agent(agent["id"])["context_percent"] is not None
-    client.type("/exit")
+    client.write("/exit")
+    client.send()
     place.agent("ended")
     pane = place.in_terminal("resume", agent["name"])
     back = place.agent("idle", id=agent["id"])

@@ -183,8 +183,11 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     past.parent.mkdir(parents=True)
     said = {"type": "user", "sessionId": "past", "uuid": "1", "message": {"role": "user", "content": "Hello."}}
     past.write_text(json.dumps({**said, "cwd": "/projects/past", "timestamp": "2026-01-01T00:00:00.000Z"}) + "\n")
+    made = daemon.send("POST", "/api/admin/tokens", {"name": "described", "scopes": ["read"]}, scope="admin")
+    assert made.status == 200
     return {
         "agent": agent["id"],
+        "token": "described",
         "command": agent["command"]["id"],
         "wait": agent["waits"][0]["id"],
         "event": "notification",
@@ -194,7 +197,11 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
 
 def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: Schema, filled: dict[str, str]) -> None:
     """Each endpoint's answer has the fields and types of its schema, no more and no less."""
+    first, *lines, _end = daemon.get(f"/api/agents/{filled['agent']}/export").body.decode().splitlines()
     bodies: dict[tuple[str, str], Any] = {
+        ("POST", "/api/admin/import/log"): {"header": first, "lines": lines},
+        ("POST", "/api/admin/tokens"): {"name": "another", "scopes": ["ingest", "act"], "owner": "Ann"},
+        ("POST", "/api/admin/db/prune"): {"days": 30},
         ("POST", "/hook/{event}"): {"session_id": "described"},
         ("POST", "/events"): {"session_id": "described", "event_type": "tool_call"},
         ("POST", "/api/agents/{agent}/rename"): {"name": "described"},
@@ -223,16 +230,17 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
 def test_every_parameter_is_understood(daemon: RunningDaemon, description: Schema, filled: dict[str, str]) -> None:
     """A value of the described type is taken, and one of another type is refused in the described shape."""
     good = {"integer": "1", "boolean": "true", "string": filled["agent"]}
+    moments = {"at": "2099-01-01T00:00:00Z", "since": "2h", "until": "14:30", "before": "1-0-0"}
     for (method, path), operation in operations(description).items():
         for parameter in operation["parameters"]:
             if parameter["in"] != "query" or path.endswith("/stream"):
                 continue
             schema = parameter["schema"]
-            values = schema.get("enum") or [good[schema["type"]]]
+            values = schema.get("enum") or [moments.get(parameter["name"], good[schema["type"]])]
             for value in values:
                 reply = daemon.send(method, f"{path.format(**filled)}?{parameter['name']}={value}", scope="read")
                 assert reply.status == 200, (path, parameter, reply.body)
-            if schema["type"] != "string" or "enum" in schema:
+            if schema["type"] != "string" or "enum" in schema or parameter["name"] in moments:
                 reply = daemon.send(method, f"{path.format(**filled)}?{parameter['name']}=nonsense", scope="read")
                 assert reply.status == 400
                 assert fits(reply.json(), {"$ref": "#/components/schemas/Error"}, description)

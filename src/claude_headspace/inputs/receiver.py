@@ -1,9 +1,9 @@
 """Hooks over HTTP: `POST /hook/{event}` for every event of Claude Code, and for those that nobody knows yet.
 
-The body is kept as it came. Only what says whose event it is must have the right type, because a wrong guess there
-would mix up agents; everything else is the decoder's business. The shim adds what a payload cannot know: in
-`X-Headspace-…` headers, or as the notes of a file in the spool. Nobody sends its events a second time, so what is
-broken in their text is repaired.
+The body is kept as it came, but for secrets and what is too long (`keeping`). Only what says whose event it is must
+have the right type, because a wrong guess there would mix up agents; everything else is the decoder's business. The
+shim adds what a payload cannot know: in `X-Headspace-…` headers, or as the notes of a file in the spool. Nobody sends
+its events a second time, so what is broken in their text is repaired.
 """
 
 import re
@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Meta
 
 from claude_headspace.errors import BadRequest
+from claude_headspace.inputs.keeping import Keeper
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.wire import HOOKS, STATUS_LINE
 from claude_headspace.ports import Clock
@@ -143,12 +144,14 @@ class HookReceiver:
         surroundings: Surroundings,
         relatives: Relatives | None = None,
         told_at: Callable[[Micros], Micros] = lambda at: at,
+        keep: Keeper | None = None,
     ) -> None:
         self._host = host
         self._told_at = told_at
         self._clock = clock
         self._surroundings = surroundings
         self._relatives = relatives
+        self._keep = keep or Keeper()
 
     async def seal(
         self, path: str, body: bytes, headers: Iterable[tuple[bytes, bytes]], *, trusted: bool = False
@@ -177,7 +180,7 @@ class HookReceiver:
             host=self._host,
             fired_at=self._fired_at(told.get(b"fired-at"), received_at),
             received_at=received_at,
-            payload=kept,
+            payload=self._keep.hook(kept),
             context=await self._with_relatives(context),
             delivery_id=_delivery(told.get(b"delivery-id")) or envelope_id,
         )

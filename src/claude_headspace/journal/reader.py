@@ -9,7 +9,7 @@ from claude_headspace.journal.dialects import Dialect
 from claude_headspace.journal.rows import Row
 from claude_headspace.journal.trouble import translated
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
-from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.envelope import Micros, Origin
 from claude_headspace.ports import Counts, Position, StateRow, StoredEvent, StreamMessage
 
 COUNTER = "journal"
@@ -46,6 +46,13 @@ class SqlReader:
         """Agents whose id begins so."""
         table = schema.agents.c
         return self._agents(select(table.body).where(table.id.startswith(prefix, autoescape=True)).limit(10))
+
+    def agent_of_session(self, session_id: str) -> Agent | None:
+        """The agent that a session of the client belongs to."""
+        table = schema.identities.c
+        owner = select(table.agent_id).where(table.kind == "session", table.key == rows.storable(session_id))
+        found = self._agents(select(schema.agents.c.body).where(schema.agents.c.id.in_(owner)))
+        return found[0] if found else None
 
     def turns(self, *, agent_id: str | None = None, command_id: str | None = None, limit: int = 100) -> list[Turn]:
         """The newest turns of an agent or a command, oldest of them first."""
@@ -111,6 +118,12 @@ class SqlReader:
         """The oldest and the newest sequence number that can be replayed."""
         oldest, newest = (self._scalar(select(edge(schema.stream.c.seq))) for edge in (func.min, func.max))
         return oldest or 0, newest or 0
+
+    def last_hook_at(self, host: str) -> Micros | None:
+        """When a host's newest hook event was received."""
+        table = schema.events.c
+        ours = select(table.received_at).where(table.origin == Origin.HOOK.value, table.host == host)
+        return self._scalar(ours.order_by(table.seq.desc()).limit(1))
 
     def counts(self) -> Counts:
         """What the journal holds."""

@@ -1,7 +1,7 @@
 """Nouns to rows and back. The only place that knows which column holds what."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from sqlalchemy import Table
@@ -9,14 +9,16 @@ from sqlalchemy import Table
 from claude_headspace.journal import schema
 from claude_headspace.kernel import KERNEL_VERSION
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
-from claude_headspace.kernel.correlate import Identity, Strategy
+from claude_headspace.kernel.correlate import Identity, Strategy, is_free
 from claude_headspace.kernel.envelope import Context, Envelope, Origin
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
 from claude_headspace.kernel.react import Publish
+from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.kernel.state_machine import Actor, Intent
 from claude_headspace.ports import Record, StateRow, StoredEvent, StreamMessage
 
 Row = dict[str, Any]
+Value = TypeVar("Value")
 
 _encode = msgspec.json.Encoder().encode
 _agent = msgspec.json.Decoder(Agent).decode
@@ -24,11 +26,12 @@ _command = msgspec.json.Decoder(Command).decode
 _session = msgspec.json.Decoder(Session).decode
 _wait = msgspec.json.Decoder(Wait).decode
 _context = msgspec.json.Decoder(Context).decode
+_snapshot = msgspec.json.Decoder(Snapshot).decode
 
 
-def storable(text: str) -> str:
-    """A text that every database takes: PostgreSQL knows no NUL."""
-    return text.replace("\0", "\ufffd") if "\0" in text else text
+def storable(value: Value) -> Value:
+    """A value that every database takes: PostgreSQL knows no NUL in a text."""
+    return value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value  # type: ignore[return-value]
 
 
 def event_row(seq: int, record: Record) -> Row:
@@ -37,7 +40,7 @@ def event_row(seq: int, record: Record) -> Row:
     return {
         "seq": seq,
         "id": envelope.id,
-        "delivery_id": envelope.delivery_id,
+        "delivery_id": storable(envelope.delivery_id),
         "agent_id": record.agent_id,
         "name": envelope.name,
         "origin": envelope.origin.value,
@@ -109,12 +112,28 @@ def roster_row(agent: Agent) -> Row:
         "project_id": agent.project.id,
         "state": agent.state.value,
         "ended_at": agent.ended_at,
+        "free": int(is_free(agent)),
     }
 
 
 def agent_of(body: str) -> Agent:
     """The agent of a row's body."""
     return _agent(body)
+
+
+def snapshot_row(snapshot: Snapshot) -> Row:
+    """A snapshot, whole, as JSON."""
+    return {
+        "agent_id": snapshot.agent.id,
+        "seq": snapshot.seq,
+        "at": snapshot.at,
+        "body": _encode(snapshot).decode(),
+    }
+
+
+def snapshot_of(body: str) -> Snapshot:
+    """The snapshot of a row's body."""
+    return _snapshot(body)
 
 
 def command_of(body: str) -> Command:
@@ -212,6 +231,17 @@ class Projection:
         self.tables: dict[Table, dict[Any, Row]] = {table: {} for table in schema.PROJECTIONS}
         self.agents: dict[str, Agent] = {}
         self.patches: list[TurnPatch] = []
+
+    def begin(self, snapshot: Snapshot) -> None:
+        """Begin an agent where its log begins."""
+        tables, agent = self.tables, snapshot.agent
+        self.agents[agent.id] = agent
+        for identity in snapshot.identities:
+            tables[schema.identities][identity.kind, identity.key] = identity_row(identity, agent.id)
+        tables[schema.sessions].update({key: _session_row(each) for key, each in snapshot.sessions.items()})
+        tables[schema.commands].update({key: _command_row(each) for key, each in snapshot.commands.items()})
+        tables[schema.turns].update({key: _turn_row(each) for key, each in snapshot.turns.items()})
+        tables[schema.waits].update({key: _wait_row(each) for key, each in snapshot.waits.items()})
 
     def take(self, seq: int, change: Change, claims: Iterable[Identity]) -> None:
         """Add what one event changed."""

@@ -11,6 +11,8 @@ from enum import StrEnum
 
 import msgspec
 
+from claude_headspace.kernel.policy.verdict import Verdict
+
 Micros = int
 """A moment: microseconds since 1970, UTC."""
 
@@ -50,6 +52,8 @@ class Context(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The agent whose client started this one."""
     actor: str | None = None
     """Who asked, for what an operator did."""
+    verdict: Verdict | None = None
+    """What a policy said of the call, where it said anything."""
     flaw: str | None = None
     """What was wrong with the text that arrived, where it had to be repaired."""
 

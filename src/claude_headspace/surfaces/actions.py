@@ -7,7 +7,7 @@ or the transcript.
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -21,9 +21,8 @@ from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.views import AgentView, agent_view
 from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_elsewhere, refuse_unready
 from claude_headspace.surfaces.openapi import Endpoint
-
-if TYPE_CHECKING:
-    from claude_headspace.surfaces.api import Api
+from claude_headspace.surfaces.parameters import read_body
+from claude_headspace.surfaces.services import Serving
 
 CONFIRM_SECONDS = 6.0
 _POLL_SECONDS = 0.1
@@ -70,88 +69,88 @@ class Sent(msgspec.Struct, frozen=True):
     agent: str
 
 
-async def register(api: "Api", request: Request) -> AgentView:
+async def register(api: Serving, request: Request) -> AgentView:
     """A placeholder: the agent is `starting` until its first hook."""
-    told = await api.body(request, Registration)
+    told = await read_body(request, Registration)
     if told.name and not NAME.fullmatch(told.name):
         raise BadRequest("bad_name", f"An agent cannot be called {told.name[:60]!r}.", "Use small letters and dashes.")
-    around = await api.surroundings(told.cwd)
+    around = await api.services.surroundings(told.cwd)
     context = msgspec.structs.replace(
         around, headspace_id=told.headspace_id, tmux_session=told.tmux_session, tmux_pane=told.tmux_pane
     )
     act = WireAct(name=told.name, cwd=told.cwd, role=told.role, mode=told.mode)
     sealed = _act(api, "AgentRegistered", act, f"register-{told.headspace_id}")
     envelope = msgspec.structs.replace(sealed, context=context, client="claude-code")
-    return agent_view((await api.engine.submit(envelope)).agent)
+    return agent_view((await api.services.engine.submit(envelope)).agent)
 
 
-async def close(api: "Api", request: Request) -> AgentView:
+async def close(api: Serving, request: Request) -> AgentView:
     """Whoever started the client saw it end."""
-    told = await api.body(request, Closing)
+    told = await read_body(request, Closing)
     agent = await _agent(api, request)
     envelope = _act(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid))
-    return agent_view((await api.engine.submit(envelope, agent.id)).agent)
+    return agent_view((await api.services.engine.submit(envelope, agent.id)).agent)
 
 
-async def look_at(api: "Api", request: Request) -> AgentView:
+async def look_at(api: Serving, request: Request) -> AgentView:
     """Somebody has looked: the agent is no news any more."""
-    await api.body(request, Looking)
+    await read_body(request, Looking)
     agent = await _agent(api, request)
     if not agent.is_unseen:
         return agent_view(agent)
     envelope = _act(api, "AgentSeen", WireAct())
-    return agent_view((await api.engine.submit(envelope, agent.id)).agent)
+    return agent_view((await api.services.engine.submit(envelope, agent.id)).agent)
 
 
-async def send(api: "Api", request: Request) -> Sent:
+async def send(api: Serving, request: Request) -> Sent:
     """Type a text to an agent, once, and wait a little for its own word that it has it."""
-    who = await api.caller.identify(request)
-    told = await api.body(request, Sending)
+    who = await api.services.caller.identify(request)
+    told = await read_body(request, Sending)
     text = checked(told.text)
     agent = await _agent(api, request)
-    refuse_elsewhere(agent, api.host)
-    async with api.keyboard.turn(agent):
-        agent = await asyncio.to_thread(api.model.resolve, agent.id)  # it may have changed while others typed
+    refuse_elsewhere(agent, api.services.settings.host_name)
+    async with api.services.keyboard.turn(agent):
+        agent = await asyncio.to_thread(api.services.model.resolve, agent.id)  # it may have changed while others typed
         refuse_unready(agent)
-        await api.keyboard.check(agent)
-        after = await asyncio.to_thread(api.model.last_seq, agent.id)
+        await api.services.keyboard.check(agent)
+        after = await asyncio.to_thread(api.services.model.last_seq, agent.id)
         act = WireAct(text=text, by=who.name, via=who.via)
         typed = _act(api, "TextTyped", act, f"send-{told.id}" if told.id else None)
-        if (await api.engine.submit(typed, agent.id)).duplicate:
+        if (await api.services.engine.submit(typed, agent.id)).duplicate:
             return Sent("duplicate", agent.id, agent.name)
         try:
-            await api.keyboard.type(agent, text)
+            await api.services.keyboard.type(agent, text)
         except HeadspaceError as error:
             failed = _act(api, "TypingFailed", WireAct(reason=error.message))
-            await api.engine.submit(failed, agent.id)
+            await api.services.engine.submit(failed, agent.id)
             raise
         confirmed = await _confirmed(api, agent, after, text)
     return Sent("confirmed" if confirmed else "typed", agent.id, agent.name)
 
 
-async def _confirmed(api: "Api", agent: Agent, after: int, text: str) -> bool:
+async def _confirmed(api: Serving, agent: Agent, after: int, text: str) -> bool:
     """Whether the client told of the same prompt in time; it is never typed again either way."""
     deadline = time.monotonic() + CONFIRM_SECONDS
     while time.monotonic() < deadline:
-        if await asyncio.to_thread(api.model.has_prompt, agent.id, after, text):
+        if await asyncio.to_thread(api.services.model.has_prompt, agent.id, after, text):
             return True
         await asyncio.sleep(_POLL_SECONDS)
     return False
 
 
-async def _agent(api: "Api", request: Request) -> Agent:
-    return await asyncio.to_thread(api.model.resolve, request.path_params["agent"])
+async def _agent(api: Serving, request: Request) -> Agent:
+    return await asyncio.to_thread(api.services.model.resolve, request.path_params["agent"])
 
 
-def _act(api: "Api", name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
+def _act(api: Serving, name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
     """What a person did, as an event; the same delivery is one act."""
     from claude_headspace.surfaces import api as endpoints
 
-    envelope = endpoints.operator_envelope(name, act, api.host, api.clock())
+    envelope = endpoints.operator_envelope(name, act, api.services.settings.host_name, api.services.clock())
     return msgspec.structs.replace(envelope, delivery_id=delivery_id)
 
 
-ACTION_ENDPOINTS = (
+ENDPOINTS = (
     Endpoint(
         "POST",
         "/api/agents",

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -13,7 +12,7 @@ from starlette.routing import Route
 from claude_headspace.engine import Engine
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.history import History, Imported, PastFile
-from claude_headspace.inputs.receiver import Surroundings, new_id
+from claude_headspace.inputs.receiver import new_id
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.decode import WireAct
@@ -21,22 +20,28 @@ from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.kernel.views import AgentView, CommandView, SessionView, Time, TurnView, WaitView, agent_view
-from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.ports import Clock, Difference, Upkeep
-from claude_headspace.surfaces.actions import ACTION_ENDPOINTS
+from claude_headspace.surfaces import actions, past_api, plates, search_api, token_api, upkeep_api
 from claude_headspace.surfaces.answering import Answering
-from claude_headspace.surfaces.caller import Caller
+from claude_headspace.surfaces.guard import ACTOR
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.openapi import Endpoint, Parameter
-from claude_headspace.surfaces.plates import PLATE_ENDPOINTS
+from claude_headspace.surfaces.parameters import (
+    AFTER,
+    LARGEST_PAGE,
+    LIMIT,
+    MOMENT,
+    moment,
+    read_body,
+    read_flag,
+    read_limit,
+    whole_number,
+)
 from claude_headspace.surfaces.read_model import EventView, ReadModel, StateView
+from claude_headspace.surfaces.services import Services
 from claude_headspace.surfaces.stream import Broadcaster, Wanted
 
-LARGEST_PAGE = 1_000
-LARGEST_REQUEST = 64 * 1024
 STATES = [state.value for state in AgentState]
-
-_Body = TypeVar("_Body", bound=msgspec.Struct)
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -125,12 +130,6 @@ class Importing(msgspec.Struct, frozen=True):
     path: str
 
 
-LIMIT = Parameter(
-    "limit", "How many at most, the newest.", {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": 100}
-)
-AFTER = Parameter("after", "Only those after this sequence number, in order.", {"type": "integer", "minimum": 0})
-
-
 class Api:
     """The endpoints, over what the daemon hands in."""
 
@@ -147,33 +146,26 @@ class Api:
         status: Callable[[], HookStatus],
         spool_depth: Callable[[], int],
         history: History,
+        services: Services,
         answering: Answering,
-        caller: Caller,
-        surroundings: Surroundings,
     ) -> None:
-        self.model = model
-        self.engine = engine
+        self._model = model
+        self._engine = engine
         self._broadcaster = broadcaster
         self._metrics = metrics
         self._upkeep = upkeep
-        self.clock = clock
-        self.host = host
+        self._clock = clock
+        self._host = host
         self._health = health
         self._status = status
         self._spool_depth = spool_depth
         self._history = history
-        self.caller = caller
-        self.surroundings = surroundings
-        self.keyboard = Keyboard()
+        self.services = services
         self._answering = answering
 
     def routes(self) -> list[Route]:
         """The endpoints as Starlette takes them."""
         return [Route(e.path, _respond(partial(e.handler, self)), methods=[e.method]) for e in ENDPOINTS if e.handler]
-
-    async def body(self, request: Request, shape: type[_Body]) -> _Body:
-        """What was sent, in its shape."""
-        return await _body(request, shape)
 
     # --- reading ---
 
@@ -189,46 +181,48 @@ class Api:
         """The board."""
         query = request.query_params
         return await asyncio.to_thread(
-            self.model.agents,
+            self._model.agents,
             state=_state(query.get("state") or None),
             project=query.get("project") or None,
-            every=_flag(request, "all"),
+            every=read_flag(request, "all"),
         )
 
     async def agent(self, request: Request) -> AgentView:
-        """One agent."""
-        return await asyncio.to_thread(self.model.agent, request.path_params["agent"])
+        """One agent, now or at a moment."""
+        if (at := moment(request, "at", self._clock)) is not None:
+            return await asyncio.to_thread(self._model.agent_at, request.path_params["agent"], at)
+        return await asyncio.to_thread(self._model.agent, request.path_params["agent"])
 
     async def turns(self, request: Request) -> list[TurnView]:
         """What was said."""
-        return await asyncio.to_thread(self.model.turns, request.path_params["agent"], _limit(request))
+        return await asyncio.to_thread(self._model.turns, request.path_params["agent"], read_limit(request))
 
     async def commands(self, request: Request) -> list[CommandView]:
         """What the agent was told to do."""
-        return await asyncio.to_thread(self.model.commands, request.path_params["agent"], _limit(request))
+        return await asyncio.to_thread(self._model.commands, request.path_params["agent"], read_limit(request))
 
     async def sessions(self, request: Request) -> list[SessionView]:
         """The agent's context windows."""
-        return await asyncio.to_thread(self.model.sessions, request.path_params["agent"])
+        return await asyncio.to_thread(self._model.sessions, request.path_params["agent"])
 
     async def evidence(self, request: Request) -> list[StateView]:
         """Why the agent is believed to be in its state."""
-        return await asyncio.to_thread(self.model.evidence, request.path_params["agent"], _limit(request))
+        return await asyncio.to_thread(self._model.evidence, request.path_params["agent"], read_limit(request))
 
     async def command_turns(self, request: Request) -> list[TurnView]:
         """What was said in one command."""
-        return await asyncio.to_thread(self.model.command_turns, request.path_params["command"], _limit(request))
+        return await asyncio.to_thread(self._model.command_turns, request.path_params["command"], read_limit(request))
 
     async def waits(self, request: Request) -> list[WaitView]:
         """Who needs a human."""
         agent = request.query_params.get("agent") or None
-        return await asyncio.to_thread(self.model.waits, reference=agent, only_open=not _flag(request, "all"))
+        return await asyncio.to_thread(self._model.waits, reference=agent, only_open=not read_flag(request, "all"))
 
     async def events(self, request: Request) -> list[EventView]:
         """The log, of one agent or of all."""
         agent = request.path_params.get("agent")
-        after = _whole_number("after", request.query_params.get("after") or None, 0)
-        return await asyncio.to_thread(self.model.events, reference=agent, after=after, limit=_limit(request))
+        after = whole_number("after", request.query_params.get("after") or None, 0)
+        return await asyncio.to_thread(self._model.events, reference=agent, after=after, limit=read_limit(request))
 
     async def stream(self, request: Request) -> Response:
         """Everything as it happens."""
@@ -242,11 +236,11 @@ class Api:
         wanted = Wanted(types, query.get("agent_id") or None, query.get("project_id") or None)
         # A browser that reconnects repeats the address it began with, and tells in the header how far it came.
         resumed_at = request.headers.get("last-event-id") or query.get("last_event_id") or None
-        after = _whole_number("last_event_id", resumed_at, 0)
+        after = whole_number("last_event_id", resumed_at, 0)
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
-        self._broadcaster.check()
-        return StreamingResponse(self._broadcaster.read(wanted, after), media_type="text/event-stream")
+        now = await self._broadcaster.now()
+        return StreamingResponse(self._broadcaster.read(wanted, after, now), media_type="text/event-stream")
 
     async def metrics(self, _request: Request) -> Response:
         """Numbers for Prometheus."""
@@ -258,20 +252,21 @@ class Api:
 
     async def rename(self, request: Request) -> AgentView:
         """Give an agent another name."""
-        name = (await _body(request, Renaming)).name.strip().lower()
+        name = (await read_body(request, Renaming)).name.strip().lower()
         if not NAME.fullmatch(name):
             raise BadRequest(
                 "bad_name",
                 f"An agent cannot be called {name[:60]!r}.",
                 "Use up to 40 small letters, digits, dots and dashes, beginning and ending with a letter or digit.",
             )
-        agent = await asyncio.to_thread(self.model.resolve, request.path_params["agent"])
-        envelope = operator_envelope("AgentRenamed", WireAct(name=name), self.host, self.clock())
-        return agent_view((await self.engine.submit(envelope, agent.id)).agent)
+        agent = await asyncio.to_thread(self._model.resolve, request.path_params["agent"])
+        actor = request.scope.get(ACTOR)
+        envelope = operator_envelope("AgentRenamed", WireAct(name=name), self._host, self._clock(), actor)
+        return agent_view((await self._engine.submit(envelope, agent.id)).agent)
 
     async def answer(self, request: Request) -> WaitView:
         """Answer what an agent waits for."""
-        return await self._answering.answer(request, request.path_params["wait"], await _body(request, Answer))
+        return await self._answering.answer(request, request.path_params["wait"], await read_body(request, Answer))
 
     async def verify(self, _request: Request) -> Verification:
         """Replay the log and compare."""
@@ -288,7 +283,7 @@ class Api:
 
     async def import_file(self, request: Request) -> Imported:
         """Bring one of them in."""
-        return await self._history.read((await _body(request, Importing)).path)
+        return await self._history.read((await read_body(request, Importing)).path)
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -306,7 +301,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             Parameter("all", "Also those that ended more than a day ago.", {"type": "boolean"}),
         ),
     ),
-    Endpoint("GET", "/api/agents/{agent}", "One agent, by id, name or beginning of the id.", Api.agent, AgentView),
+    Endpoint(
+        "GET",
+        "/api/agents/{agent}",
+        "One agent, by id, name or beginning of the id; with `at` as it was then.",
+        Api.agent,
+        AgentView,
+        parameters=(Parameter("at", "As far as it was known at this moment.", MOMENT),),
+    ),
     Endpoint("GET", "/api/agents/{agent}/turns", "What was said.", Api.turns, list[TurnView], parameters=(LIMIT,)),
     Endpoint(
         "GET",
@@ -419,13 +421,17 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         scope="admin",
         takes=Importing,
     ),
-    *ACTION_ENDPOINTS,
-    *PLATE_ENDPOINTS,
+    *search_api.ENDPOINTS,
+    *past_api.ENDPOINTS,
+    *token_api.ENDPOINTS,
+    *upkeep_api.ENDPOINTS,
+    *actions.ENDPOINTS,
+    *plates.ENDPOINTS,
 )
 """Every path, with its types."""
 
 
-def operator_envelope(name: str, act: WireAct, host: str, now: Micros) -> Envelope:
+def operator_envelope(name: str, act: WireAct, host: str, now: Micros, actor: str | None = None) -> Envelope:
     """What a person did, or Headspace for one, as an event."""
     return Envelope(
         id=new_id(),
@@ -436,7 +442,7 @@ def operator_envelope(name: str, act: WireAct, host: str, now: Micros) -> Envelo
         fired_at=now,
         received_at=now,
         payload=msgspec.json.encode(act),
-        context=Context(),
+        context=Context(actor=actor),
     )
 
 
@@ -450,43 +456,7 @@ def _respond(handler: Callable[[Request], Awaitable[object]]) -> Callable[[Reque
     return respond
 
 
-async def _body(request: Request, shape: type[_Body]) -> _Body:
-    raw = b""
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > LARGEST_REQUEST:
-            raise BadRequest(
-                "too_large", "The body is too large.", f"Send at most {LARGEST_REQUEST} bytes.", status=413
-            )
-    try:
-        return msgspec.json.decode(raw, type=shape)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRequest("bad_json", f"The body does not fit: {error}.", "See /openapi.json for its shape.") from error
-
-
-def _limit(request: Request) -> int:
-    limit = _whole_number("limit", request.query_params.get("limit") or None, 1) or 100
-    if limit > LARGEST_PAGE:
-        raise BadRequest("bad_parameter", f"`limit` is at most {LARGEST_PAGE}.", "Ask in several steps, with `after`.")
-    return limit
-
-
-def _whole_number(name: str, value: str | None, least: int) -> int | None:
-    if value is None:
-        return None
-    if not (value.isascii() and value.isdigit() and len(value) < 19 and int(value) >= least):
-        raise BadRequest("bad_parameter", f"`{name}` must be a whole number from {least} on.", "Correct the address.")
-    return int(value)
-
-
 def _state(value: str | None) -> str | None:
     if value is not None and value not in STATES:
         raise BadRequest("bad_parameter", f"There is no state {value[:60]}.", f"There are: {', '.join(STATES)}.")
     return value
-
-
-def _flag(request: Request, name: str) -> bool:
-    value = request.query_params.get(name, "false").lower()
-    if value not in ("", "true", "false", "1", "0"):
-        raise BadRequest("bad_parameter", f"`{name}` is true or false.", "Correct the address.")
-    return value in ("", "true", "1")

@@ -5,10 +5,14 @@ Rules, in this order
 2. `Origin`, where a browser sends one, must be the very address that was asked; so no other site can write, nor open a
    socket.
 3. A POST carries JSON and says so: a form of a web page cannot.
-4. Reading, acting and administration need a token of their scope. Hooks are recorded without one, unless
-   `ingest = "token"`.
+4. Reading, acting and administration need a token of their scope. Hooks are recorded without one, and `/health` and
+   `/hook/status` told, unless `ingest = "token"`.
+Whose token it is stands in the request's scope from then on (`ACTOR`).
 Answers carry a content policy of `self`, are never cached, and never allow another origin.
 """
+
+import getpass
+from collections.abc import Awaitable, Callable
 
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,15 +20,26 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from claude_headspace.errors import BadRequest, Forbidden, HeadspaceError
 from claude_headspace.inputs.http import TRUSTED, send_json
 from claude_headspace.surfaces import tokens
+from claude_headspace.surfaces.named_tokens import Holder
 from claude_headspace.surfaces.tokens import Tokens
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 LOOPBACK_PEERS = frozenset({"127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD"})
-OPEN_PATHS = frozenset({"/health", "/hook/status", "/openapi.json"})
+AS_OPEN_AS_INGEST = frozenset({"/health", "/hook/status"})
 """They tell nothing private."""
 READ_PATHS = frozenset({"/metrics", "/plates"})
 """What is read elsewhere than below `/api/`."""
+ACTOR = "headspace.actor"
+"""Where the guard notes who sends a request: the name of a token, or this home's user for those of the home."""
+
+Find = Callable[[bytes], Awaitable[Holder | None]]
+"""Finds whose token a text is, among those that have a name."""
+
+
+async def _nobody(_token: bytes) -> Holder | None:
+    return None
+
 
 HEADERS = [
     (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),
@@ -39,11 +54,21 @@ _READ_HEADERS = frozenset({b"host", b"origin", b"content-type", b"authorization"
 class Guard:
     """Lets in who may come in, and says clearly why not."""
 
-    def __init__(self, app: ASGIApp, known: Tokens, allowed_hosts: frozenset[str], *, open_ingest: bool) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        known: Tokens,
+        allowed_hosts: frozenset[str],
+        *,
+        open_ingest: bool,
+        named: Find = _nobody,
+    ) -> None:
         self._app = app
         self._tokens = known
         self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts if host}
         self._open_ingest = open_ingest
+        self._named = named
+        self._user = _user()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then pass on."""
@@ -57,13 +82,13 @@ class Guard:
             await send(message)
 
         try:
-            self._check(scope)
+            await self._check(scope)
         except HeadspaceError as refusal:
             await _refuse(scope, send_with_headers, refusal)
         else:
             await self._app(scope, receive, send_with_headers)
 
-    def _check(self, scope: Scope) -> None:
+    async def _check(self, scope: Scope) -> None:
         headers: dict[bytes, bytes] = {}
         for key, value in scope["headers"]:
             if key in _READ_HEADERS:
@@ -77,12 +102,19 @@ class Guard:
             _check_content_type(headers.get(b"content-type", b""))
         needed = self._needed(scope["path"], method, scope.get("client"))
         authorization = headers.get(b"authorization")
-        if needed is None and authorization is None:
+        if not needed and authorization is None:
             return
-        allowed = self._tokens.scopes(_bearer(authorization))
-        scope[TRUSTED] = tokens.Scope.INGEST in allowed
-        if needed is not None and needed not in allowed:
-            _refuse_scope(needed, has_token=authorization is not None)
+        holder = await self._holder(_bearer(authorization))
+        scope[TRUSTED], scope[ACTOR] = tokens.Scope.INGEST in holder.scopes, holder.name or None
+        if needed and not needed & holder.scopes:
+            _refuse_scope(min(needed), has_token=authorization is not None)
+
+    async def _holder(self, token: bytes | None) -> Holder:
+        """Whose token it is: this home's own need no look into the journal."""
+        if scopes := self._tokens.scopes(token):
+            return Holder(self._user, scopes)
+        found = await self._named(token) if token else None
+        return found or Holder("", frozenset())
 
     def _check_host(self, host: bytes | None) -> None:
         name = (host or b"").decode("latin-1").lower()
@@ -99,18 +131,34 @@ class Guard:
                 "Use http://127.0.0.1, or add the name to `allowed_hosts`.",
             )
 
-    def _needed(self, path: str, method: str, client: tuple[str, int] | None) -> tokens.Scope | None:
-        """The scope that a request needs; None if it needs none."""
-        if path in OPEN_PATHS:
-            return None
-        if path.startswith("/hook/") or path == "/events":
+    def _needed(self, path: str, method: str, client: tuple[str, int] | None) -> frozenset[tokens.Scope]:
+        """The scopes of which a request needs one; none if it needs none."""
+        if path.startswith("/hook/") or path == "/events" or path in AS_OPEN_AS_INGEST:
             is_local = client is None or client[0] in LOOPBACK_PEERS
-            return None if self._open_ingest and is_local else tokens.Scope.INGEST
+            if self._open_ingest and (is_local or path in AS_OPEN_AS_INGEST):
+                return ANYTHING
+            return LOOKING if path in AS_OPEN_AS_INGEST else TELLING
         if path.startswith("/api/admin/"):
-            return tokens.Scope.ADMIN
+            return ADMINISTERING
         if path.startswith("/api/") or path in READ_PATHS:
-            return tokens.Scope.READ if method in SAFE_METHODS else tokens.Scope.ACT
-        return None
+            return READING if method in SAFE_METHODS else ACTING
+        return ANYTHING
+
+
+ANYTHING: frozenset[tokens.Scope] = frozenset()
+TELLING = frozenset({tokens.Scope.INGEST})
+LOOKING = frozenset({tokens.Scope.INGEST, tokens.Scope.READ})
+READING = frozenset({tokens.Scope.READ})
+ACTING = frozenset({tokens.Scope.ACT})
+ADMINISTERING = frozenset({tokens.Scope.ADMIN})
+
+
+def _user() -> str:
+    """Whose home this is; in a container nobody may have a name."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "local"
 
 
 def _check_origin(scope: Scope, headers: dict[bytes, bytes]) -> None:

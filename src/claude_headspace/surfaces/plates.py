@@ -1,7 +1,7 @@
 """The board in plate-spinner's words: `GET /plates`. A view of the same agents, with its seven statuses."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -10,9 +10,7 @@ from claude_headspace.inputs.plates import EVENTS
 from claude_headspace.kernel.views import AgentView, Time
 from claude_headspace.outputs.reply import HookReply
 from claude_headspace.surfaces.openapi import Endpoint
-
-if TYPE_CHECKING:
-    from claude_headspace.surfaces.api import Api
+from claude_headspace.surfaces.services import Serving
 
 
 class PlateEvent(msgspec.Struct, frozen=True):
@@ -62,13 +60,13 @@ def plate(agent: AgentView, transcript_path: str | None = None) -> Plate:
     )
 
 
-async def plates(api: "Api", _request: Request) -> list[Plate]:
+async def plates(api: Serving, _request: Request) -> list[Plate]:
     """The board."""
-    found = await asyncio.to_thread(api.model.agents_with_transcripts)
+    found = await asyncio.to_thread(api.services.model.agents_with_transcripts)
     return [plate(agent, path) for agent, path in found]
 
 
-PLATE_ENDPOINTS = (
+ENDPOINTS = (
     Endpoint(
         "POST",
         EVENTS,

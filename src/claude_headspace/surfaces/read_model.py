@@ -7,8 +7,9 @@ import msgspec
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import SECOND, Origin
+from claude_headspace.kernel.envelope import SECOND, Micros, Origin
 from claude_headspace.kernel.facts import Fact, PromptQueued, PromptSubmitted, Several, UserSpoke
+from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.views import (
     AgentView,
     CommandView,
@@ -24,6 +25,7 @@ from claude_headspace.kernel.views import (
     wait_view,
 )
 from claude_headspace.ports import Clock, Reader, StateRow, StoredEvent
+from claude_headspace.surfaces.past import agent_at
 
 RECENTLY = 24 * 3600 * SECOND
 """How long an ended agent stays on the board."""
@@ -66,6 +68,8 @@ class EventView(msgspec.Struct, frozen=True):
     received_at: Time
     correlation: str
     anomaly: str | None
+    verdict: Verdict | None
+    """What a policy said of the call."""
     payload: msgspec.Raw
 
 
@@ -113,9 +117,18 @@ class ReadModel:
             "unknown_agent", f"There is no agent {reference}.", "`headspace list` shows their names.", status=404
         )
 
+    def projects(self, reference: str) -> tuple[str, ...]:
+        """The ids of the projects that a person means: by id, name or root."""
+        known = {agent.project.id: agent.project for agent in self._reader.agents(ended_after=0)}
+        return tuple(each.id for each in known.values() if reference in (each.id, each.name, each.root))
+
     def agent(self, reference: str) -> AgentView:
         """One agent."""
         return agent_view(self.resolve(reference))
+
+    def agent_at(self, reference: str, moment: Micros) -> AgentView:
+        """One agent, as far as it was known at a moment."""
+        return agent_view(agent_at(self._reader, self.resolve(reference), moment))
 
     def turns(self, reference: str, limit: int) -> list[TurnView]:
         """What was said."""
@@ -187,5 +200,6 @@ def _event_view(stored: StoredEvent) -> EventView:
         iso(envelope.received_at),
         stored.strategy.value,
         stored.anomaly,
+        envelope.context.verdict,
         msgspec.Raw(envelope.payload),
     )

@@ -51,6 +51,7 @@ from claude_headspace.kernel.evolve.traits import (
     compaction_finished,
     compaction_started,
     directory_changed,
+    imported,
     model_switched,
     observed,
     todo_added,
@@ -73,6 +74,7 @@ CONFIDENCE = {
 AFTER_THE_END = (
     facts.AgentRenamed,
     facts.AgentSeen,
+    facts.AgentImported,
     facts.ClientVanished,
     facts.SessionEnded,
     facts.Several,
@@ -176,6 +178,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.AgentClosed: closed,
     facts.TextTyped: typed,
     facts.TypingFailed: typed,
+    facts.AgentImported: imported,
     facts.Observed: observed,
     facts.Several: _several,
 }

@@ -1,13 +1,9 @@
-"""Commands about this home: `config`, `token`."""
+"""Commands about this home: `config`."""
 
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Any
 
 from claude_headspace.config import Places
 from claude_headspace.surfaces.cli.options import AsJson, places
-
-ScopeName = Literal["ingest", "read", "act", "admin"]
 
 
 def config(as_json: AsJson = False) -> None:
@@ -46,16 +42,3 @@ def _settings(home: Places) -> list[dict[str, Any]]:
 def _files(home: Places) -> dict[str, str]:
     names = ("config_file", "database", "log_file", "spool", "secret_file", "daemon_file")
     return {name.removesuffix("_file"): str(getattr(home, name)) for name in names}
-
-
-def token(
-    scope: Annotated[ScopeName, typer.Option("--scope", "-s", help="What the token is good for.")] = "read",
-) -> None:
-    """Print a token for the API, and nothing else.
-
-    A token is good for its scope: `act` includes read, `admin` includes all. Deleting the secret file (see `headspace
-    config`) and restarting the daemon revokes every token.
-    """
-    from claude_headspace.surfaces.tokens import Scope, make_token, read_secret
-
-    typer.echo(make_token(read_secret(places().secret_file), Scope(scope)))

@@ -1,0 +1,30 @@
+"""What the endpoints of every subject work with. The daemon makes it once; `Api` carries it."""
+
+from typing import NamedTuple, Protocol
+
+from claude_headspace.config import Settings
+from claude_headspace.engine import Engine
+from claude_headspace.inputs.receiver import Surroundings
+from claude_headspace.outputs.keyboard import Keyboard
+from claude_headspace.ports import Clock, Journal
+from claude_headspace.surfaces.caller import Caller
+from claude_headspace.surfaces.read_model import ReadModel
+
+
+class Services(NamedTuple):
+    """The journal, its views, the writer, the clock, the settings; for acts also who asks, where, and the typing."""
+
+    journal: Journal
+    model: ReadModel
+    engine: Engine
+    clock: Clock
+    settings: Settings
+    caller: Caller
+    surroundings: Surroundings
+    keyboard: Keyboard
+
+
+class Serving(Protocol):
+    """Whoever carries the services: a handler is called with it."""
+
+    services: Services
