@@ -37,6 +37,7 @@ from claude_headspace.inputs.clock import SteadyClock
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
 from claude_headspace.inputs.keeping import Keeper
+from claude_headspace.inputs.plates import EVENTS, PlateEndpoint
 from claude_headspace.inputs.policy.guard import PolicyGuard, asked_hooks
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
@@ -55,12 +56,17 @@ from claude_headspace.kernel.bounds import Bounds
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.decode import WireAct, decode
-from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.envelope import Envelope, Micros, Origin
+from claude_headspace.kernel.news import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
+from claude_headspace.outputs.colours import Colours
+from claude_headspace.outputs.gathering import Display, Gathering
+from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
+from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
@@ -201,6 +207,12 @@ class Daemon:
         self._secret = read_secret(places.secret_file)
         self.sign_ins = SignIns(self._secret, self._clock)
         household = Household(settings, origins or {}, places, self.sign_ins)
+        displays: list[Display] = [Glance(places.glance_file)]
+        if settings.tmux_colours:
+            displays.append(Colours(settings.host_name))
+        self.gathering = Gathering(journal.agents, displays)
+        self.broadcaster.ring = self.gathering.ring
+        caller = Caller(self._client_pids)
         model = ReadModel(journal, self._clock)
         self.api = Api(
             model,
@@ -214,8 +226,18 @@ class Daemon:
             self.status,
             lambda: self.spool.counts().depth,
             self._history(),
-            Services(journal, model, self.engine, self._clock, settings, household),
-            Answering(journal, self._act, given_answer, Caller(self._client_pids)),
+            Services(
+                journal,
+                model,
+                self.engine,
+                self._clock,
+                settings,
+                household,
+                caller,
+                self._surroundings,
+                Keyboard(),
+            ),
+            Answering(journal, self._act, given_answer, caller),
         )
 
     def _client_pids(self) -> Iterator[int]:
@@ -247,7 +269,10 @@ class Daemon:
     def app(self) -> ASGIApp:
         """The whole as one ASGI application, behind the guard."""
         largest = self._settings.max_body_bytes
-        hooks = HookEndpoint(self._receiver, self._answer, largest, self._count, self._count_refusal)
+        hooks, plates = (
+            kind(self._receiver, self._answer, largest, self._count, self._count_refusal)
+            for kind in (HookEndpoint, PlateEndpoint)
+        )
         description = msgspec.json.encode(openapi.describe(ENDPOINTS))
 
         async def describe(_request: Request) -> Response:
@@ -263,7 +288,7 @@ class Daemon:
         hosts = frozenset(self._settings.allowed_hosts)
         named = NamedTokens(self._journal, self._clock).holder
         is_open = self._settings.ingest == "open"
-        return Guard(_front(hooks, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
+        return Guard(_front(hooks, plates, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -323,6 +348,7 @@ class Daemon:
         await self.spool.first_drain(FIRST_DRAIN_SECONDS)
         self.sources.start()
         self.reconciler.start()
+        self.gathering.start()
 
     async def _fall_asleep(self) -> None:
         """End everything; a database that does not answer is not waited for."""
@@ -332,6 +358,7 @@ class Daemon:
         if self._waking is not None:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
+        await self.gathering.stop()
         await self.reconciler.stop()
         await self.sources.stop()
         await self.spool.stop()
@@ -375,6 +402,9 @@ class Daemon:
     async def _take(self, envelope: Envelope) -> None:
         """What lay in the spool: news when it fired, which may have been long ago."""
         started = time.perf_counter()
+        if envelope.origin is Origin.STATUS_LINE:
+            await self._measure(envelope)
+            return
         await self.sources.transcripts.tell_until(envelope.fired_at)
         async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
             if envelope.context.verdict is None:
@@ -389,6 +419,13 @@ class Daemon:
             raise
         self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
+
+    async def _measure(self, envelope: Envelope) -> None:
+        """What a status line told: only what is another number than before is kept."""
+        event = decode(envelope)
+        agent = self.sources.known.of_session(event.meta.session_id)
+        if agent is None or is_another_measure(agent, event):
+            self.sources.known.met((await self.engine.submit(envelope)).agent)
 
     async def _hear_now(self, envelope: Envelope) -> Outcome:
         return await self._hear(envelope, envelope.received_at)
@@ -499,12 +536,13 @@ async def _bring_in(engine: Engine, envelope: Envelope, agent_id: str | None) ->
     return outcome.agent, outcome.duplicate
 
 
-def _front(hooks: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _front(hooks: ASGIApp, plates: ASGIApp, others: ASGIApp) -> ASGIApp:
     """Hooks have a way in of their own, past the router: they are nearly all the traffic."""
 
     async def front(scope: Scope, receive: Receive, send: Send) -> None:
         is_hook = scope["type"] == "http" and scope["path"].startswith(HOOKS) and scope["path"] != "/hook/status"
-        await (hooks if is_hook else others)(scope, receive, send)
+        is_plate = scope["type"] == "http" and scope["path"] == EVENTS
+        await (hooks if is_hook else plates if is_plate else others)(scope, receive, send)
 
     return front
 
