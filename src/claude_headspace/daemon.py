@@ -21,7 +21,6 @@ from types import FrameType
 import msgspec
 import structlog
 import uvicorn
-from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -47,8 +46,6 @@ from claude_headspace.inputs.sources import Sources
 from claude_headspace.inputs.spool import Spool
 from claude_headspace.inputs.surroundings import SurroundingsFinder
 from claude_headspace.journal.listener import Listener
-from claude_headspace.journal.sql import SqlJournal
-from claude_headspace.journal.trouble import AWAY, UNUSABLE
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
 from claude_headspace.kernel.birth import born
@@ -62,6 +59,7 @@ from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
+from claude_headspace.opening import database_url, ready_journal
 from claude_headspace.outputs.colours import Colours
 from claude_headspace.outputs.gathering import Display, Gathering
 from claude_headspace.outputs.glance import Glance
@@ -95,7 +93,6 @@ from claude_headspace.surfaces.services import Services
 from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
-from claude_headspace.surfaces.wording import without_password
 from claude_headspace.troubles import Troubles
 
 log = structlog.get_logger(__name__)
@@ -112,42 +109,6 @@ FIRST_DRAIN_SECONDS = 0.5
 def wall_clock() -> Micros:
     """The time, in microseconds."""
     return time.time_ns() // 1_000
-
-
-def database_url(settings: Settings, places: Places) -> str:
-    """The database in use."""
-    return settings.database or f"sqlite:///{places.database}"
-
-
-def open_journal(settings: Settings, places: Places) -> SqlJournal:
-    """The journal of this home; a database that cannot be opened is named, without its password."""
-    places.make()
-    url = database_url(settings, places)
-    try:
-        return SqlJournal(url)
-    except (SQLAlchemyError, OSError, ImportError) as error:
-        raise _unusable(url, str(error).splitlines()[0]) from error
-
-
-def ready_journal(settings: Settings, places: Places, *, may_be_away: bool = False) -> SqlJournal:
-    """The journal of this home, ready for use; if that is allowed, its database may be away for now."""
-    journal = open_journal(settings, places)
-    try:
-        journal.open()
-    except JournalUnavailable as error:
-        if error.code not in (AWAY, UNUSABLE):
-            raise
-        if error.code == UNUSABLE or not may_be_away:
-            raise _unusable(database_url(settings, places), error.message) from error
-    return journal
-
-
-def _unusable(url: str, reason: str) -> BadConfiguration:
-    return BadConfiguration(
-        "database_unusable",
-        f"The database {without_password(url)} cannot be opened: {reason.rstrip('.')}.",
-        "Check the setting `database` (see `headspace config`), and that its place exists and can be written.",
-    )
 
 
 class Daemon:
