@@ -13,7 +13,7 @@ import socket
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -51,11 +51,14 @@ from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.journal.trouble import AWAY, UNUSABLE
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
+from claude_headspace.kernel.birth import born
 from claude_headspace.kernel.bounds import Bounds
 from claude_headspace.kernel.correlate import Strategy
+from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin
 from claude_headspace.kernel.news import is_another_measure
+from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
@@ -81,12 +84,15 @@ from claude_headspace.surfaces.api import (
 from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
+from claude_headspace.surfaces.household import Household
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.named_tokens import NamedTokens
+from claude_headspace.surfaces.page import Page
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.read_model import ReadModel
 from claude_headspace.surfaces.running import DaemonInfo, hold
 from claude_headspace.surfaces.services import Services
+from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
 from claude_headspace.surfaces.wording import without_password
@@ -147,7 +153,14 @@ def _unusable(url: str, reason: str) -> BadConfiguration:
 class Daemon:
     """All parts, wired."""
 
-    def __init__(self, settings: Settings, places: Places, journal: Journal, presence: Presence | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        places: Places,
+        journal: Journal,
+        presence: Presence | None = None,
+        origins: Mapping[str, str] | None = None,
+    ) -> None:
         self._settings = settings
         self._places = places
         self._journal = journal
@@ -190,7 +203,10 @@ class Daemon:
         self.spool = Spool(
             places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
         )
-        self._shelter = Shelter(self.spool, self._hear_now, settings.patience_seconds, self.troubles)
+        self._shelter = Shelter(self.spool, self._hear_now, settings.patience_seconds, self.troubles, self._judge_alone)
+        self._secret = read_secret(places.secret_file)
+        self.sign_ins = SignIns(self._secret, self._clock)
+        household = Household(settings, origins or {}, places, self.sign_ins)
         displays: list[Display] = [Glance(places.glance_file)]
         if settings.tmux_colours:
             displays.append(Colours(settings.host_name))
@@ -216,6 +232,7 @@ class Daemon:
                 self.engine,
                 self._clock,
                 settings,
+                household,
                 caller,
                 self._surroundings,
                 Keyboard(),
@@ -262,16 +279,16 @@ class Daemon:
             return Response(description, media_type="application/json")
 
         starlette = Starlette(
-            routes=[*self.api.routes(), Route("/openapi.json", describe)],
+            routes=[*self.api.routes(), Route("/openapi.json", describe), *self.sign_ins.routes(), *Page().routes()],
             exception_handlers={HeadspaceError: _tell, HTTPException: _tell_http, Exception: _tell_bug},
             lifespan=self._lifespan,
         )
         starlette.router.redirect_slashes = False
-        known = Tokens(read_secret(self._places.secret_file))
+        known = Tokens(self._secret)
         hosts = frozenset(self._settings.allowed_hosts)
         named = NamedTokens(self._journal, self._clock).holder
         is_open = self._settings.ingest == "open"
-        return Guard(_front(hooks, plates, starlette), known, hosts, open_ingest=is_open, named=named)
+        return Guard(_front(hooks, plates, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -361,15 +378,26 @@ class Daemon:
     async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes | Held, bool]:
         if for_claude_alone:
             await self.guard.gather(envelope, asked=True)
-        outcome = await self._shelter.take(envelope)
-        if outcome is None:
-            return (b"" if for_claude_alone else msgspec.json.encode(SPOOLED)), False
+        outcome = await self._shelter.take(envelope, asked=for_claude_alone)
+        if isinstance(outcome, Envelope):
+            verdict = outcome.context.verdict or ABSTAIN
+            return for_claude(envelope.name, verdict) if for_claude_alone else msgspec.json.encode(SPOOLED), False
         if for_claude_alone:
             wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
             if wait is not None and self.holds.wants(outcome.agent, wait):
                 return partial(self.holds.hold, envelope, wait), True
             return for_claude(envelope.name, outcome.verdict), True
         return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate)), True
+
+    async def _judge_alone(self, envelope: Envelope) -> Envelope:
+        """Judge a call without the journal: by the rules, and by what is remembered of its agent.
+
+        It may be stored after all, and is judged there in the same way.
+        """
+        await self.guard.gather(envelope, asked=True)
+        event = decode(envelope)
+        agent = self.sources.known.of_session(event.meta.session_id) or born("", envelope, event)
+        return judged(envelope, self.guard.judge(envelope, agent, last=False))
 
     async def _take(self, envelope: Envelope) -> None:
         """What lay in the spool: news when it fired, which may have been long ago."""
@@ -379,9 +407,16 @@ class Daemon:
             return
         await self.sources.transcripts.tell_until(envelope.fired_at)
         async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
-            await self.guard.gather(envelope, asked=False)
+            if envelope.context.verdict is None:
+                await self.guard.gather(envelope, asked=False)
             hearing = asyncio.ensure_future(self._hear(envelope, envelope.fired_at))
-        await hearing
+        try:
+            await hearing
+        except JournalUnavailable:
+            raise
+        except HeadspaceError:
+            self._shelter.taken(envelope)  # it will be set aside
+            raise
         self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
 
@@ -433,6 +468,8 @@ class Daemon:
             "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
             "stream": self._stream_health(),
         }
+        if self._waking is not None and not self._waking.done():
+            parts = {name: WAITS if part.status == "stopped" else part for name, part in parts.items()}
         ok = all(part.status == "ok" for part in parts.values())
         return Health("ok" if ok else "degraded", __version__, parts)
 
@@ -510,6 +547,9 @@ def _front(hooks: ASGIApp, plates: ASGIApp, others: ASGIApp) -> ASGIApp:
     return front
 
 
+WAITS = PartHealth("waiting", "begins when the database is there")
+
+
 def _part(running: bool, failure: str | None, detail: str) -> PartHealth:
     if not running:
         return PartHealth("stopped", "not running: restart the daemon and see `headspace logs`")
@@ -557,7 +597,12 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], None] = lambda _info: None) -> None:
+def serve(
+    settings: Settings,
+    places: Places,
+    listening: Callable[[DaemonInfo], None] = lambda _info: None,
+    origins: Mapping[str, str] | None = None,
+) -> None:
     """Run the daemon until it is told to stop; `listening` is told where it can be reached."""
     _refuse_open_bind(settings)
     places.make()
@@ -567,7 +612,7 @@ def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], 
         asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
         held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
         presence = Presence(places, host, port, asked, held)
-        daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence)
+        daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence, origins)
         info = _announce(places, listener)
         listening(info)
         try:

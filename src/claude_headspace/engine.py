@@ -367,7 +367,7 @@ class Batch:
         )
         verdict = ABSTAIN
         try:
-            verdict = self._judge(envelope, agent)
+            verdict = envelope.context.verdict or self._judge(envelope, agent)
             envelope = record.envelope = judged(envelope, verdict)
             change = evolve(agent, event)
             record.change, record.publish = change, react(before, change) if announce else ()

@@ -19,6 +19,7 @@ from msgspec import Meta
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.keeping import Keeper
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.wire import HOOKS, STATUS_LINE
 from claude_headspace.ports import Clock
 
@@ -161,8 +162,12 @@ class HookReceiver:
         return await self._seal(event_name(path), body, told, lenient=trusted)
 
     async def seal_told(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Envelope:
-        """An envelope around what lay in the spool."""
-        return await self._seal(event_name(event), payload, notes, lenient=True)
+        """An envelope around what lay in the spool; a call that was judged before brings its verdict."""
+        envelope = await self._seal(event_name(event), payload, notes, lenient=True)
+        if (verdict := _verdict(notes.get(b"verdict"))) is None:
+            return envelope
+        context = msgspec.structs.replace(envelope.context, verdict=verdict)
+        return msgspec.structs.replace(envelope, context=context)
 
     async def _seal(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Envelope:
         received_at = self._clock()
@@ -171,7 +176,7 @@ class HookReceiver:
         context = _context(identity, told, around)
         if kept is not body:
             context = msgspec.structs.replace(context, flaw="the text was broken and has been repaired")
-        envelope_id = new_id()
+        envelope_id, payload = new_id(), self._keep.hook(kept)
         return Envelope(
             id=envelope_id,
             name=name,
@@ -180,7 +185,8 @@ class HookReceiver:
             host=self._host,
             fired_at=self._fired_at(told.get(b"fired-at"), received_at),
             received_at=received_at,
-            payload=self._keep.hook(kept),
+            payload=payload,
+            whole=kept if payload is not kept else None,
             context=await self._with_relatives(context),
             delivery_id=_delivery(told.get(b"delivery-id")) or envelope_id,
         )
@@ -224,6 +230,13 @@ def _delivery(told: bytes | None) -> str | None:
             "Send a UUID as X-Headspace-Delivery-Id.",
         )
     return _text(told)
+
+
+def _verdict(told: bytes | None) -> Verdict | None:
+    try:
+        return msgspec.json.decode(told, type=Verdict) if told else None
+    except msgspec.DecodeError:
+        return None
 
 
 def _text(told: bytes | None) -> str | None:

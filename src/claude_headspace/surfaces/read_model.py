@@ -24,7 +24,7 @@ from claude_headspace.kernel.views import (
     turn_view,
     wait_view,
 )
-from claude_headspace.ports import Clock, Reader, StateRow, StoredEvent
+from claude_headspace.ports import EVERY_EVENT, Clock, EventChoice, Reader, StateRow, StoredEvent
 from claude_headspace.surfaces.past import agent_at
 
 RECENTLY = 24 * 3600 * SECOND
@@ -170,10 +170,13 @@ class ReadModel:
         events = self._reader.events(agent_id=agent_id, after=after, limit=200)
         return any(prompt.split() == wanted for event in events for prompt in prompts_of(decode(event.envelope).fact))
 
-    def events(self, *, reference: str | None, after: int | None, limit: int) -> list[EventView]:
+    def events(
+        self, *, reference: str | None, after: int | None, limit: int, choice: EventChoice = EVERY_EVENT
+    ) -> list[EventView]:
         """The log."""
         agent_id = self.resolve(reference).id if reference else None
-        return [_event_view(stored) for stored in self._reader.events(agent_id=agent_id, after=after, limit=limit)]
+        found = self._reader.events(agent_id=agent_id, after=after, limit=limit, choice=choice)
+        return [_event_view(stored) for stored in found]
 
 
 def prompts_of(fact: Fact) -> Iterator[str]:

@@ -8,17 +8,21 @@ from claude_headspace.inputs.receiver import Surroundings
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.ports import Clock, Journal
 from claude_headspace.surfaces.caller import Caller
+from claude_headspace.surfaces.household import Household
 from claude_headspace.surfaces.read_model import ReadModel
 
 
 class Services(NamedTuple):
-    """The journal, its views, the writer, the clock, the settings; for acts also who asks, where, and the typing."""
+    """The journal, its views, the writer, the clock, the settings, what the daemon was started with; and for acts: who
+    asks, where, and the typing.
+    """
 
     journal: Journal
     model: ReadModel
     engine: Engine
     clock: Clock
     settings: Settings
+    household: Household
     caller: Caller
     surroundings: Surroundings
     keyboard: Keyboard

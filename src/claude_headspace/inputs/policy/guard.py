@@ -132,7 +132,7 @@ class PolicyGuard:
     def _look(self, envelope: Envelope, lapse: str | None) -> Gathered:
         self._refresh()
         root = envelope.context.project_root or ""
-        call = understand(envelope.payload, self.book, home=self._home, project=root)
+        call = understand(envelope.whole or envelope.payload, self.book, home=self._home, project=root)
         return Gathered(self._with_project(root), call, lapse)
 
     def _refresh(self) -> None:
@@ -176,9 +176,12 @@ class PolicyGuard:
 
     # --- judging ---
 
-    def judge(self, envelope: Envelope, agent: Agent) -> Verdict:
-        """The verdict on a call that was gathered. Never raises."""
-        found = self._gathered.pop(envelope.id, None)
+    def judge(self, envelope: Envelope, agent: Agent, *, last: bool = True) -> Verdict:
+        """The verdict on a call that was gathered, which is forgotten then unless it may be asked for again.
+
+        Never raises.
+        """
+        found = self._gathered.pop(envelope.id, None) if last else self._gathered.get(envelope.id)
         if found is None:
             return ABSTAIN
         verdict, lapse = ABSTAIN, found.lapse

@@ -29,6 +29,7 @@ from claude_headspace.surfaces.cli import (
     tokens,
     top,
 )
+from claude_headspace.surfaces.cli import open as page
 
 
 class Entry(NamedTuple):
@@ -99,6 +100,7 @@ COMMANDS = (
         ),
     ),
     Entry("rename", agents.rename, ("headspace rename calm-otter login-fix",)),
+    Entry("open", page.open_page, ("headspace open", "headspace open --print")),
     Entry("status", daemon.status, ("headspace status", "headspace status --json | jq .running")),
     Entry("down", daemon.down, ("headspace down",)),
     Entry(
