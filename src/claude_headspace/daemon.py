@@ -4,6 +4,7 @@
 batches in flight are committed, streams are ended, the database is left clean.
 """
 
+import asyncio
 import contextlib
 import gc
 import os
@@ -32,34 +33,43 @@ from claude_headspace import __version__
 from claude_headspace.config import Places, Settings, claude_config_dirs
 from claude_headspace.engine import Engine, Outcome
 from claude_headspace.errors import BadConfiguration, HeadspaceError
+from claude_headspace.inputs.directives import DirectiveFinder
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, HookEndpoint
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
+from claude_headspace.inputs.rpc import RpcServer
 from claude_headspace.inputs.sources import Sources
 from claude_headspace.inputs.spool import Spool
 from claude_headspace.inputs.surroundings import SurroundingsFinder
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy
+from claude_headspace.kernel.effort.advise import injected
+from claude_headspace.kernel.effort.reading import touch_of
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
+from claude_headspace.outputs.advice import with_advice
 from claude_headspace.outputs.reply import compose, for_claude
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces import openapi
 from claude_headspace.surfaces.api import ENDPOINTS, Api, Health, HookStatus, PartHealth, SpoolStatus
+from claude_headspace.surfaces.efforts import Efforts
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.read_model import ReadModel
+from claude_headspace.surfaces.rpc import Commands
 from claude_headspace.surfaces.running import DaemonInfo, hold
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
 from claude_headspace.surfaces.wording import without_password
 
 log = structlog.get_logger(__name__)
+
+replace = msgspec.structs.replace
 
 GRACE_SECONDS = 3
 FIRST_DRAIN_SECONDS = 0.5
@@ -122,6 +132,20 @@ class Daemon:
         self.spool = Spool(
             places.spool, self._receiver, self._take, wall_clock, settings.max_body_bytes, self._count_refusal
         )
+        self.efforts = Efforts(
+            self.engine,
+            journal,
+            wall_clock,
+            settings.host_name,
+            self._surroundings,
+            self._config_dirs,
+            self._ask_anew,
+        )
+        if presence is not None:
+            presence.also = self.efforts.asked
+        self._directives = DirectiveFinder()
+        commands = Commands(self._receiver, self._hear_asked, self.efforts)
+        self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
         self.api = Api(
             ReadModel(journal, wall_clock),
             self.engine,
@@ -179,6 +203,7 @@ class Daemon:
         await self.spool.first_drain(FIRST_DRAIN_SECONDS)  # what hooks told comes before what is found out without them
         self.sources.start()
         self.reconciler.start()
+        await self.rpc.start()
         if self._presence is not None:
             self._presence.start()
         try:
@@ -186,18 +211,33 @@ class Daemon:
         finally:
             if self._presence is not None:
                 await self._presence.stop()
+            await self.rpc.stop()
             await self.reconciler.stop()
             await self.sources.stop()
             await self.spool.stop()
             await self.engine.stop()
             self._surroundings.close()
+            self._directives.close()
             self._journal.close()
 
     async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> bytes:
-        outcome = await self._hear(envelope, envelope.received_at)
         if for_claude_alone:
-            return for_claude(envelope.name, outcome.verdict)
+            outcome = await self._hear_asked(envelope)
+            return await self._with_advice(envelope.name, for_claude(envelope.name, outcome.verdict), outcome)
+        outcome = await self._hear(envelope, envelope.received_at)
         return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate))
+
+    async def _with_advice(self, event: str, reply: bytes, outcome: Outcome) -> bytes:
+        """What the effort adds. Files are read in a thread, and those that fitted are noted before they are sent."""
+        advice, effort = outcome.advice, outcome.effort
+        if advice is None or effort is None:
+            return reply
+        told = injected(effort.effort, advice)
+        if not advice.preload:
+            return with_advice(event, reply, advice, told).reply
+        spoken = await asyncio.to_thread(with_advice, event, reply, advice, told)
+        await self.efforts.note_loaded(effort, spoken.loaded)
+        return spoken.reply
 
     async def _take(self, envelope: Envelope) -> None:
         """What lay in the spool: news when it fired, which may have been long ago."""
@@ -206,8 +246,26 @@ class Daemon:
         await self._hear(envelope, envelope.fired_at)
         self._count(envelope.name, time.perf_counter() - started)
 
-    async def _hear(self, envelope: Envelope, at: Micros) -> Outcome:
-        outcome = await self.engine.submit(envelope)
+    async def _hear_asked(self, envelope: Envelope) -> Outcome:
+        """A hook that waits for its answer."""
+        return await self._hear(envelope, envelope.received_at, asked=True)
+
+    async def _gather(self, envelope: Envelope) -> Envelope:
+        """What an effort has to know of the paths that a call touched."""
+        touched = touch_of(envelope).path if envelope.name == "PostToolUse" else None
+        found = await self._directives(touched, envelope.context.project_root or "") if touched else ()
+        return replace(envelope, context=replace(envelope.context, directives=found)) if found else envelope
+
+    def _ask_anew(self) -> None:
+        """The first effort began, or the last one ended: the shims learn at once what waits for an answer."""
+        if self._presence is not None:
+            with contextlib.suppress(OSError):
+                self._presence.keep()
+
+    async def _hear(self, envelope: Envelope, at: Micros, *, asked: bool = False) -> Outcome:
+        if self.efforts.any_active:
+            envelope = await self._gather(envelope)
+        outcome = await self.engine.submit(envelope, asked=asked)
         if outcome.strategy is not Strategy.NOBODY:
             self.sources.known.met(outcome.agent)
         if at > (self.reconciler.last_event_at or self._started_at):
@@ -232,6 +290,7 @@ class Daemon:
             "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
             "spool": _part(*self.spool.health()),
             **self._source_health(),
+            "socket": _part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
             "stream": PartHealth("ok", f"{self.broadcaster.readers} readers"),
         }
         ok = all(part.status == "ok" for part in parts.values())

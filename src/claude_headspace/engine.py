@@ -19,6 +19,7 @@ from itertools import islice
 import msgspec
 import structlog
 
+from claude_headspace.desk import Desk
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.birth import born, claims
@@ -35,6 +36,10 @@ from claude_headspace.kernel.correlate import (
 )
 from claude_headspace.kernel.decide import ABSTAIN, Policy, Verdict, decide
 from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.effort.acts import is_act
+from claude_headspace.kernel.effort.advice import Advice
+from claude_headspace.kernel.effort.nouns import EffortOutcome
+from claude_headspace.kernel.effort.resolve import is_at_work
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentRenamed, Event
@@ -56,6 +61,8 @@ class Outcome(msgspec.Struct, frozen=True):
     strategy: Strategy
     verdict: Verdict = ABSTAIN
     duplicate: bool = False
+    effort: EffortOutcome | None = None
+    advice: Advice | None = None
 
 
 class Submission(msgspec.Struct):
@@ -66,6 +73,8 @@ class Submission(msgspec.Struct):
     future: "asyncio.Future[Outcome]"
     announce: bool = True
     """Whether others are told; what is only brought in from the past is no news."""
+    asked: bool = False
+    """Whether whoever sent it waits for an answer and acts on it."""
 
 
 Answer = Outcome | HeadspaceError
@@ -112,12 +121,14 @@ class Engine:
         if self._loop is not None:
             await self._loop
 
-    async def submit(self, envelope: Envelope, agent_id: str | None = None, *, announce: bool = True) -> Outcome:
+    async def submit(
+        self, envelope: Envelope, agent_id: str | None = None, *, announce: bool = True, asked: bool = False
+    ) -> Outcome:
         """Hand in an envelope and wait until it is stored. `agent_id` is for senders who know whose it is."""
         if self._closed:
             raise JournalUnavailable("stopping", "The daemon is stopping.", "Send it again in a moment.")
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce))
+        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce, asked))
         return await future
 
     async def _run(self) -> None:
@@ -173,6 +184,7 @@ class Batch:
         self._agents: dict[str, Agent] = {}
         self._owners: dict[Identity, str] = {}
         self._deliveries: dict[str, Outcome] = {}
+        self._desk = Desk(transaction, self._is_alive)
         self.records: list[Record] = []
 
     def take(self, submission: Submission) -> Answer:
@@ -183,6 +195,8 @@ class Batch:
             return stored
         if envelope.name == PROBE:
             return self._keep_probe(envelope, event)
+        if is_act(envelope):
+            return self._act(envelope, event)
         known = identities(envelope, event)
         found = self._find([*known.values(), *ancestors(envelope)])
         try:
@@ -190,7 +204,7 @@ class Batch:
             self._refuse_taken_name(agent, event)
         except HeadspaceError as refusal:
             return refusal
-        return self._apply(envelope, event, agent, strategy, found, announce=submission.announce)
+        return self._apply(envelope, event, agent, strategy, found, submission)
 
     def _known_delivery(self, envelope: Envelope, event: Event) -> Outcome | None:
         delivery_id = envelope.delivery_id
@@ -280,8 +294,7 @@ class Batch:
         agent: Agent | None,
         strategy: Strategy,
         found: dict[Identity, Found],
-        *,
-        announce: bool,
+        submission: Submission,
     ) -> Outcome:
         """Decide, evolve, react. What cannot be understood is kept as it is and changes nothing."""
         before = agent
@@ -305,7 +318,7 @@ class Batch:
         try:
             verdict = decide(self._policy, agent, event)
             change = evolve(agent, event)
-            record.change, record.publish = change, react(before, change) if announce else ()
+            record.change, record.publish = change, react(before, change) if submission.announce else ()
             record.anomaly = "; ".join(change.anomalies) or None
             agent = change.agent
         except Exception as error:
@@ -313,7 +326,25 @@ class Batch:
             record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
             record.claims = ()
             return self._remember(record, Outcome(agent, strategy))
-        return self._keep(record, agent, Outcome(agent, strategy, verdict))
+        followed = self._desk.follow(envelope, event, agent, asked=submission.asked)
+        record.envelope, record.efforts = followed.envelope, (followed.change,) if followed.change else ()
+        record.anomaly = "; ".join(filter(None, (record.anomaly, followed.anomaly))) or None
+        advice = followed.envelope.context.advice
+        outcome = self._keep(record, agent, Outcome(agent, strategy, verdict, effort=followed.outcome, advice=advice))
+        self.records += followed.records
+        return outcome
+
+    def _act(self, envelope: Envelope, event: Event) -> Answer:
+        """What somebody did to an effort changes no agent."""
+        try:
+            record, outcome = self._desk.act(envelope)
+        except HeadspaceError as refusal:
+            return refusal
+        return self._remember(record, Outcome(born("", envelope, event), Strategy.EFFORT, effort=outcome))
+
+    def _is_alive(self, agent_id: str) -> bool:
+        agent = self._agent(agent_id)
+        return agent is not None and is_at_work(agent)
 
     def _keep_probe(self, envelope: Envelope, event: Event) -> Outcome:
         """A test of the way in is written down and changes nothing."""

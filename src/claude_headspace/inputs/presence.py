@@ -9,7 +9,7 @@ session that one happened to be started from. The shims look each time, so they 
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 
 from claude_headspace.config import Places
@@ -30,6 +30,8 @@ class Presence(Loop):
         self._line = f"{_REACHED_BY.get(host, host)} {port} {os.getpid()}\n".encode()
         names = set(asked)
         self._asked = set(HOOKS) if EVERY in names else {name for name in names if name.isidentifier()}
+        self.also: Callable[[], Collection[str]] = tuple
+        """Further events that somebody wants to answer at the moment."""
 
     async def stop(self) -> None:
         """Withdraw: from now on events are only told."""
@@ -46,7 +48,7 @@ class Presence(Loop):
     def keep(self) -> None:
         """Put the sign up where it is missing, and take away the mark of a daemon that does not answer."""
         self._places.silent_file.unlink(missing_ok=True)
-        self._ask_for(self._asked)
+        self._ask_for(self._asked | set(self.also()))
         try:
             is_up = self._places.address_file.read_bytes() == self._line
         except FileNotFoundError:

@@ -5,6 +5,7 @@ forgotten.
 """
 
 from claude_headspace.journal import schema
+from claude_headspace.journal.efforts import KnownEfforts
 from claude_headspace.journal.rows import Projection
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Identity
@@ -19,6 +20,7 @@ class Cache:
     def __init__(self) -> None:
         self._agents: dict[str, Agent] = {}
         self._owners: dict[tuple[str, str], str] = {}
+        self.efforts = KnownEfforts()
 
     def agent(self, agent_id: str) -> Agent | None:
         """An agent, if it is remembered."""
@@ -36,6 +38,7 @@ class Cache:
         for key, row in projection.tables[schema.identities].items():
             self._owners.pop(key, None)
             self._owners[key] = row["agent_id"]
+        self.efforts.learn(projection.efforts.values())
         _trim(self._agents, AGENTS)
         _trim(self._owners, IDENTITIES)
 
@@ -43,6 +46,7 @@ class Cache:
         """Know nothing: the projections were made anew."""
         self._agents.clear()
         self._owners.clear()
+        self.efforts.forget()
 
 
 def _trim(memory: dict[object, object] | dict[str, Agent] | dict[tuple[str, str], str], limit: int) -> None:

@@ -10,16 +10,21 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.birth import born, claims
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.effort.advance import Ledger
+from claude_headspace.kernel.effort.nouns import EffortChange
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.ports import UNDERSTANDING_FAILED, Difference, StoredEvent
 
 
 def project(events: Iterable[StoredEvent]) -> tuple[Projection, int]:
     """Everything that follows from a log, and how many events it has."""
-    projection, agents, count = Projection(), dict[str, Agent](), 0
+    projection, agents, efforts, count = Projection(), dict[str, Agent](), Ledger(), 0
     for stored in events:
         count += 1
         if stored.strategy is Strategy.NOBODY:
+            continue
+        if stored.strategy is Strategy.EFFORT:
+            _take_effort(projection, efforts.read(stored.envelope, decode(stored.envelope), None))
             continue
         if stored.anomaly is not None and stored.anomaly.startswith(UNDERSTANDING_FAILED):
             continue
@@ -28,8 +33,14 @@ def project(events: Iterable[StoredEvent]) -> tuple[Projection, int]:
         change = evolve(agent, event)
         agents[stored.agent_id] = change.agent
         projection.take(stored.seq, change, claims(agent, stored.envelope, event))
+        _take_effort(projection, efforts.read(stored.envelope, event, change.agent))
     projection.rows(_nobody)
     return projection, count
+
+
+def _take_effort(projection: Projection, change: EffortChange | None) -> None:
+    if change is not None:
+        projection.take_effort(change)
 
 
 def _nobody(_agent_id: str) -> None:

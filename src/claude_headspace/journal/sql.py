@@ -22,6 +22,7 @@ from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal import replay, rows, schema
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
+from claude_headspace.journal.efforts import EffortLookups, EffortReading
 from claude_headspace.journal.migrate import upgrade
 from claude_headspace.journal.rows import Projection, Row
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
@@ -76,7 +77,7 @@ SQLITE = (
 """How we use SQLite: durable, and quick about it."""
 
 
-class SqlJournal:
+class SqlJournal(EffortReading):
     """What is remembered, in a database."""
 
     def __init__(self, url: str) -> None:
@@ -344,12 +345,13 @@ class SqlJournal:
         self._thread.shutdown()
 
 
-class SqlTransaction:
+class SqlTransaction(EffortLookups):
     """One batch of the writer."""
 
     def __init__(self, connection: Connection, cache: Cache) -> None:
         self.connection = connection
         self._cache = cache
+        self.known_efforts = cache.efforts
         self.projection = Projection()
 
     def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
@@ -417,6 +419,8 @@ class SqlTransaction:
             events.append(rows.event_row(seq, record))
             if record.change is not None:
                 self.projection.take(seq, record.change, record.claims)
+            for change in record.efforts:
+                self.projection.take_effort(change)
             for publish in record.publish:
                 seq += 1
                 messages.append(rows.stream_message(seq, publish))

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from claude_headspace.kernel import facts, wire
+from claude_headspace.kernel.effort.acts import ACTS
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Ask, Event, Fact, Meta
 from claude_headspace.kernel.reading import (
@@ -253,4 +254,5 @@ def _decode_operator(envelope: Envelope) -> Event:
     if envelope.name == "AgentRenamed":
         shape, anomaly = tolerant(envelope.payload, _Renaming)
         return Event(_bare_meta(envelope), facts.AgentRenamed(shape.name), envelope.context, anomaly)
-    return Event(_bare_meta(envelope), facts.Observed(), envelope.context, f"unknown act {envelope.name}")
+    anomaly = None if envelope.name in ACTS else f"unknown act {envelope.name}"
+    return Event(_bare_meta(envelope), facts.Observed(), envelope.context, anomaly)

@@ -260,6 +260,12 @@ class TurnClosed(msgspec.Struct, frozen=True):
     pending: int = 0
 
 
+class ContextArrived(msgspec.Struct, frozen=True):
+    """Texts that Headspace sent are in the model's context: the transcript shows their marks."""
+
+    marks: tuple[str, ...]
+
+
 class UsageMeasured(msgspec.Struct, frozen=True, kw_only=True):
     """What the context holds and what the session has cost, as far as it is told."""
 
@@ -330,6 +336,7 @@ Fact = (
     | PromptQueued
     | PromptUnqueued
     | TurnClosed
+    | ContextArrived
     | UsageMeasured
     | ClientReported
     | ClientVanished

@@ -19,6 +19,7 @@ STREAM = {
     "turn_updated": "A turn is known better: its exact time, its intent or its command.",
     "wait_opened": "An agent needs a human, with the ways to answer.",
     "wait_closed": "It does not any more, and why.",
+    "effort_changed": "Something was done to an effort: `effort` is its whole JSON.",
     "gap": "What came between can no longer be replayed: read the board anew.",
 }
 STREAM_TYPES = tuple(STREAM)
