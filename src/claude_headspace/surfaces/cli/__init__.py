@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from claude_headspace.surfaces.cli import agents, daemon, doctor, following, history, install, setup
+from claude_headspace.surfaces.cli import agents, daemon, doctor, effort, fleet, following, history, install, rpc, setup
 
 
 class Entry(NamedTuple):
@@ -53,6 +53,16 @@ COMMANDS = (
         ("headspace doctor", "headspace doctor --json | jq '.places[].checks[] | select(.status != \"ok\")'"),
     ),
     Entry("import", history.import_history, ("headspace import --dry-run", "headspace import")),
+    Entry("fleet", fleet.fleet, ("headspace fleet", "headspace fleet --paint", "headspace fleet --json | jq .status")),
+    Entry(
+        "rpc",
+        rpc.rpc,
+        (
+            "headspace rpc ping",
+            "headspace rpc effort.list '{\"all\": true}'",
+            "headspace rpc hooks.stop - <a.json",
+        ),
+    ),
     Entry("config", setup.config, ("headspace config", "headspace config --json | jq .settings.port.value")),
     Entry(
         "token",
@@ -61,12 +71,35 @@ COMMANDS = (
     ),
 )
 
+EFFORT_COMMANDS = (
+    Entry(
+        "start",
+        effort.start,
+        (
+            "headspace effort start brainstorm --title 'Faster checkout'",
+            "headspace effort start fix --metadata '{\"heartbeat_limit\": 20}'",
+        ),
+    ),
+    Entry("list", effort.list_efforts, ("headspace effort list --all",)),
+    Entry("show", effort.show, ("headspace effort show", "headspace effort show --json | jq .messages")),
+    Entry("open", effort.open_session, ("headspace effort open",)),
+    Entry("phase", effort.phase, ("headspace effort phase testing",)),
+    Entry("log", effort.log, ("headspace effort log 'The cache was stale; fixed in load().'",)),
+    Entry("set", effort.configure, ('headspace effort set \'{"gates": {"directives": ["AGENTS.md"]}}\'',)),
+    Entry("inject", effort.inject, ("headspace effort inject 'The API changed: see docs/api.md'",)),
+    Entry("dehydrate", effort.dehydrate, ("headspace effort dehydrate 'Done: … Next: …' --file src/load.py",)),
+    Entry("finish", effort.finish, ("headspace effort finish 'Released.'",)),
+)
+
 
 def build(first: Sequence[Entry] = ()) -> typer.Typer:
     """The application, with further commands before those of the table."""
     app = group("Mission control for Claude Code: what every agent is doing, who waits for whom, live.")
     app.callback(epilog=_lines("First steps:", "headspace serve", "headspace list    (in another terminal)"))(_options)
     add(app, (*first, *COMMANDS))
+    efforts = group("Make an effort: work that outlives sessions.")
+    add(efforts, EFFORT_COMMANDS)
+    app.add_typer(efforts, name="effort")
     return app
 
 
