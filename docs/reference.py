@@ -136,6 +136,17 @@ def _plain(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
+def socket_commands() -> str:
+    """The socket's commands about efforts, with what they take."""
+    from claude_headspace.surfaces.efforts import COMMANDS
+
+    rows = [
+        f"| `{name}` | {', '.join(f'`{field}`' for field in command.takes.__struct_encode_fields__)} | {command.about} |"
+        for name, command in COMMANDS.items()
+    ]
+    return "\n".join(["| command | takes | |", "|---|---|---|", *rows])
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "state machine": state_machine,
     "settings": settings,
@@ -144,6 +155,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "endpoints": endpoints,
     "stream": stream,
     "commands": commands,
+    "socket commands": socket_commands,
 }
 
 

@@ -158,8 +158,12 @@ def _context_arrived(change: EffortChange, event: Event, _agent: Agent, _envelop
 
 
 def _noticed(change: EffortChange, event: Event, agent: Agent, envelope: Envelope) -> None:
-    """Everything else tells that its window is there, and some of it is a signal."""
-    _window_of(change, event, agent)
+    """Everything else tells that its window is there, and some of it is a signal.
+
+    What stops without a type, at a compaction, is no sub-agent: only a start or a call opens a window for one.
+    """
+    if event.meta.subagent_id is None or isinstance(event.fact, facts.SubagentStarted):
+        _window_of(change, event, agent)
     told = signal_of(envelope)
     if told is not None:
         _say(change, event, "signal", told, agent)
@@ -168,14 +172,14 @@ def _noticed(change: EffortChange, event: Event, agent: Agent, envelope: Envelop
 def signal_of(envelope: Envelope) -> str | None:
     """What a team's coordinator should know of an event."""
     told = string_fields(envelope.payload, "teammate_name", "team_name", "task_subject", "task_id")
-    who = told.get("teammate_name", "A teammate")
     team = f" ({told['team_name']})" if "team_name" in told else ""
+    who = one_line(told.get("teammate_name", "A teammate") + team, 200)
     match envelope.name:
         case "TeammateIdle":
-            return f"{one_line(who, 100)}{one_line(team, 100)} has nothing to do."
+            return f"{who} has nothing to do."
         case "TaskCompleted":
             subject = told.get("task_subject") or told.get("task_id", "a task")
-            return f"{one_line(who, 100)}{one_line(team, 100)} completed: {one_line(subject)}"
+            return f"{who} completed: {one_line(subject)}"
         case _:
             return None
 
