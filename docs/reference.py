@@ -141,7 +141,7 @@ def socket_commands() -> str:
     from claude_headspace.surfaces.efforts import COMMANDS
 
     rows = [
-        f"| `{name}` | {', '.join(f'`{field}`' for field in command.takes.__struct_encode_fields__)} | {command.about} |"
+        f"| `{name}` | {', '.join(f'`{field}`' for field in command.takes.__struct_fields__)} | {command.about} |"
         for name, command in COMMANDS.items()
     ]
     return "\n".join(["| command | takes | |", "|---|---|---|", *rows])

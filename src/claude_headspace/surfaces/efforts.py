@@ -38,17 +38,18 @@ SHORTEST_PREFIX = 4
 MOST_PATHS = 200
 
 
-class Which(msgspec.Struct, rename="camel", kw_only=True):
+class Which(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """The effort that is meant: by its id or the beginning of it, else by where and who one is."""
 
     effort: Name | None = None
     cwd: Place | None = None
 
 
-class Starting(Which, rename="camel", kw_only=True):
+class Starting(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A new effort."""
 
     skill: Name
+    cwd: Place | None = None
     mode: Name = ""
     task_dir: Place | None = None
     title: Name = ""
@@ -60,38 +61,44 @@ class Starting(Which, rename="camel", kw_only=True):
     preload: tuple[Place, ...] = ()
 
 
-class Saying(Which, rename="camel", kw_only=True):
-    """A text: a log entry, what is handed over, a message for the agent."""
+class Saying(Which, kw_only=True, forbid_unknown_fields=True):
+    """A text: a log entry, a message for the agent."""
 
     text: Text
+
+
+class Handing(Saying, kw_only=True, forbid_unknown_fields=True):
+    """What is handed over, with the files to read."""
+
     files: tuple[Place, ...] = ()
 
 
-class Finishing(Which, rename="camel", kw_only=True):
+class Finishing(Which, kw_only=True, forbid_unknown_fields=True):
     """The end of an effort, with a last word."""
 
     text: Text = ""
 
 
-class Phasing(Which, rename="camel", kw_only=True):
+class Phasing(Which, kw_only=True, forbid_unknown_fields=True):
     """Another phase."""
 
     phase: Name
 
 
-class Setting(Which, rename="camel", kw_only=True):
+class Setting(Which, kw_only=True, forbid_unknown_fields=True):
     """Other metadata."""
 
     metadata: Metadata
 
 
-class Listing(msgspec.Struct, rename="camel"):
+class Listing(msgspec.Struct, forbid_unknown_fields=True):
     """Which efforts to list."""
 
     all: bool = False
+    cwd: Place | None = None
 
 
-class Discovering(msgspec.Struct, rename="camel", kw_only=True):
+class Discovering(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """The paths whose instruction files are wanted."""
 
     paths: tuple[Place, ...] = ()
@@ -203,7 +210,7 @@ class Efforts:
         await self._do(acts.SessionOpened(effort_id=effort.id, holder=agent.id if agent else None))
         return {"effortId": effort.id, "context": introduction(effort), "dehydratedContext": recovery(effort)}
 
-    async def dehydrate(self, given: Saying, env: Env) -> object:
+    async def dehydrate(self, given: Handing, env: Env) -> object:
         """Hand over to the next session."""
         effort = await self._meant(given, env)
         agent = await asyncio.to_thread(self._caller, env)
@@ -348,8 +355,8 @@ COMMANDS: dict[str, EffortCommand] = {
     "effort.log": EffortCommand(Saying, Efforts.log, "write down what was done: the heartbeat begins anew"),
     "effort.set": EffortCommand(Setting, Efforts.set, "change the metadata: limits, guards, gates"),
     "effort.inject": EffortCommand(Saying, Efforts.inject, "queue a text for the agent"),
-    "effort.dehydrate": EffortCommand(Saying, Efforts.dehydrate, "hand over to the next session"),
-    "session.finish": EffortCommand(Saying, Efforts.dehydrate, "the same, by the engine's name"),
+    "effort.dehydrate": EffortCommand(Handing, Efforts.dehydrate, "hand over to the next session"),
+    "session.finish": EffortCommand(Handing, Efforts.dehydrate, "the same, by the engine's name"),
     "effort.finish": EffortCommand(Finishing, Efforts.finish, "end it"),
     "agent.directives.discover": EffortCommand(
         Discovering, Efforts.discover, "which instruction files belong to paths"

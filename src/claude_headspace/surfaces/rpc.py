@@ -47,7 +47,7 @@ class Commands:
         if (hook := HOOK_COMMANDS.get(name)) is not None:
             return await self._hook(hook, args, env)
         if name in efforts.COMMANDS:
-            return await self._efforts(name, args, env)
+            return await self._efforts(name, msgspec.Raw(snake_case(args)), env)
         if name == "ping":
             return "pong"
         raise BadRequest(
@@ -69,11 +69,13 @@ def names() -> list[str]:
 
 
 def snake_case(args: msgspec.Raw) -> bytes:
-    """A payload with its fields as Claude Code spells them; what is in them stays as it is."""
+    """Arguments with their names as Claude Code spells them; what is in them stays as it is."""
     try:
         members = _members.decode(args)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         raise BadRequest(
-            "bad_arguments", f"The arguments are no JSON object: {error}.", "Send the hook's payload as `args`."
+            "bad_arguments",
+            f"The arguments are no JSON object: {error}.",
+            "Send an object as `args`: for a hook its payload.",
         ) from error
     return msgspec.json.encode({_HUMP.sub("_", name).lower(): value for name, value in members.items()})

@@ -150,8 +150,8 @@ def finish(
 def _call(command: str, arguments: "Json", effort: str | None) -> Any:
     from claude_headspace.surfaces.socket import call
 
-    here = {"cwd": str(Path.cwd()), "effort": effort} if command != "effort.list" else {}
-    return call(command, {**arguments, **here})
+    named = {"effort": effort} if effort else {}
+    return call(command, {"cwd": str(Path.cwd()), **arguments, **named})
 
 
 def _done(
