@@ -40,11 +40,11 @@ class House:
         """A shell command is about to run."""
         return self.hook("PreToolUse", tool_name="Bash", tool_input={"command": command}, **told)
 
-    def headspace(self, *arguments: str, env: dict[str, str] | None = None) -> str:
+    def headspace(self, *arguments: str) -> str:
         """Run a command as the agent would, in its shell."""
         done = subprocess.run(
             [sys.executable, "-m", "claude_headspace", *arguments],
-            env={**environment(self.daemon.home), "CLAUDE_CODE_SESSION_ID": SESSION, **(env or {})},
+            env={**environment(self.daemon.home), "CLAUDE_CODE_SESSION_ID": SESSION},
             cwd=self.root,
             capture_output=True,
             text=True,
@@ -54,10 +54,15 @@ class House:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    def do(self, name: str, env: dict[str, str] | None = None, **args: Any) -> dict[str, Any]:
+        """Do something to the effort, as the command line does it."""
+        who = {"CLAUDE_CODE_SESSION_ID": SESSION, **(env or {})}
+        found: dict[str, Any] = call(self.daemon, f"effort.{name}", {"cwd": str(self.root), **args}, who)
+        return found
+
     def effort(self) -> dict[str, Any]:
         """The effort as it is."""
-        found: dict[str, Any] = json.loads(self.headspace("effort", "show", "--json"))
-        return found
+        return self.do("show")
 
     @property
     def asked(self) -> set[str]:
@@ -81,9 +86,9 @@ def test_whoever_never_starts_an_effort_notices_nothing(house: House) -> None:
     assert house.asked == set()
     for event in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"):
         assert house.hook(event) == {}
-    house.headspace("effort", "start", "fix")
+    house.do("start", skill="fix")
     assert house.asked == {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"}
-    house.headspace("effort", "finish")
+    house.do("finish")
     assert house.asked == set()
     assert house.hook("SessionStart", source="startup") == {}
 
@@ -91,8 +96,8 @@ def test_whoever_never_starts_an_effort_notices_nothing(house: House) -> None:
 def test_startup_flow(house: House) -> None:
     """A session starts: the files to preload and what was handed over are in what the client reads."""
     (house.root / "notes.md").write_text("Mind the gap.")
-    house.headspace("effort", "start", "fix", "--preload", "notes.md", "--preload", "missing.md")
-    house.headspace("effort", "dehydrate", "The parser is half done.")
+    house.do("start", skill="fix", preload=["notes.md", "missing.md"])
+    house.do("dehydrate", text="The parser is half done.")
     told = house.hook("SessionStart", source="startup")["additionalContext"]
     for part in ("fix #1", "Mind the gap.", "The parser is half done.", "missing.md (0 bytes): left out"):
         assert part in told
@@ -111,7 +116,7 @@ def test_tool_call_flow(house: House) -> None:
     assert house.tool("headspace effort log 'Found it.'") == {}
     house.headspace("effort", "log", "Found it.")
     assert house.tool() == {}
-    house.headspace("effort", "inject", "The API changed.")
+    house.do("inject", text="The API changed.")
     assert "The API changed." in house.hook("PostToolUse", tool_name="Bash")["additionalContext"]
     assert house.hook("PostToolUse", tool_name="Bash") == {}
     assert house.effort()["injections"][0]["delivery"] == "delivered"
@@ -119,12 +124,12 @@ def test_tool_call_flow(house: House) -> None:
 
 def test_overflow_flow(house: House) -> None:
     """Full → asked to hand over, once → another session with the payload, linked to the one before."""
-    house.headspace("effort", "start", "fix", "--metadata", '{"overflow_at": 1}')
+    house.do("start", skill="fix", metadata={"overflow_at": 1})
     house.hook("SessionStart", source="startup")
     _measure(house, 150_000)
     assert "headspace effort dehydrate" in house.tool()["additionalContext"]
     assert house.tool() == {}
-    house.headspace("effort", "dehydrate", "Next: the lexer.", "--file", "lexer.py")
+    house.do("dehydrate", text="Next: the lexer.", files=["lexer.py"])
     house.hook("PreCompact", trigger="auto")
     told = house.hook("SessionStart", source="compact")["additionalContext"]
     assert "Next: the lexer." in told
@@ -178,7 +183,7 @@ def test_an_effort_survives_a_killed_daemon(tmp_path: Path) -> None:
 
 def test_no_process_id_owns_an_effort(house: House) -> None:
     """The next client, another process, goes on with it as soon as the first is gone."""
-    house.headspace("effort", "start", "fix")
+    house.do("start", skill="fix")
     here = {"sessionId": "first", "cwd": str(house.root)}
     call(house.daemon, "hooks.sessionStart", here, {"CLAUDE_PID": str(os.getpid())})
     call(house.daemon, "hooks.sessionEnd", {**here, "reason": "other"}, {"CLAUDE_PID": str(os.getpid())})
@@ -200,8 +205,8 @@ def some_processes(number: int) -> Iterator[list[int]]:
 
 def test_a_fleets_panes_have_their_own_efforts(house: House) -> None:
     """`AGENT_ID` in the client's environment decides: the script passes it on."""
-    house.headspace("effort", "start", "fix", env={"AGENT_ID": "main:1"})
-    house.headspace("effort", "start", "review", env={"AGENT_ID": "main:2"})
+    house.do("start", {"AGENT_ID": "main:1"}, skill="fix")
+    house.do("start", {"AGENT_ID": "main:2"}, skill="review")
     with some_processes(3) as pids:
         for pane, skill, pid in (("main:1", "fix", pids[0]), ("main:2", "review", pids[1])):
             env = {"AGENT_ID": pane, "CLAUDE_PID": str(pid)}
@@ -214,8 +219,8 @@ def test_a_fleets_panes_have_their_own_efforts(house: House) -> None:
 def test_one_answer_holds_all_that_a_result_brings(house: House) -> None:
     """Messages, dialogue and instruction files of a call come of one round trip; no file is written for them."""
     (house.root / "AGENTS.md").write_text("x")
-    house.headspace("effort", "start", "fix")
-    house.headspace("effort", "inject", "Look.")
+    house.do("start", skill="fix")
+    house.do("inject", text="Look.")
     questions = {"questions": [{"question": "Which?", "options": []}], "file_path": str(house.root / "a.py")}
     told = house.hook("PostToolUse", tool_name="AskUserQuestion", tool_input=questions)
     effort = house.effort()
