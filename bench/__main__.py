@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    names = "\n".join(f"  {name:<8} {benchmark.tells}" for name, benchmark in BENCHMARKS.items())
+    names = "\n".join(f"  {name:<12} {benchmark.tells}" for name, benchmark in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog="bench",
         description="Measure Headspace against its budgets.",

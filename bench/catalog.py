@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import evolve, idle, ingest, rpc, shim, start, stream
+from bench import evolve, idle, ingest, real_client, rpc, shim, start, stream
 from bench.options import Options
 from bench.report import Row
 
@@ -18,11 +18,12 @@ class Benchmark:
 
 BENCHMARKS: dict[str, Benchmark] = {
     "shim": Benchmark("what one hook costs, with the daemon up and down, beside `sh -c true`", shim.run),
+    "real_client": Benchmark(
+        "what hooks add to a call of the real Claude Code, and how soon each state is shown", real_client.run
+    ),
     "ingest": Benchmark("hook events a second through a real daemon, beside an endpoint that does nothing", ingest.run),
     "stream": Benchmark("from a hook to the message on the event stream, at 500 hooks a second", stream.run),
-    "rpc": Benchmark(
-        "from a call over the socket to its answer, at 500 calls a second", rpc.run
-    ),
+    "rpc": Benchmark("from a call over the socket to its answer, at 500 calls a second", rpc.run),
     "evolve": Benchmark("the kernel alone: events a second decoded and evolved in memory", evolve.run),
     "idle": Benchmark(
         "what sixty quiet sessions cost, and how soon an interrupt is seen that only files tell", idle.run

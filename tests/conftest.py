@@ -26,6 +26,8 @@ SCRATCH_PLACES = {
     "XDG_RUNTIME_DIR": "run",
     "XDG_STATE_HOME": "state",
 }
+CACHE = "HEADSPACE_TEST_CACHE"
+"""Where programs that tests install are kept: in the real home, for the next time."""
 INHERITED_PREFIXES = ("CLAUDE", "HEADSPACE_", "TMUX", "XDG_")
 
 
@@ -53,6 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
         shutil.rmtree(scratch, ignore_errors=True)
 
     config.add_cleanup(move_back)
+    cache = real_environment.get(CACHE) or str(Path.home() / ".cache" / "headspace-tests")
     for name in real_environment:
         if name.startswith(INHERITED_PREFIXES):
             del os.environ[name]
@@ -60,6 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
         directory = scratch / place
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.environ[name] = str(directory)
+    os.environ[CACHE] = cache
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -83,8 +83,12 @@ class Stream:
 
     def __init__(self, port: int, path: str, headers: Mapping[str, str]) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT_SECONDS)
-        self._connection.request("GET", path, headers=dict(headers))
-        self.response = self._connection.getresponse()
+        try:
+            self._connection.request("GET", path, headers=dict(headers))
+            self.response = self._connection.getresponse()
+        except BaseException:
+            self._connection.close()
+            raise
         assert self.response.status == 200, self.response.read()
         assert self.response.headers["content-type"].startswith("text/event-stream")
         assert self._block().comment == "connected"

@@ -1,5 +1,6 @@
 """Settings and places: where each value comes from, and that a wrong one is named with the place it stands in."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -51,7 +52,7 @@ def sample(kind: Any) -> Any:
     """A value of a setting's type, other than any default."""
     if get_origin(kind) is Literal:
         return get_args(kind)[-1]
-    return {int: 2048, float: 1.5, str: "text", tuple: ("a", "b")}[get_origin(kind) or kind]
+    return {int: 2048, float: 1.5, str: "text", tuple: ("a", "b"), bool: True}[get_origin(kind) or kind]
 
 
 def test_every_setting_can_come_from_everywhere(places: Places) -> None:
@@ -62,7 +63,7 @@ def test_every_setting_can_come_from_everywhere(places: Places) -> None:
         text = ",".join(value) if isinstance(value, tuple) else str(value)
         assert getattr(load_settings(places, {f"HEADSPACE_{name.upper()}": text}), name) == value
         written = list(value) if isinstance(value, tuple) else value
-        places.config_file.write_text(f"{name} = {written!r}\n")
+        places.config_file.write_text(f"{name} = {json.dumps(written)}\n")
         assert getattr(load_settings(places, {}), name) == value
         places.config_file.unlink()
     described = {name: (default, description) for name, default, description in describe_settings()}

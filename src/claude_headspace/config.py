@@ -53,6 +53,18 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             "which costs less."
         ),
     ] = ()
+    hold_seconds: Annotated[
+        float,
+        Meta(
+            description="How long a question of Claude Code can be answered through Headspace, in seconds. Its own "
+            "dialog stays usable all the while. 0: never.",
+            ge=0,
+            le=86_000,
+        ),
+    ] = 3600.0
+    hold_headless: Annotated[
+        bool, Meta(description="Whether clients that nobody sits in front of (`claude -p`) wait for an answer too.")
+    ] = False
     machine: Annotated[str, Meta(description="This machine's name on the board; empty takes the host name.")] = ""
     max_body_bytes: Annotated[int, Meta(description="Largest request body; a larger one gets 413.", ge=1024)] = 8 * MIB
     heartbeat_seconds: Annotated[float, Meta(description="Pause between heartbeat comments of the stream.", gt=0)] = (

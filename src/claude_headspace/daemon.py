@@ -13,7 +13,7 @@ import socket
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -35,7 +35,7 @@ from claude_headspace.engine import Engine, Outcome
 from claude_headspace.errors import BadConfiguration, HeadspaceError
 from claude_headspace.inputs.directives import DirectiveFinder
 from claude_headspace.inputs.history import History
-from claude_headspace.inputs.http import HOOKS, HookEndpoint
+from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
@@ -45,17 +45,30 @@ from claude_headspace.inputs.spool import Spool
 from claude_headspace.inputs.surroundings import SurroundingsFinder
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
 from claude_headspace.kernel.correlate import Strategy
+from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.effort.advise import injected
 from claude_headspace.kernel.effort.reading import touch_of
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
 from claude_headspace.outputs.advice import with_advice
+from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.reply import compose, for_claude
-from claude_headspace.ports import Journal
+from claude_headspace.ports import Journal, StreamMessage
 from claude_headspace.surfaces import openapi
-from claude_headspace.surfaces.api import ENDPOINTS, Api, Health, HookStatus, PartHealth, SpoolStatus
+from claude_headspace.surfaces.answering import Answering
+from claude_headspace.surfaces.api import (
+    ENDPOINTS,
+    Api,
+    Health,
+    HookStatus,
+    PartHealth,
+    SpoolStatus,
+    operator_envelope,
+)
+from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.efforts import Efforts
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
 from claude_headspace.surfaces.metrics import Metrics
@@ -116,7 +129,8 @@ class Daemon:
         self._presence = presence
         self.metrics = Metrics()
         self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, counts.last_seq)
-        self.engine = Engine(journal, self.broadcaster.publish, lambda: str(uuid.uuid4()), self.metrics.committed)
+        self.holds = Holds(journal, self._act, wall_clock, settings.hold_seconds, headless=settings.hold_headless)
+        self.engine = Engine(journal, self._publish, lambda: str(uuid.uuid4()), self.metrics.committed)
         self._surroundings = SurroundingsFinder()
         self.sources = Sources(
             settings.host_name,
@@ -158,7 +172,14 @@ class Daemon:
             self.status,
             lambda: self.spool.counts().depth,
             self._history(),
+            Answering(journal, self._act, given_answer, Caller(self._client_pids)),
         )
+
+    def _client_pids(self) -> Iterator[int]:
+        return (agent.pid for agent in self.sources.known.with_client() if agent.pid is not None)
+
+    def _own_agents(self) -> list[Agent]:
+        return [agent for agent in self._journal.agents() if agent.host == self._settings.host_name]
 
     def _config_dirs(self) -> tuple[Path, ...]:
         return claude_config_dirs(self._settings, self._places)
@@ -174,6 +195,11 @@ class Daemon:
             sources.sealer,
             sources.registry.client_of,
         )
+
+    def let_go(self) -> None:
+        """End the streams and free the clients that wait for an answer: the daemon stops."""
+        self.broadcaster.close()
+        self.holds.close()
 
     def app(self) -> ASGIApp:
         """The whole as one ASGI application, behind the guard."""
@@ -197,6 +223,7 @@ class Daemon:
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         self.engine.start()
+        await self.holds.forget(self._own_agents())
         if self.spool.counts().depth:
             await self.sources.gather()
         self.spool.start()
@@ -220,12 +247,19 @@ class Daemon:
             self._directives.close()
             self._journal.close()
 
-    async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> bytes:
+    async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> bytes | Held:
         if for_claude_alone:
-            outcome = await self._hear_asked(envelope)
-            return await self._with_advice(envelope.name, for_claude(envelope.name, outcome.verdict), outcome)
-        outcome = await self._hear(envelope, envelope.received_at)
+            return await self._reply(envelope, await self._hear_asked(envelope))
+        outcome = await self._hear(envelope, envelope.received_at, trusted=False)
         return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate))
+
+    async def _reply(self, envelope: Envelope, outcome: Outcome) -> bytes | Held:
+        """Claude Code's part. A question may be held open, unless its effort refuses it at once."""
+        wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
+        refused = outcome.advice is not None and outcome.advice.denies
+        if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
+            return partial(self.holds.hold, envelope, wait)
+        return await self._with_advice(envelope.name, for_claude(envelope.name, outcome.verdict), outcome)
 
     async def _with_advice(self, event: str, reply: bytes, outcome: Outcome) -> bytes:
         """What the effort adds. Files are read in a thread, and those that fitted are noted before they are sent."""
@@ -262,15 +296,22 @@ class Daemon:
             with contextlib.suppress(OSError):
                 self._presence.keep()
 
-    async def _hear(self, envelope: Envelope, at: Micros, *, asked: bool = False) -> Outcome:
-        if self.efforts.any_active:
+    async def _hear(self, envelope: Envelope, at: Micros, *, asked: bool = False, trusted: bool = True) -> Outcome:
+        if trusted and self.efforts.any_active:
             envelope = await self._gather(envelope)
-        outcome = await self.engine.submit(envelope, asked=asked)
+        outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted)
         if outcome.strategy is not Strategy.NOBODY:
             self.sources.known.met(outcome.agent)
         if at > (self.reconciler.last_event_at or self._started_at):
             self.reconciler.heard(at)
         return outcome
+
+    async def _act(self, name: str, act: WireAct, agent_id: str) -> None:
+        await self.engine.submit(operator_envelope(name, act, self._settings.host_name, wall_clock()), agent_id)
+
+    def _publish(self, messages: Sequence[StreamMessage]) -> None:
+        self.broadcaster.publish(messages)
+        self.holds.hear(messages)
 
     async def _submit(self, envelope: Envelope, agent_id: str | None) -> Agent:
         return (await self.engine.submit(envelope, agent_id)).agent
@@ -290,6 +331,7 @@ class Daemon:
             "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
             "spool": _part(*self.spool.health()),
             **self._source_health(),
+            "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
             "socket": _part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
             "stream": PartHealth("ok", f"{self.broadcaster.readers} readers"),
         }
@@ -377,17 +419,17 @@ async def _tell_bug(request: Request, error: Exception) -> Response:
 
 
 class Server(uvicorn.Server):
-    """Uvicorn, which ends the streams before it waits for connections to end."""
+    """Uvicorn, which ends what never ends by itself before it waits for connections to end."""
 
-    def __init__(self, config: uvicorn.Config, broadcaster: Broadcaster) -> None:
+    def __init__(self, config: uvicorn.Config, before: Callable[[], None]) -> None:
         super().__init__(config)
-        self._broadcaster = broadcaster
+        self._before = before
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal asks us to stop; a second Ctrl-C does not wait. Uvicorn would hand it on and end us before we
         tidied up.
         """
-        self._broadcaster.close()
+        self._before()
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
 
@@ -399,7 +441,8 @@ def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], 
     with hold(places), _listen(settings) as listener:
         configure_logging(places.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
-        presence = Presence(places, host, port, settings.asked_hooks)
+        held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
+        presence = Presence(places, host, port, settings.asked_hooks, held)
         daemon = Daemon(settings, places, open_journal(settings, places), presence)
         info = _announce(places, listener)
         listening(info)
@@ -423,7 +466,7 @@ def _run(daemon: Daemon, listener: socket.socket) -> None:
         http=Protocol,
         ws="none",
     )
-    server = Server(config, daemon.broadcaster)
+    server = Server(config, daemon.let_go)
     gc.freeze()  # what is there now stays: the collector need not look at it again
     gc.set_threshold(50_000, 20, 100)  # events leave no cycles behind; looking less often saved a tenth of their time
     server.run(sockets=[listener])

@@ -22,6 +22,7 @@ import structlog
 from claude_headspace.desk import Desk
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.answers import too_late
 from claude_headspace.kernel.birth import born, claims
 from claude_headspace.kernel.correlate import (
     CLAIMABLE_AFTER_END,
@@ -75,6 +76,8 @@ class Submission(msgspec.Struct):
     """Whether others are told; what is only brought in from the past is no news."""
     asked: bool = False
     """Whether whoever sent it waits for an answer and acts on it."""
+    trusted: bool = True
+    """Whether it came through a door that only the user opens: what anybody sent counts on no effort."""
 
 
 Answer = Outcome | HeadspaceError
@@ -122,13 +125,19 @@ class Engine:
             await self._loop
 
     async def submit(
-        self, envelope: Envelope, agent_id: str | None = None, *, announce: bool = True, asked: bool = False
+        self,
+        envelope: Envelope,
+        agent_id: str | None = None,
+        *,
+        announce: bool = True,
+        asked: bool = False,
+        trusted: bool = True,
     ) -> Outcome:
         """Hand in an envelope and wait until it is stored. `agent_id` is for senders who know whose it is."""
         if self._closed:
             raise JournalUnavailable("stopping", "The daemon is stopping.", "Send it again in a moment.")
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce, asked))
+        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce, asked, trusted))
         return await future
 
     async def _run(self) -> None:
@@ -202,6 +211,7 @@ class Batch:
         try:
             agent, strategy, envelope = self._whose(envelope, event, submission.agent_id, known, found)
             self._refuse_taken_name(agent, event)
+            _refuse_late_answer(agent, event)
         except HeadspaceError as refusal:
             return refusal
         return self._apply(envelope, event, agent, strategy, found, submission)
@@ -326,13 +336,21 @@ class Batch:
             record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
             record.claims = ()
             return self._remember(record, Outcome(agent, strategy))
-        followed = self._desk.follow(envelope, event, agent, asked=submission.asked)
+        outcome = Outcome(agent, strategy, verdict)
+        if not submission.trusted:
+            return self._keep(record, agent, outcome)
+        return self._serve_effort(record, event, outcome, asked=submission.asked)
+
+    def _serve_effort(self, record: Record, event: Event, outcome: Outcome, *, asked: bool) -> Outcome:
+        """Let the effort that the event belongs to, if any, take it in and say what it has to."""
+        followed = self._desk.follow(record.envelope, event, outcome.agent, asked=asked)
         record.envelope, record.efforts = followed.envelope, (followed.change,) if followed.change else ()
         record.anomaly = "; ".join(filter(None, (record.anomaly, followed.anomaly))) or None
         advice = followed.envelope.context.advice
-        outcome = self._keep(record, agent, Outcome(agent, strategy, verdict, effort=followed.outcome, advice=advice))
+        served = msgspec.structs.replace(outcome, effort=followed.outcome, advice=advice)
+        kept = self._keep(record, outcome.agent, served)
         self.records += followed.records
-        return outcome
+        return kept
 
     def _act(self, envelope: Envelope, event: Event) -> Answer:
         """What somebody did to an effort changes no agent."""
@@ -382,6 +400,12 @@ def _taken(batch: Batch, submission: Submission) -> Answer:
     except Exception as error:
         log.exception("event_not_stored", event_name=submission.envelope.name)
         return _unavailable(error)
+
+
+def _refuse_late_answer(agent: Agent | None, event: Event) -> None:
+    """The first answer counts; here nobody can come in between."""
+    if agent is not None and (objection := too_late(agent, event)) is not None:
+        raise BadRequest("too_late", objection, "See `headspace show` for what it waits for now.", status=409)
 
 
 def _settle(future: "asyncio.Future[Outcome]", result: Answer) -> None:

@@ -161,6 +161,9 @@ class Reader(Protocol):
     def waits(self, *, agent_id: str | None = None, only_open: bool = True) -> list[Wait]:
         """Needs for a human, oldest first."""
 
+    def wait(self, wait_id: str) -> Wait | None:
+        """One wait by its id, open or over."""
+
     def events(self, *, agent_id: str | None = None, after: int | None = None, limit: int = 100) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest."""
 

@@ -160,6 +160,10 @@ class MemoryJournal:
         ]
         return sorted(wanted, key=lambda wait: wait.opened_at)
 
+    def wait(self, wait_id: str) -> Wait | None:
+        """One wait by its id, open or over."""
+        return self._rows.waits.get(wait_id)
+
     def events(self, *, agent_id: str | None = None, after: int | None = None, limit: int = 100) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest."""
         wanted = [event for event in self._events if agent_id in (None, event.agent_id)]

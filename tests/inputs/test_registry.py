@@ -114,6 +114,20 @@ def test_a_moment_of_rest_between_two_turns_is_no_end(tmp_path: Path) -> None:
     assert read(tmp_path, play).stored("registry") == []
 
 
+def test_a_longer_rest_is_a_moment_where_something_waits(tmp_path: Path) -> None:
+    """A prompt is known to be queued: a client that is slow to take it up does not rest."""
+
+    async def play(reading: Reading) -> None:
+        await reading.hook("UserPromptSubmit", "s1", prompt="Fix it", prompt_id="p1", pid=os.getpid(), ago=2)
+        await reading.hook("UserPromptSubmit", "s1", prompt="Two", prompt_id="p1", pid=os.getpid(), ago=1)
+        reading.registers("s1", "idle")
+        await asyncio.sleep(0.4)
+        assert reading.state("s1") == "working"
+        await reading.until(lambda: reading.state("s1") == "idle", "for a rest that lasts")
+
+    read(tmp_path, play)
+
+
 @pytest.mark.parametrize(
     ("waiting_for", "kind"), [("permission prompt", "permission"), ("input needed", "question"), ("new", None)]
 )

@@ -1,6 +1,7 @@
 """Transcripts are followed line by line: what is written, when it is whole, once, and nothing from anywhere else."""
 
 import asyncio
+import json
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -432,6 +433,25 @@ def test_a_subagent_has_a_transcript_of_its_own(tmp_path: Path) -> None:
         await reading.until(lambda: (agent := reading.agent("s1")) is not None and not agent.working_subagents)
 
     assert read(tmp_path, play).said("s1") == ["Fix it"]
+
+
+def test_a_subagent_is_described_beside_its_transcript(tmp_path: Path) -> None:
+    """What kind it is and what for is a file of its own, which no hook of an older client tells."""
+
+    async def play(reading: Reading) -> None:
+        reading.session("s1").says(prompt("Fix it"))
+        await reading.until(lambda: reading.state("s1") == "working")
+        subagent = reading.subagent("s1", "a1")
+        notes = {"agentType": "Explore", "description": "look around", "toolUseId": "t1", "spawnDepth": 1}
+        subagent.path.with_suffix(".meta.json").write_text(json.dumps(notes))
+        subagent.says(prompt("Look around", isSidechain=True, agentId="a1"))
+        await reading.until(lambda: described(reading) == [("Explore", "look around")])
+
+    def described(reading: Reading) -> list[tuple[str, str]]:
+        agent = reading.agent("s1")
+        return [(sub.type, sub.description) for sub in agent.working_subagents] if agent else []
+
+    read(tmp_path, play)
 
 
 def test_a_subagent_alone_makes_no_agent(tmp_path: Path) -> None:

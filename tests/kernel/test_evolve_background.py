@@ -2,6 +2,8 @@
 
 import pytest
 
+from claude_headspace.kernel.envelope import Origin
+from claude_headspace.kernel.facts import ClientReported, PromptQueued, PromptUnqueued, SubagentDescribed
 from tests.kernel.story import Story, in_subagent, running, task_notification
 
 
@@ -71,3 +73,52 @@ def test_a_new_client_has_nothing_in_its_background(story: Story) -> None:
     assert shells(story) == ["b1"]
     story.hook("SessionStart", source="resume", session_id="session-2")
     assert shells(story) == []
+
+
+def news(task_id: str) -> PromptQueued:
+    """A finished task waits for the turn to end."""
+    return PromptQueued(task_notification(task_id), task_id)
+
+
+def test_a_turn_behind_which_news_wait_is_not_the_last(story: Story) -> None:
+    """Two sub-agents end almost together: after the turn about the first the client goes on with the second."""
+    story.tell(news("sub-2"))
+    story.stops("The first is done.")
+    assert (story.board, story.command.outcome) == (("working", None), None)
+    story.prompted(task_notification("sub-2"), "p2")
+    story.stops("Both are done.", "p2")
+    assert (story.board, story.command.outcome) == (("idle", None), "completed")
+    assert [turn[:2] for turn in story.turns[1:]] == [("AGENT", "PROGRESS"), ("AGENT", "COMPLETION")]
+
+
+def test_news_that_came_already_are_not_waited_for(story: Story) -> None:
+    """Their line is read later than the hook that told them."""
+    story.prompted(task_notification("sub-2"), "p2", at=5)
+    story.tell(news("sub-2"), at=4.9)
+    story.stops("All is done.", "p2", at=9)
+    assert story.board == ("idle", None)
+
+
+@pytest.mark.parametrize("text", [task_notification("sub-2"), ""])
+def test_news_that_were_taken_in_are_not_waited_for(story: Story, text: str) -> None:
+    """The running turn has them, or they were withdrawn."""
+    story.tell(news("sub-2"))
+    story.tell(PromptUnqueued(text, "sub-2" if text else None))
+    story.stops("All is done.")
+    assert story.board == ("idle", None)
+
+
+def test_a_client_that_rests_waits_for_no_news(story: Story) -> None:
+    """Whatever was queued: the registry sees that nothing runs."""
+    story.tell(news("sub-2"))
+    story.stops("The first is done.")
+    story.tell(ClientReported("idle"), origin=Origin.REGISTRY)
+    assert (story.board, story.agent.returning, story.command.outcome) == (("idle", None), (), "completed")
+
+
+def test_a_subagent_is_described_where_no_hook_did(story: Story) -> None:
+    """Its kind and purpose are taken from the client's notes; what was told before stays, an unknown one is none."""
+    story.hook("SubagentStart", **in_subagent())
+    story.tell(SubagentDescribed("general-purpose", "count lines"), subagent_id="sub-1")
+    story.tell(SubagentDescribed("general-purpose", "sleep"), subagent_id="sub-2")
+    assert [(sub.type, sub.description) for sub in story.agent.working_subagents] == [("Explore", "count lines")]

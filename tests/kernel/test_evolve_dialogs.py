@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.kernel.story import Payload, Story, answered, in_subagent, question
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.envelope import Origin
+from tests.kernel.story import Payload, Story, answered, in_subagent, moment, question
 
 PERMISSION: Payload = {"notification_type": "permission_prompt", "message": "Claude needs your permission"}
 DIALOG: Payload = {"notification_type": "agent_needs_input", "message": "Auto mode needs your choice"}
@@ -117,3 +119,72 @@ def test_a_notification_of_nothing_open_changes_nothing(story: Story) -> None:
     for kind in ("auth_success", "agent_completed", "something_new"):
         story.hook("Notification", notification_type=kind, message="")
         assert story.board == ("working", None)
+
+
+# --- answers through us ---
+
+
+@pytest.fixture
+def held(story: Story) -> Story:
+    """A client that asks for a permission, and takes the answer through us."""
+    story.calls("t1", "rm x", at=4)
+    story.asks_permission("rm x", at=4.05)
+    story.tell(facts.WaitHeld(wait_of(story), moment(100)), origin=Origin.OPERATOR, at=5)
+    return story
+
+
+def wait_of(story: Story) -> str:
+    """The wait that is open."""
+    (wait,) = story.agent.waits
+    return wait.id
+
+
+def answers(story: Story, words: str = "allowed", by: str = "ann") -> None:
+    """Somebody answers through us."""
+    story.tell(facts.WaitAnswered(wait_of(story), words, by, "cli"), origin=Origin.OPERATOR, at=6)
+
+
+def test_an_answer_closes_nothing_before_the_client_goes_on(held: Story) -> None:
+    """It may have been answered in the terminal at the same moment: only the client knows."""
+    wait_id = wait_of(held)
+    answers(held)
+    assert (held.open_waits, held.waits[wait_id].answered is None) == (["permission"], False)
+    held.called("t1", "rm x", at=7)
+    assert held.board == ("working", None)
+    assert (held.waits[wait_id].resolution, held.waits[wait_id].held_until) == ("allowed by ann", 0)
+
+
+def test_the_first_answer_counts(held: Story) -> None:
+    """A second one changes nothing."""
+    answers(held, by="ann")
+    answers(held, "denied", by="bob")
+    (wait,) = held.agent.waits
+    assert wait.answered is not None
+    assert (wait.answered.by, wait.answered.words) == ("ann", "allowed")
+
+
+def test_a_no_in_the_terminal_is_no_yes_through_us(held: Story) -> None:
+    """Both answered at one moment, and the client took the terminal's word."""
+    wait_id = wait_of(held)
+    answers(held)
+    held.tell(facts.ToolRejected("t1"), at=6.1)
+    assert held.waits[wait_id].resolution == "rejected"
+
+
+def test_a_released_wait_stays_open_for_the_terminal(held: Story) -> None:
+    """The hook is gone: the answer never arrived, and another one can only be given in the terminal."""
+    answers(held)
+    held.tell(facts.WaitReleased(wait_of(held)), origin=Origin.OPERATOR, at=7)
+    (wait,) = held.agent.waits
+    assert (wait.answered, wait.held_until) == (None, 0)
+    assert held.board == ("waiting", "permission")
+
+
+@pytest.mark.parametrize(
+    "fact", [facts.WaitHeld("gone", 1), facts.WaitAnswered("gone", "allowed", "ann", "cli"), facts.WaitReleased("gone")]
+)
+def test_what_is_told_of_a_wait_that_is_over_changes_nothing(held: Story, fact: facts.Fact) -> None:
+    """It was answered elsewhere meanwhile."""
+    before = held.agent.waits
+    held.tell(fact, origin=Origin.OPERATOR, at=8)
+    assert held.agent.waits == before

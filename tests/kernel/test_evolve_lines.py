@@ -166,6 +166,16 @@ def test_a_queued_prompt_waits_as_long_as_it_takes(story: Story) -> None:
     assert next(turn.at for turn in story.turn_rows.values() if turn.text == "Two") == moment(3)
 
 
+def test_a_turn_behind_which_a_prompt_waits_is_followed_at_once(story: Story) -> None:
+    """An older client announces the prompt only after the Stop: in between nobody is told that the agent rests."""
+    story.tell(PromptQueued("Two"), at=3)
+    story.stops("I fixed it.", "p1", at=9)
+    assert (story.board, story.command.text) == (("working", None), "Two")
+    story.prompted("Two", "p2", at=9.2)
+    story.stops("And two.", "p2", at=12)
+    assert (story.board, outcomes(story)) == (("idle", None), [("Fix it", "completed"), ("Two", "completed")])
+
+
 def test_a_queued_prompt_that_was_taken_in_is_no_turn_of_its_own(story: Story) -> None:
     """Nor is one that was withdrawn."""
     for text in ("Two", ""):
@@ -200,6 +210,25 @@ def test_a_rejected_call_is_over_and_no_sign_of_work(story: Story) -> None:
     story.tell(ToolRejected("t1"), at=5.01)
     story.tell(TurnInterrupted(), at=5.02)
     assert (story.board, len(story.commands)) == (("idle", None), 1)
+
+
+def test_a_rejection_without_a_word_ends_the_turn(story: Story) -> None:
+    """The line that says so follows it: between the two the agent is not shown at work."""
+    story.calls("t1", at=3)
+    story.asks_permission(at=3.1)
+    story.tell(ToolRejected("t1"), at=5)
+    assert (story.board, outcomes(story)) == (("idle", None), [("Fix it", "interrupted")])
+    assert story.evidence.why == "Bash was rejected by the user"
+    assert [wait.resolution for wait in story.waits.values()] == ["rejected"]
+
+
+def test_a_rejection_stops_no_subagent(story: Story) -> None:
+    """Only that call is denied: the sub-agent goes on, and so does the turn."""
+    story.hook("SubagentStart", **in_subagent(), at=3)
+    story.calls("t1", at=4, **in_subagent())
+    story.asks_permission(at=4.1, **in_subagent())
+    story.tell(ToolRejected("t1"), at=5, subagent_id="sub-1")
+    assert (story.board, story.open_waits) == (("working", None), [])
 
 
 def test_a_word_of_advice_is_an_answer(story: Story) -> None:

@@ -1,9 +1,11 @@
 """Signs of life, context windows, and the end of an agent."""
 
+from collections.abc import Callable
+
 import pytest
 
-from claude_headspace.kernel.envelope import Context
-from claude_headspace.kernel.facts import ClientVanished
+from claude_headspace.kernel.envelope import Context, Origin
+from claude_headspace.kernel.facts import ClientReported, ClientVanished
 from tests.kernel.story import Story, in_subagent, moment, new_agent, running
 
 
@@ -79,6 +81,22 @@ def test_compaction_by_hand_is_work(story: Story) -> None:
     story.hook("SessionStart", source="compact")
     story.hook("PostCompact", trigger="manual")
     assert (story.board, story.agent.command) == (("idle", None), None)
+
+
+@pytest.mark.parametrize("seen_at", [11, 20], ids=["at once", "late"])
+def test_what_the_registry_says_of_a_compaction_is_over_with_it(seen_at: float) -> None:
+    """It is busy with nothing else, whether that is read before the end of it or after."""
+    story = Story()
+    story.starts(at=1)
+    told: list[tuple[float, Callable[[], object]]] = [
+        (10, lambda: story.hook("PreCompact", trigger="manual", at=10)),
+        (seen_at, lambda: story.tell(ClientReported("busy"), origin=Origin.REGISTRY, at=10.1)),
+        (12, lambda: story.hook("SessionStart", source="compact", at=12)),
+        (12.1, lambda: story.hook("PostCompact", trigger="manual", at=12.1)),
+    ]
+    for _, tell in sorted(told, key=lambda each: each[0]):
+        tell()
+    assert story.board == ("idle", None)
 
 
 def test_a_compaction_that_came_to_nothing_is_over_with_the_next_turn(story: Story) -> None:

@@ -162,3 +162,10 @@ def test_an_unknown_status_changes_nothing(story: Story) -> None:
     """The registry's format is not documented."""
     reports(story, "dreaming")
     assert story.board == ("working", None)
+
+
+def test_a_short_life_was_headless_all_the_same(story: Story) -> None:
+    """A client that a program started may be gone before anything says so."""
+    story.hook("SessionEnd", reason="other", at=5)
+    story.tell(ClientReported("", headless=True), at=4)
+    assert (story.agent.mode, story.board) == ("headless", ("ended", None))

@@ -57,8 +57,9 @@ def in_words(fact: Fact) -> str:
             return "closed" + (f", {pending} pending" if pending else "")
         case facts.SessionStarted(source):
             return f"session: {source}"
-        case facts.PromptQueued(text) | facts.PromptUnqueued(text):
-            return f"{'queued' if isinstance(fact, facts.PromptQueued) else 'unqueued'}: {short(text)}"
+        case facts.PromptQueued(text, task) | facts.PromptUnqueued(text, task):
+            what = "queued" if isinstance(fact, facts.PromptQueued) else "unqueued"
+            return f"{what}: {short(text)}" if task is None else f"news of a task {what}"
         case _:
             return PLAIN[type(fact)]
 
@@ -153,6 +154,7 @@ EXPECTED = {
         ran, a shell runs on
         agent: It runs in the background. (final)
         closed
+        news of a task queued
         a task came back
         agent: All steps are done. (final)
         closed
@@ -429,6 +431,7 @@ EXPECTED = {
         ran, a sub-agent runs on
         agent: Main done. (final)
         closed, 1 pending
+        news of a task queued
         a task came back
         agent: All steps are done. (final)
         closed

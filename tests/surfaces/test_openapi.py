@@ -1,6 +1,7 @@
 """The description of the API: it tells of every endpoint, and what it tells is what is answered."""
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from claude_headspace.config import Settings, find_places
 from claude_headspace.daemon import Daemon
 from claude_headspace.surfaces.tokens import Scope
 from claude_headspace.testing import MemoryJournal
-from tests.support import RunningDaemon
+from tests.support import RunningDaemon, wait_until
 
 Schema = dict[str, Any]
 
@@ -174,6 +175,10 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     agent = daemon.agent(reply.json()["agent_id"])
     for part in ("tool", "command", "waits", "subagents", "background_tasks", "todo", "evidence", "session", "model"):
         assert agent[part], f"the example agent has no {part}"
+    held = {**daemon.credentials("ingest"), "X-Headspace-Reply": "hook"}
+    asked = {"session_id": "described", "cwd": "/projects/described", **ask}
+    threading.Thread(target=daemon.post, args=("permission-request", asked, held), daemon=True).start()
+    wait_until(lambda: daemon.agent(agent["id"])["waits"][0]["held_until"], "a wait that can be answered")
     past = daemon.home / ".claude" / "projects" / "-projects-past" / "past.jsonl"
     past.parent.mkdir(parents=True)
     said = {"type": "user", "sessionId": "past", "uuid": "1", "message": {"role": "user", "content": "Hello."}}
@@ -181,6 +186,7 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     return {
         "agent": agent["id"],
         "command": agent["command"]["id"],
+        "wait": agent["waits"][0]["id"],
         "event": "notification",
         "transcript": str(past),
     }
@@ -191,6 +197,7 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
     bodies: dict[tuple[str, str], Any] = {
         ("POST", "/hook/{event}"): {"session_id": "described"},
         ("POST", "/api/agents/{agent}/rename"): {"name": "described"},
+        ("POST", "/api/waits/{wait}/answer"): {"answers": {"Which?": "A"}},
         ("POST", "/api/admin/import"): {"path": filled["transcript"]},
     }
     for (method, path), operation in operations(description).items():

@@ -14,7 +14,10 @@ from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.kernel.envelope import Envelope
 
-Answer = Callable[[Envelope, bool], Awaitable[bytes]]
+Held = Callable[[Awaitable[None]], Awaitable[bytes]]
+"""A reply that somebody has yet to give; it is told when the sender does not wait any more."""
+
+Answer = Callable[[Envelope, bool], Awaitable[bytes | Held]]
 """Stores an envelope and composes the reply: all of it, or only what Claude Code should act on, which may be
 nothing."""
 
@@ -58,8 +61,15 @@ class HookEndpoint:
             self._refused(error.code)
             await send_json(send, error.status, msgspec.json.encode(error.body()))
             return
-        await (send_json(send, 200, reply) if reply else send_nothing(send))
         self._stored(envelope.name, time.perf_counter() - started)
+        if not isinstance(reply, bytes):
+            reply = await reply(_until_gone(receive))
+        await (send_json(send, 200, reply) if reply else send_nothing(send))
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 async def send_json(send: Send, status: int, body: bytes) -> None:

@@ -1,6 +1,7 @@
 """Where transcripts are, and how one is read: whole lines from where reading stopped, a bounded piece at a time.
 
-`<config dir>/projects/<directory>/<session id>.jsonl`, and below it `<session id>/subagents/agent-<id>.jsonl`.
+`<config dir>/projects/<directory>/<session id>.jsonl`, and below it `<session id>/subagents/agent-<id>.jsonl`, with the
+client's notes of the sub-agent in `agent-<id>.meta.json`.
 
 A line that is not finished yet is left for the next time. A file that has become shorter, or has no line's end where
 reading stopped, was written anew: it is read from its beginning, and what is known already is recognised by the line's
@@ -17,11 +18,13 @@ import msgspec
 
 from claude_headspace.inputs.files import below, opened
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.transcript import Line, read_line
+from claude_headspace.kernel.transcript import Line, describe_subagent, read_line
 
 PROJECTS = "projects"
 PIECE = 512 * 1024
 LAST_LINE = 256 * 1024
+NOTES = 64 * 1024
+SUBAGENTS = "subagents"
 LONGEST_LINE = 64 * 1024 * 1024
 
 _FILE = re.compile(r"[^/]+/(?:[^/]+|[^/]+/subagents/agent-[^/]+)\.jsonl")
@@ -73,12 +76,26 @@ def read_piece(path: str, reading: Reading, now: Micros) -> Piece:
         known = os.fstat(handle)
         start = 0 if _is_another(handle, known, reading) else reading.offset
         raw, offset = _whole_lines(handle, start, known.st_size)
+    if raw and start == 0:
+        raw += _description(Path(path))
     lines, at = [], reading.at
     for text, line in _understood(raw):
         at = min(line.at or at or now, now)
         lines.append((at, text, line))
     newest = max([reading.at if start else 0, *(moment for moment, _, _ in lines)])
     return Piece(sorted(lines, key=lambda each: each[0]), offset, newest, known.st_ino, known.st_size)
+
+
+def _description(path: Path) -> bytes:
+    """What the client has noted of a sub-agent beside its transcript, as one more line of it."""
+    notes = path.with_suffix(".meta.json")
+    if path.parent.name != SUBAGENTS:
+        return b""
+    try:
+        with opened(str(notes)) as handle:
+            return describe_subagent(path.parent.parent.name, path.stem.removeprefix("agent-"), os.read(handle, NOTES))
+    except OSError:
+        return b""
 
 
 def _is_another(handle: int, known: os.stat_result, reading: Reading) -> bool:

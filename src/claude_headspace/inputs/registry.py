@@ -42,6 +42,8 @@ TRIES = 5
 RESTING = ("idle", "shell")
 BETWEEN_TURNS: Micros = SECOND * 3 // 20
 """Between a turn and the next one that waited for it the client is idle for a moment: that is no end."""
+BEFORE_THE_NEXT: Micros = SECOND
+"""The same where something is known to wait for the turn to end: news of background work, or a queued prompt."""
 HELD_BACK_SECONDS = 1.0
 PATIENCE_SECONDS = 5.0
 MILLI: Micros = SECOND // 1000
@@ -205,8 +207,8 @@ class RegistryWatch(Loop):
     async def _consider(self, path: str) -> None:
         """Tell it now, or look again after a while if it may still turn out to be wrong."""
         entry = self._clients[path].entry
-        if entry.status in RESTING and self._clock() - entry.at < BETWEEN_TURNS:
-            asyncio.get_running_loop().call_later(BETWEEN_TURNS / SECOND, self._touched, {path})
+        if entry.status in RESTING and self._clock() - entry.at < (moment := self._moment(entry)):
+            asyncio.get_running_loop().call_later(moment / SECOND, self._touched, {path})
             return
         now = time.monotonic()
         held, since = self._held.get(path, ("", now))
@@ -217,6 +219,11 @@ class RegistryWatch(Loop):
         elif held != entry.session_id:
             self._held[path] = (entry.session_id, now)
             self._again(path)
+
+    def _moment(self, entry: Entry) -> Micros:
+        """How long a client may rest before it is believed."""
+        agent = self._known.of_session(entry.session_id)
+        return BEFORE_THE_NEXT if agent is not None and agent.goes_on_by_itself(entry.at) else BETWEEN_TURNS
 
     def _again(self, path: str) -> None:
         asyncio.get_running_loop().call_later(HELD_BACK_SECONDS + 0.01, self._touched, {path})

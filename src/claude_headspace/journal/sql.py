@@ -250,6 +250,11 @@ class SqlJournal(EffortReading):
             query = query.where(table.agent_id == agent_id)
         return [rows.wait_of(row["body"]) for row in self._rows(query.limit(1_000))]
 
+    def wait(self, wait_id: str) -> Wait | None:
+        """One wait by its id, open or over."""
+        found = self._rows(select(schema.waits.c.body).where(schema.waits.c.id == wait_id))
+        return rows.wait_of(found[0]["body"]) if found else None
+
     def events(self, *, agent_id: str | None = None, after: int | None = None, limit: int = 100) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest."""
         query, newest_first = _event_query(agent_id, after, limit)

@@ -12,9 +12,12 @@ from enum import StrEnum
 
 import msgspec
 
-from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Question
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
+
+NEWS: Micros = 5 * SECOND
+"""So soon after its end the news of a background sub-agent come to the agent."""
 
 
 class AgentState(StrEnum):
@@ -156,6 +159,15 @@ class FinishedCall(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     subagent_id: str | None = None
 
 
+class Answered(msgspec.Struct, frozen=True):
+    """Who answered a wait through us: what, from where, when."""
+
+    words: str
+    by: str
+    via: str
+    at: Micros
+
+
 class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """An open need for a human."""
 
@@ -173,6 +185,10 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     suggestions: str = ""
     asked_in_text: bool = False
     """The last words of the turn were a question: no dialog is open, only a prompt answers it."""
+    held_until: Micros = 0
+    """Until when the client takes an answer through us; 0: it does not."""
+    answered: Answered | None = None
+    """An answer that the client has yet to take up, or has taken up."""
     closed_at: Micros | None = None
     resolution: str | None = None
 
@@ -290,6 +306,10 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     finished_calls: tuple[FinishedCall, ...] = ()
     waits: tuple[Wait, ...] = ()
     queued: tuple[Heard, ...] = ()
+    returning: tuple[str, ...] = ()
+    """Background work that is over, and whose news waits for the turn to end."""
+    returned: tuple[str, ...] = ()
+    """Background work whose news came."""
     heard: tuple[Heard, ...] = ()
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
@@ -323,6 +343,14 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     def working_subagents(self) -> tuple[Subagent, ...]:
         """The sub-agents that still run."""
         return tuple(sub for sub in self.subagents if sub.running)
+
+    def goes_on_by_itself(self, at: Micros) -> bool:
+        """Whether the client is about to begin a turn that nobody has to start: something waited for the last one."""
+        queued = self.command is not None and self.command.trigger is Trigger.QUEUED and not self.command.prompt_id
+        comes_back = any(
+            sub.background and 0 <= at - sub.stopped_at < NEWS and sub.id not in self.returned for sub in self.subagents
+        )
+        return bool(self.queued or self.returning) or queued or comes_back
 
     @property
     def running_background(self) -> tuple[BackgroundTask, ...]:

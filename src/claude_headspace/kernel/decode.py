@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from claude_headspace.kernel import facts, wire
-from claude_headspace.kernel.effort.acts import ACTS
+from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Ask, Event, Fact, Meta
 from claude_headspace.kernel.reading import (
@@ -246,13 +246,30 @@ def _decode_registry(envelope: Envelope) -> Event:
     return Event(meta, fact, envelope.context, anomaly)
 
 
-class _Renaming(msgspec.Struct):
+class WireAct(msgspec.Struct, omit_defaults=True):
+    """What a person did, or Headspace for one: the fields of all acts together."""
+
     name: str = ""
+    wait_id: str = ""
+    until: int = 0
+    by: str = ""
+    via: str = ""
+    words: str = ""
+    answer: msgspec.Raw = wire.RAW_NULL
+    """All of an answer, for whoever holds the question open."""
+
+
+ACTS: dict[str, Callable[[WireAct], Fact]] = {
+    "AgentRenamed": lambda act: facts.AgentRenamed(act.name),
+    "WaitHeld": lambda act: facts.WaitHeld(act.wait_id, act.until),
+    "WaitAnswered": lambda act: facts.WaitAnswered(act.wait_id, act.words, act.by, act.via),
+    "WaitReleased": lambda act: facts.WaitReleased(act.wait_id),
+}
 
 
 def _decode_operator(envelope: Envelope) -> Event:
-    if envelope.name == "AgentRenamed":
-        shape, anomaly = tolerant(envelope.payload, _Renaming)
-        return Event(_bare_meta(envelope), facts.AgentRenamed(shape.name), envelope.context, anomaly)
-    anomaly = None if envelope.name in ACTS else f"unknown act {envelope.name}"
-    return Event(_bare_meta(envelope), facts.Observed(), envelope.context, anomaly)
+    if envelope.name not in ACTS:
+        anomaly = None if envelope.name in EFFORT_ACTS else f"unknown act {envelope.name}"
+        return Event(_bare_meta(envelope), facts.Observed(), envelope.context, anomaly)
+    act, anomaly = tolerant(envelope.payload, WireAct)
+    return Event(_bare_meta(envelope), ACTS[envelope.name](act), envelope.context, anomaly)

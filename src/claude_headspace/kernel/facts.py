@@ -170,6 +170,13 @@ class SubagentStarted(msgspec.Struct, frozen=True):
     """A sub-agent began (`meta.subagent_id`)."""
 
 
+class SubagentDescribed(msgspec.Struct, frozen=True):
+    """What kind of sub-agent it is, and what for: the client notes it beside the sub-agent's transcript."""
+
+    type: str
+    description: str
+
+
 class SubagentStopped(msgspec.Struct, frozen=True):
     """A sub-agent ended."""
 
@@ -243,15 +250,17 @@ class UserSpoke(msgspec.Struct, frozen=True):
 
 
 class PromptQueued(msgspec.Struct, frozen=True):
-    """A prompt was typed while the agent works: it waits for the turn to take it in, or to end."""
+    """A prompt waits for the turn to take it in, or to end; nobody typed it if a `finished_task` comes back with it."""
 
     text: str
+    finished_task: str | None = None
 
 
 class PromptUnqueued(msgspec.Struct, frozen=True):
     """A queued prompt will be no turn of its own: the running turn took it in, or it was withdrawn. Empty: all."""
 
     text: str
+    finished_task: str | None = None
 
 
 class TurnClosed(msgspec.Struct, frozen=True):
@@ -290,6 +299,28 @@ class ClientVanished(msgspec.Struct, frozen=True):
     pid: int | None = None
 
 
+class WaitHeld(msgspec.Struct, frozen=True):
+    """The client holds its question open for an answer through us, until a moment."""
+
+    wait_id: str
+    until: Micros
+
+
+class WaitAnswered(msgspec.Struct, frozen=True):
+    """A person answered what is held open. The client has yet to take it up."""
+
+    wait_id: str
+    words: str
+    by: str
+    via: str
+
+
+class WaitReleased(msgspec.Struct, frozen=True):
+    """Nothing is held open any more; an answer that was on its way never arrived."""
+
+    wait_id: str
+
+
 class AgentRenamed(msgspec.Struct, frozen=True):
     """A person gave the agent another name."""
 
@@ -321,6 +352,7 @@ Fact = (
     | ElicitationAnswered
     | AttentionCalled
     | SubagentStarted
+    | SubagentDescribed
     | SubagentStopped
     | TurnStopped
     | TurnFailed
@@ -340,6 +372,9 @@ Fact = (
     | UsageMeasured
     | ClientReported
     | ClientVanished
+    | WaitHeld
+    | WaitAnswered
+    | WaitReleased
     | AgentRenamed
     | Observed
     | Several

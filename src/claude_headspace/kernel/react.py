@@ -6,7 +6,7 @@ what the stream replays is what it said.
 
 import msgspec
 
-from claude_headspace.kernel.agent import Agent, AgentState
+from claude_headspace.kernel.agent import Agent, AgentState, Wait
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
 from claude_headspace.kernel.views import agent_view, dialects, evidence_view, iso, turn_view, view_changes, wait_view
 
@@ -18,6 +18,7 @@ STREAM = {
     "turn_created": "Somebody said something: text, actor, intent, command.",
     "turn_updated": "A turn is known better: its exact time, its intent or its command.",
     "wait_opened": "An agent needs a human, with the ways to answer.",
+    "wait_answered": "Somebody answered through Headspace; the client has yet to take it up.",
     "wait_closed": "It does not any more, and why.",
     "effort_changed": "Something was done to an effort: `effort` is its whole JSON.",
     "gap": "What came between can no longer be replayed: read the board anew.",
@@ -59,13 +60,20 @@ def _updated(patch: TurnPatch) -> dict[str, object]:
 
 def _about_waits(before: Agent | None, change: Change) -> list[Publish]:
     """What opened and what closed; an open wait that is only known better is part of what changed of the agent."""
-    known = {wait.id for wait in before.waits} if before is not None else set()
-    told = []
-    for wait in change.waits.values():
-        if wait.closed_at is not None or wait.id not in known:
-            kind = "wait_opened" if wait.closed_at is None else "wait_closed"
-            told.append(_publish(change.agent, kind, msgspec.structs.asdict(wait_view(wait))))
-    return told
+    known = {wait.id: wait for wait in before.waits} if before is not None else {}
+    return [
+        _publish(change.agent, kind, msgspec.structs.asdict(wait_view(wait)))
+        for wait in change.waits.values()
+        if (kind := _news_of_wait(known.get(wait.id), wait)) is not None
+    ]
+
+
+def _news_of_wait(before: Wait | None, wait: Wait) -> str | None:
+    if wait.closed_at is not None:
+        return "wait_closed"
+    if before is None:
+        return "wait_opened"
+    return "wait_answered" if wait.answered is not None and before.answered is None else None
 
 
 def _publish(agent: Agent, kind: str, data: dict[str, object]) -> Publish:

@@ -23,7 +23,6 @@ from claude_headspace.kernel import facts, wire
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.reading import (
-    NOTIFICATION,
     answer_of,
     one_line,
     task_that_came_back,
@@ -34,6 +33,8 @@ from claude_headspace.kernel.wire_transcript import WireAttachment, WireBlock, W
 
 LINE = "TranscriptLine"
 """The name of the envelope that a line travels in."""
+DESCRIPTION = "subagent-description"
+"""The kind of line that is made of the client's notes of a sub-agent, which are a file of their own."""
 
 INTERRUPTS = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
 REJECTED = "The user doesn't want to proceed with this tool use"
@@ -130,6 +131,7 @@ _REPETITIONS = (
     facts.ToolFinished,
     facts.ToolFailed,
     facts.SubagentStarted,
+    facts.SubagentDescribed,
     facts.SubagentStopped,
     facts.UsageMeasured,
 )
@@ -332,11 +334,32 @@ def _queue(line: WireLine) -> Iterator[Fact]:
     text = _text(line.content)
     if line.operation == "popAll":
         yield facts.PromptUnqueued("")
-    elif text.strip() and not text.lstrip().startswith(NOTIFICATION):
+    elif text.strip():
+        task = task_that_came_back(text.strip())
         if line.operation == "enqueue":
-            yield facts.PromptQueued(text)
+            yield facts.PromptQueued(text, task)
         elif line.operation == "remove":
-            yield facts.PromptUnqueued(text)
+            yield facts.PromptUnqueued(text, task)
+
+
+def describe_subagent(session_id: str, subagent_id: str, notes: bytes) -> bytes:
+    """The client's notes of a sub-agent as a line of the sub-agent's transcript."""
+    known = tolerant(notes, WireLine)[0]
+    line = {
+        "type": DESCRIPTION,
+        "uuid": f"{subagent_id}-description",
+        "sessionId": session_id,
+        "agentId": subagent_id,
+        "isSidechain": True,
+        "agentType": known.agent_type,
+        "description": known.description,
+    }
+    return msgspec.json.encode(line)
+
+
+def _description(line: WireLine) -> Iterator[Fact]:
+    if line.is_sidechain:
+        yield facts.SubagentDescribed(one_line(line.agent_type or ""), one_line(line.description or ""))
 
 
 def _cost(line: WireLine) -> Iterator[Fact]:
@@ -352,6 +375,7 @@ _READERS: dict[str, Callable[[WireLine], Iterator[Fact]]] = {
     "attachment": _attachment,
     "queue-operation": _queue,
     "cost-state": _cost,
+    DESCRIPTION: _description,
 }
 """The kinds of lines that say something. All others are the client's own notes."""
 

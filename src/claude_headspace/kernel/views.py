@@ -146,6 +146,15 @@ class TodoView(msgspec.Struct, frozen=True):
     total: int
 
 
+class AnsweredView(msgspec.Struct, frozen=True):
+    """Who answered, what, from where and when."""
+
+    words: str
+    by: str
+    via: str
+    at: Time
+
+
 class WaitView(msgspec.Struct, frozen=True):
     """An open need for a human."""
 
@@ -160,6 +169,10 @@ class WaitView(msgspec.Struct, frozen=True):
     suggestions: list[dict[str, Any]]
     """The client's own suggestions of rules."""
     opened_at: Time
+    held_until: Time | None
+    """Until when it can be answered through Headspace; null: only in the terminal."""
+    answered: AnsweredView | None
+    """Who answered through Headspace; while the wait is open, the client has yet to take it up."""
     closed_at: Time | None
     resolution: str | None
 
@@ -337,6 +350,8 @@ def wait_view(wait: Wait) -> WaitView:
         wait.subagent_id,
         _suggestions(wait.suggestions),
         iso(wait.opened_at),
+        _maybe(wait.held_until or None),
+        AnsweredView(done.words, done.by, done.via, iso(done.at)) if (done := wait.answered) else None,
         _maybe(wait.closed_at),
         wait.resolution,
     )

@@ -15,11 +15,14 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.history import History, Imported, PastFile
 from claude_headspace.inputs.receiver import new_id
 from claude_headspace.kernel.agent import AgentState
+from claude_headspace.kernel.answers import Answer
+from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.kernel.views import AgentView, CommandView, SessionView, Time, TurnView, WaitView, agent_view
 from claude_headspace.ports import Clock, Difference, Upkeep
+from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.openapi import Endpoint, Parameter
 from claude_headspace.surfaces.read_model import EventView, ReadModel, StateView
@@ -127,6 +130,7 @@ class Api:
         status: Callable[[], HookStatus],
         spool_depth: Callable[[], int],
         history: History,
+        answering: Answering,
     ) -> None:
         self._model = model
         self._engine = engine
@@ -139,6 +143,7 @@ class Api:
         self._status = status
         self._spool_depth = spool_depth
         self._history = history
+        self._answering = answering
 
     def routes(self) -> list[Route]:
         """The endpoints as Starlette takes them."""
@@ -234,8 +239,12 @@ class Api:
                 "Use up to 40 small letters, digits, dots and dashes, beginning and ending with a letter or digit.",
             )
         agent = await asyncio.to_thread(self._model.resolve, request.path_params["agent"])
-        envelope = operator_envelope("AgentRenamed", {"name": name}, self._host, self._clock())
+        envelope = operator_envelope("AgentRenamed", WireAct(name=name), self._host, self._clock())
         return agent_view((await self._engine.submit(envelope, agent.id)).agent)
+
+    async def answer(self, request: Request) -> WaitView:
+        """Answer what an agent waits for."""
+        return await self._answering.answer(request, request.path_params["wait"], await _body(request, Answer))
 
     async def verify(self, _request: Request) -> Verification:
         """Replay the log and compare."""
@@ -325,6 +334,15 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             Parameter("all", "Also those that are over.", {"type": "boolean"}),
         ),
     ),
+    Endpoint(
+        "POST",
+        "/api/waits/{wait}/answer",
+        "Answer what an agent waits for, while its client holds it open.",
+        Api.answer,
+        WaitView,
+        scope="act",
+        takes=Answer,
+    ),
     Endpoint("GET", "/api/events", "The log, as it arrived.", Api.events, list[EventView], parameters=(LIMIT, AFTER)),
     Endpoint(
         "GET",
@@ -378,8 +396,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 """Every path, with its types."""
 
 
-def operator_envelope(name: str, payload: dict[str, object], host: str, now: Micros) -> Envelope:
-    """What a person did, as an event."""
+def operator_envelope(name: str, act: WireAct, host: str, now: Micros) -> Envelope:
+    """What a person did, or Headspace for one, as an event."""
     return Envelope(
         id=new_id(),
         name=name,
@@ -388,7 +406,7 @@ def operator_envelope(name: str, payload: dict[str, object], host: str, now: Mic
         host=host,
         fired_at=now,
         received_at=now,
-        payload=msgspec.json.encode(payload),
+        payload=msgspec.json.encode(act),
         context=Context(),
     )
 

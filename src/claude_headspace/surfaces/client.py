@@ -13,6 +13,7 @@ the least token that it needs.
 
 import http.client
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -47,9 +48,12 @@ class Message(NamedTuple):
 class Client:
     """Speaks to one daemon."""
 
-    def __init__(self, url: str, tokens: Mapping[Scope, str], timeout: float = ANSWER_SECONDS) -> None:
+    def __init__(
+        self, url: str, tokens: Mapping[Scope, str], timeout: float = ANSWER_SECONDS, via: str = "cli"
+    ) -> None:
         self.url = url
         self._tokens = tokens
+        self._via = via
         self._timeout = timeout
         parts = urlsplit(url)
         self._host, self._port = _ANYWHERE.get(parts.hostname or "", parts.hostname or ""), parts.port or 80
@@ -108,6 +112,10 @@ class Client:
     def rename(self, reference: str, name: str) -> Json:
         """Give an agent another name."""
         return self._post(_agent(reference, "rename"), Scope.ACT, {"name": name})
+
+    def answer(self, wait_id: str, answer: Json) -> Json:
+        """Answer what an agent waits for."""
+        return self._post(f"/api/waits/{quote(wait_id, safe='')}/answer", Scope.ACT, answer)
 
     def db_verify(self) -> Json:
         """Replay the log and compare it with what is shown."""
@@ -173,6 +181,9 @@ class Client:
         headers = {"Content-Type": "application/json"} if body is not None else {}
         if token := self._tokens.get(scope):
             headers["Authorization"] = f"Bearer {token}"
+        headers["X-Headspace-Via"] = self._via
+        if session := os.environ.get("CLAUDE_CODE_SESSION_ID", ""):  # a program that an agent started says so
+            headers["X-Headspace-Caller-Session"] = quote(session)
         connection.request(method, path, body, headers)
         response = connection.getresponse()
         if response.status >= 400:

@@ -5,6 +5,8 @@ that does not know an event in its settings stops with a dialog at its start (se
 registered only for clients that are known to have them.
 """
 
+from claude_headspace.kernel.answers import HELD_HOOKS
+
 Version = tuple[int, ...]
 
 REGISTERED = {
@@ -60,6 +62,14 @@ ALWAYS_COMMAND = frozenset({"SessionStart"})
 
 TIMEOUT_SECONDS = 5
 """After this the client ends a hook. The script keeps to 2 s by itself; this is for what it cannot foresee."""
+
+HELD_TIMEOUT_SECONDS = 86_400
+"""The same for hooks that wait for a person. How long they really wait is the daemon's setting `hold_seconds`."""
+
+
+def timeout_of(event: str) -> int:
+    """How long the client waits for a hook of this event, in seconds."""
+    return HELD_TIMEOUT_SECONDS if event in HELD_HOOKS else TIMEOUT_SECONDS
 
 
 def known_to(version: Version | None) -> list[str]:

@@ -103,9 +103,15 @@ send() {
     fi
 }
 
-# How long the answer may take, so that all of it stays within 2 s, or 1 s; bash 3.2 takes only whole seconds.
+# How long the answer may take, so that all of it stays within 2 s, or 1 s; bash 3.2 takes only whole seconds. What a
+# person may answer has the time that the daemon gives it.
 set_limit() {
     local all=1850000 now=${EPOCHREALTIME//[.,]/}
+    read -r held <"$state/asked/$event"
+    if [[ -n $held && $held != *[!0-9]* ]]; then
+        limit=$held
+        return
+    fi
     [[ $event != SessionEnd ]] || all=900000
     if [[ -n $fired ]]; then
         all=$((all - (now - ${fired/./})))
@@ -118,13 +124,13 @@ set_limit() {
 }
 
 receive() {
-    local limit status='' answer='' head pattern='[Cc]ontent-[Ll]ength: *([0-9]+)'
+    local limit held='' status='' answer='' head pattern='[Cc]ontent-[Ll]ength: *([0-9]+)'
     set_limit
     if [[ -z $old ]]; then read -r -t $limit -N 12 status <&3; else read -r -t $limit status <&3; fi
     case ${status:0:12} in
         'HTTP/1.1 200') ;;
         'HTTP/1.1 204' | 'HTTP/1.1 40'[0459] | 'HTTP/1.1 41'[35]) return 0 ;; # nothing to say; refused for good
-        '') echo -n >"$state/silent"; return 1 ;;
+        '') [[ -n $held ]] || echo -n >"$state/silent"; return 1 ;;
         *) return 1 ;;
     esac
     if [[ -z $old ]]; then read -r -N 33554432 answer <&3; else read -r -d '' answer <&3; fi
@@ -153,7 +159,8 @@ exit 0
 #
 # Rules
 # - It exits with 0 and writes nothing to stderr, whatever happens; to stdout only an answer that came whole.
-# - 2 s in all, 1 s at SessionEnd. One process; before bash 4.1, as on macOS, with a cat beside it.
+# - 2 s in all, 1 s at SessionEnd; longer only for what the daemon holds open for a person.
+# - One process; before bash 4.1, as on macOS, with a cat beside it.
 # - Nothing that comes from outside is run, sourced or expanded.
 # - The order is for speed. bash reads no further than it runs: what most hooks do not need stands after what they do, and
 #   words stand last. No ${payload%pattern}: with megabytes that takes minutes.

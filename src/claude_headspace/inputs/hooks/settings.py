@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from claude_headspace.errors import BadConfiguration
-from claude_headspace.inputs.hooks.events import ALWAYS_COMMAND, TIMEOUT_SECONDS
+from claude_headspace.inputs.hooks.events import ALWAYS_COMMAND, timeout_of
 from claude_headspace.inputs.receiver import kebab
 
 SCRIPT_NAME = "notify-headspace.sh"
@@ -26,12 +26,12 @@ _OUR_COMMAND = re.compile(rf"(^|[\s/'\"]){re.escape(SCRIPT_NAME)}($|[\s'\"])")
 
 def command_hook(script: str, event: str) -> Json:
     """Our script, in exec form: no shell around it."""
-    return {"type": "command", "command": script, "args": [event], "timeout": TIMEOUT_SECONDS}
+    return {"type": "command", "command": script, "args": [event], "timeout": timeout_of(event)}
 
 
 def http_hook(url: str, event: str) -> Json:
     """Our endpoint."""
-    return {"type": "http", "url": f"{url}/hook/{kebab(event)}", "timeout": TIMEOUT_SECONDS}
+    return {"type": "http", "url": f"{url}/hook/{kebab(event)}", "timeout": timeout_of(event)}
 
 
 def wanted(events: Iterable[str], script: str, url: str | None = None) -> dict[str, Json]:

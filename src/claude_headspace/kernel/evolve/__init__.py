@@ -17,7 +17,14 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, Confidence, Evidence, state_of
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.evolve.change import DOUBLED, Change
-from claude_headspace.kernel.evolve.dialogs import attention, elicitation_answered, elicitation_asked
+from claude_headspace.kernel.evolve.dialogs import (
+    attention,
+    elicitation_answered,
+    elicitation_asked,
+    wait_answered,
+    wait_held,
+    wait_released,
+)
 from claude_headspace.kernel.evolve.lines import (
     agent_spoke,
     prompt_queued,
@@ -31,6 +38,7 @@ from claude_headspace.kernel.evolve.sightings import client_reported, client_van
 from claude_headspace.kernel.evolve.tools import (
     permission_asked,
     step_finished,
+    subagent_described,
     subagent_started,
     subagent_stopped,
     tool_failed,
@@ -133,6 +141,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.ElicitationAnswered: elicitation_answered,
     facts.AttentionCalled: attention,
     facts.SubagentStarted: subagent_started,
+    facts.SubagentDescribed: subagent_described,
     facts.SubagentStopped: subagent_stopped,
     facts.TurnStopped: stopped,
     facts.TurnFailed: failed,
@@ -152,6 +161,9 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.UsageMeasured: usage_measured,
     facts.ClientReported: client_reported,
     facts.ClientVanished: client_vanished,
+    facts.WaitHeld: wait_held,
+    facts.WaitAnswered: wait_answered,
+    facts.WaitReleased: wait_released,
     facts.AgentRenamed: renamed,
     facts.Observed: observed,
     facts.Several: _several,

@@ -42,6 +42,9 @@ REMEMBERED_CALLS = 32
 REMEMBERED_COMMANDS = 2
 COMMAND_PREVIEW = 240
 
+TURNED_DOWN = ("rejected", "dismissed", "the turn ended", "the client ended")
+"""Ways for a dialog to end in which nobody's answer to it was taken up."""
+
 replace = msgspec.structs.replace
 
 
@@ -277,11 +280,20 @@ def close_waits(change: Change, which: Callable[[Wait], bool], resolution: str) 
     if not closing:
         return False
     for wait in closing:
-        change.waits[wait.id] = replace(wait, closed_at=change.meta.at, resolution=resolution)
+        change.waits[wait.id] = replace(
+            wait, closed_at=change.meta.at, resolution=_resolved(wait, resolution), held_until=0
+        )
     agent.waits = tuple(wait for wait in agent.waits if wait not in closing)
     if not agent.waits:
         move(change, Actor.USER, Intent.ANSWER)
     return True
+
+
+def _resolved(wait: Wait, resolution: str) -> str:
+    """How a wait ended: by an answer through us, unless it was turned down in the terminal at the same moment."""
+    if wait.answered is None or resolution in TURNED_DOWN:
+        return resolution
+    return f"{wait.answered.words} by {wait.answered.by}"
 
 
 # --- calls and sub-agents ---------------------------------------------------------------------------------------------

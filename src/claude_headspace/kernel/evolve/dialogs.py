@@ -1,7 +1,11 @@
-"""Dialogs that no tool call explains: notifications and MCP elicitations."""
+"""Dialogs that no tool call explains (notifications, MCP elicitations), and answers to dialogs through us.
+
+An answer through us closes nothing by itself: the client may have been answered in the terminal at the same moment. The
+wait says who answered, and closes when the client is seen to go on.
+"""
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import FinishedCall, Wait
+from claude_headspace.kernel.agent import Answered, FinishedCall, Wait
 from claude_headspace.kernel.evolve.change import DOUBLED, Change, close_waits, keep_wait, open_wait, replace
 from claude_headspace.kernel.evolve.tools import finish, is_over, progress
 from claude_headspace.kernel.evolve.turns import quiet
@@ -55,3 +59,28 @@ def elicitation_answered(change: Change, meta: Meta, fact: facts.ElicitationAnsw
     change.why = "the MCP server has its answer"
     over = FinishedCall(id=fact.id, tool="", digest="", at=meta.at, subagent_id=meta.subagent_id)
     finish(change, meta, over, fact.action or "answered")
+
+
+# --- answers through us -----------------------------------------------------------------------------------------------
+
+
+def wait_held(change: Change, _meta: Meta, fact: facts.WaitHeld) -> None:
+    """The client takes an answer through us, for a while."""
+    if (wait := _open_wait(change, fact.wait_id)) is not None:
+        keep_wait(change, replace(wait, held_until=fact.until))
+
+
+def wait_answered(change: Change, meta: Meta, fact: facts.WaitAnswered) -> None:
+    """Somebody answered; the first answer counts."""
+    if (wait := _open_wait(change, fact.wait_id)) is not None and wait.answered is None:
+        keep_wait(change, replace(wait, answered=Answered(fact.words, fact.by, fact.via, meta.at)))
+
+
+def wait_released(change: Change, _meta: Meta, fact: facts.WaitReleased) -> None:
+    """Only the terminal can answer from now on; an answer that the client did not take up is void."""
+    if (wait := _open_wait(change, fact.wait_id)) is not None:
+        keep_wait(change, replace(wait, held_until=0, answered=None))
+
+
+def _open_wait(change: Change, wait_id: str) -> Wait | None:
+    return next((wait for wait in change.agent.waits if wait.id == wait_id), None)

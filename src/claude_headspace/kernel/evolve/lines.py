@@ -8,6 +8,7 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, Command, Heard, Outcome, Trigger
 from claude_headspace.kernel.evolve.change import (
     COMMAND_PREVIEW,
+    REMEMBERED,
     RETOLD,
     Change,
     close_waits,
@@ -25,7 +26,7 @@ from claude_headspace.kernel.evolve.change import (
     told_before,
 )
 from claude_headspace.kernel.evolve.tools import ends_with, finished
-from claude_headspace.kernel.evolve.turns import prompt, queue, stopped, take_up, work
+from claude_headspace.kernel.evolve.turns import interrupted, prompt, queue, stopped, take_up, work
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.intent import detect_intent
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
@@ -90,8 +91,12 @@ def _note_that_it_waited(change: Change, waited: Heard) -> None:
 
 
 def prompt_queued(change: Change, meta: Meta, fact: facts.PromptQueued) -> None:
-    """Something was typed while the agent works: the command that ran then has one more turn."""
+    """Something waits for the turn to end: the news of background work, or what was typed, which is one more turn."""
     agent = change.agent
+    if fact.finished_task is not None:
+        if fact.finished_task not in agent.returned:
+            agent.returning = (*agent.returning[1 - REMEMBERED :], fact.finished_task)
+        return
     if (known := _told_since(agent, meta, fact.text)) is not None:
         correct(change, known, at=meta.at, from_transcript=True)
         return
@@ -123,19 +128,22 @@ def _told_since(agent: Agent, meta: Meta, text: str) -> Heard | None:
 def prompt_unqueued(change: Change, meta: Meta, fact: facts.PromptUnqueued) -> None:
     """A queued prompt will be no turn of its own."""
     agent, wanted = change.agent, mark(fact.text)
+    agent.returning = tuple(task for task in agent.returning if fact.text and task != fact.finished_task)
     agent.queued = tuple(
         entry for entry in agent.queued if entry.at > meta.at + RETOLD or (fact.text and entry.mark != wanted)
     )
 
 
 def tool_rejected(change: Change, meta: Meta, fact: facts.ToolRejected) -> None:
-    """The human said no to a call. Whether the turn goes on is told elsewhere: this is no sign of work."""
+    """The human said no to a call. A turn goes on only with a word of advice; a sub-agent goes on anyway."""
     over = finished(change.agent, meta, fact.call_id, "", "")
     end_call(change, over)
-    change.why = f"{over.tool or 'a call'} was rejected by the user"
     close_waits(change, lambda wait: ends_with(wait, over, meta), "rejected")
-    if fact.feedback and meta.subagent_id is None and (command := command_at(change.agent, meta.at)) is not None:
+    if meta.subagent_id is None and not fact.feedback:
+        interrupted(change, meta, facts.TurnInterrupted())
+    elif meta.subagent_id is None and (command := command_at(change.agent, meta.at)) is not None:
         say(change, command, Actor.USER, Intent.ANSWER, fact.feedback)
+    change.why = f"{over.tool or 'a call'} was rejected by the user"
 
 
 # --- the agent --------------------------------------------------------------------------------------------------------

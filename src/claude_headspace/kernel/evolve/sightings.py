@@ -21,10 +21,10 @@ REGISTRY_LAG: Micros = 2 * SECOND // 5
 def client_reported(change: Change, meta: Meta, fact: facts.ClientReported) -> None:
     """The registry tells whether the client works, rests or shows a dialog."""
     agent = change.agent
-    if agent.ended_at is not None:
-        return
     if fact.headless and agent.mode == "interactive":
         agent.mode = "headless"
+    if agent.ended_at is not None:
+        return
     if fact.status:
         change.why = f"the client's registry says {fact.status}"
     if fact.status in ("idle", "shell"):

@@ -387,6 +387,13 @@ def subagent_started(change: Change, meta: Meta, _fact: facts.SubagentStarted) -
         _see_subagent(change, meta, meta.subagent_id)
 
 
+def subagent_described(change: Change, meta: Meta, fact: facts.SubagentDescribed) -> None:
+    """A sub-agent that is known, be it over, gets what no hook told of it."""
+    if meta.subagent_id is not None and (sub := find_subagent(change.agent, meta.subagent_id)) is not None:
+        known = {"type": sub.type or fact.type, "description": sub.description or fact.description}
+        keep_subagent(change, replace(sub, **known))
+
+
 def subagent_stopped(change: Change, meta: Meta, _fact: facts.SubagentStopped) -> None:
     """A sub-agent is over, with all that it had open; its parent goes on."""
     if meta.subagent_id is not None:

@@ -267,6 +267,8 @@ def _task_came_back(change: Change, meta: Meta, task_id: str) -> None:
     agent = change.agent
     change.why = "background work came back"
     background_ended(change, task_id, meta.at)
+    agent.returning = tuple(task for task in agent.returning if task != task_id)
+    agent.returned = (*agent.returned[1 - REMEMBERED :], task_id)
     if meta.at <= agent.settled_at:
         work(change, meta)
         return
@@ -338,7 +340,9 @@ def _is_late(change: Change, meta: Meta) -> bool:
 
 
 def _is_paused(agent: Agent, listed: tuple[facts.Task, ...] | None) -> bool:
-    """Whether sub-agents go on after the turn; the client's own list decides, whatever else was heard meanwhile."""
+    """Whether the client will go on by itself: news wait for it, or sub-agents run. Its own list decides that."""
+    if agent.returning:
+        return True
     if listed is None:
         return any(sub.running for sub in agent.subagents)
     return any(task.kind == "subagent" for task in listed)
@@ -347,7 +351,8 @@ def _is_paused(agent: Agent, listed: tuple[facts.Task, ...] | None) -> bool:
 def _pause(change: Change, meta: Meta, message: str) -> None:
     """The turn pauses while sub-agents run: the agent still works, the client will go on by itself."""
     _note_end(change, meta, message)
-    change.new_grounds, change.why = True, "the turn ended while a sub-agent runs"
+    meanwhile = "background work comes back" if change.agent.returning else "a sub-agent runs"
+    change.new_grounds, change.why = True, f"the turn ended while {meanwhile}"
     if (command := open_command_of(change.agent)) is not None:
         say(change, command, Actor.AGENT, Intent.PROGRESS, message)
 
@@ -364,7 +369,7 @@ def _settle(change: Change, meta: Meta, message: str) -> None:
         return
     detection = detect_intent(message)
     say(change, command, Actor.AGENT, detection.intent, message, reason=detection.reason)
-    queued = _run_unannounced(agent, command, meta)
+    queued = _run_next(agent, command, meta)
     if detection.intent is Intent.QUESTION and not queued:
         change.why = f"the turn ended with a question ({detection.reason})"
         open_wait(change, Ask("question", message[-COMMAND_PREVIEW:]), meta.at, asked_in_text=True)
@@ -396,11 +401,12 @@ def _queued_behind(agent: Agent, command: Command) -> list[Heard]:
     return [entry for entry in agent.queued if entry.at > agent.tool_finished_at and entry.command_id == command.id]
 
 
-def _run_unannounced(agent: Agent, command: Command, meta: Meta) -> list[Heard]:
-    """The queued prompts that nobody will announce: those that a hook told at once. A transcript shows them all."""
+def _run_next(agent: Agent, command: Command, meta: Meta) -> list[Heard]:
+    """The queued prompts that the client runs now, announced or not. A transcript shows them all by itself."""
     if meta.origin is Origin.TRANSCRIPT:
         return []
-    return [entry for entry in _queued_behind(agent, command) if meta.prompt_id in (None, entry.prompt_id)]
+    known = (None, meta.prompt_id) if meta.prompt_id is not None else None
+    return [entry for entry in _queued_behind(agent, command) if known is None or entry.prompt_id in known]
 
 
 def _begin_queued(change: Change, queued: list[Heard], at: Micros, prompt_id: str | None) -> None:
@@ -467,6 +473,7 @@ def quiet(change: Change, at: Micros, resolution: str, *, in_background_too: boo
         if sub.heard_at < at and (in_background_too or not sub.background):
             stop_subagent(change, sub, at)
     if at > agent.busy_at:
+        agent.returning = ()
         ran, agent.settled_at = agent.turn_runs, max(agent.settled_at, at)
         if ran:
             agent.queued = ()

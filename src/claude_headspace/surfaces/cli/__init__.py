@@ -9,7 +9,19 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from claude_headspace.surfaces.cli import agents, daemon, doctor, effort, fleet, following, history, install, rpc, setup
+from claude_headspace.surfaces.cli import (
+    agents,
+    answers,
+    daemon,
+    doctor,
+    effort,
+    fleet,
+    following,
+    history,
+    install,
+    rpc,
+    setup,
+)
 
 
 class Entry(NamedTuple):
@@ -32,6 +44,17 @@ COMMANDS = (
         "tail",
         following.tail,
         ("headspace tail", "headspace tail calm-otter", "headspace tail --types wait_opened,wait_closed --json"),
+    ),
+    Entry(
+        "approve",
+        answers.approve,
+        ("headspace approve calm-otter", "headspace approve calm-otter --always"),
+    ),
+    Entry("deny", answers.deny, ("headspace deny calm-otter", 'headspace deny calm-otter -m "use the test database"')),
+    Entry(
+        "answer",
+        answers.answer,
+        ("headspace answer calm-otter 2", 'headspace answer calm-otter "SQLite" "unit, browser"'),
     ),
     Entry("rename", agents.rename, ("headspace rename calm-otter login-fix",)),
     Entry("status", daemon.status, ("headspace status", "headspace status --json | jq .running")),

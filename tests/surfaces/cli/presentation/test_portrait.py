@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+import pytest
 
 from claude_headspace.kernel.agent import Agent, AgentState, Confidence, Evidence, Project
 from claude_headspace.kernel.envelope import Origin
@@ -14,6 +15,7 @@ from claude_headspace.surfaces.cli.terminal import Line
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 AT = 1_773_489_360_000_000  # 11:56
 ISO = "2026-03-14T11:56:00+00:00"
+LATER = "2026-03-14T12:56:00+00:00"
 
 
 def bare(**fields: Any) -> dict[str, Any]:
@@ -98,7 +100,8 @@ def test_an_agent_with_everything() -> None:
 
 def wait(**fields: Any) -> dict[str, Any]:
     """An open wait."""
-    return {"kind": "question", "text": "?", "questions": [], "tool": None, "summary": "", "opened_at": ISO, **fields}
+    asked = {"kind": "question", "text": "?", "questions": [], "tool": None, "summary": "", "opened_at": ISO}
+    return {**asked, "held_until": None, "answered": None, **fields}
 
 
 def test_a_plan_is_shown_whole() -> None:
@@ -116,7 +119,22 @@ def test_several_answers_may_be_chosen() -> None:
         "several": True,
     }
     shown = texts(portrait(bare(state="waiting", waits=[wait(questions=[question])]), [], NOW, 100))
-    assert shown[-3:] == ["  Which?  (several may be chosen)", "    1. A", "    2. B: the other"]
+    assert shown[-4:-1] == ["  Which?  (several may be chosen)", "    1. A", "    2. B: the other"]
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"held_until": LATER}, "headspace answer"),
+        ({"held_until": LATER, "kind": "permission"}, "headspace approve, or headspace deny"),
+        ({"held_until": ISO}, "Only its terminal takes the answer."),
+        ({}, "Only its terminal takes the answer."),
+        ({"answered": {"words": "allowed", "by": "ann"}}, "allowed by ann; the client has yet to go on"),
+    ],
+)
+def test_a_wait_says_how_to_answer_it(known: dict[str, Any], said: str) -> None:
+    """Which command, only in the terminal, or that somebody was first."""
+    assert texts(portrait(bare(state="waiting", waits=[wait(**known)]), [], NOW, 100))[-1] == f"  {said}"
 
 
 def test_why_says_what_each_source_and_confidence_means() -> None:

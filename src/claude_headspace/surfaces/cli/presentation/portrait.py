@@ -11,6 +11,7 @@ from claude_headspace.surfaces.wording import (
     clock,
     count,
     cut,
+    instant,
     one_line,
     shape,
     state_words,
@@ -138,14 +139,24 @@ def _wait(wait: Json, now: datetime, width: int) -> list[Line]:
     lines = [line(Span(title, "strong"))]
     if not wait["questions"]:
         text = wait["text"].strip() if wait["kind"] != "permission" else want(wait)
-        return lines + hang(line("  "), text, width)
+        lines += hang(line("  "), text, width)
     for question in wait["questions"]:
         several = "  (several may be chosen)" if question.get("several") else ""
         lines += hang(line("  "), question["text"] + several, width)
         for number, option in enumerate(question.get("options", ()), 1):
             about = f": {one_line(option['description'])}" if option.get("description") else ""
             lines += hang(line(f"    {number}. "), option["label"] + about, width)
-    return lines
+    return [*lines, quiet(f"  {_how_to_answer(wait, now)}")]
+
+
+def _how_to_answer(wait: Json, now: datetime) -> str:
+    if wait["answered"]:
+        return f"{wait['answered']['words']} by {wait['answered']['by']}; the client has yet to go on"
+    if not wait["held_until"] or instant(wait["held_until"]) < now:
+        return "Only its terminal takes the answer."
+    return {"question": "headspace answer", "elicitation": "headspace answer --action"}.get(
+        wait["kind"], "headspace approve, or headspace deny"
+    )
 
 
 def _task(task: Json, now: datetime) -> str:

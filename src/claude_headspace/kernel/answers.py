@@ -1,0 +1,151 @@
+"""Answers of people to what an agent waits for, and how Claude Code is told them. Pure.
+
+    permission, plan   {"decision": "allow"|"deny", "message", "input", "always"}
+    question           {"answers": {question: label, list of labels or text}}, or {"decision": "deny", "message"}
+    elicitation        {"action": "accept"|"decline"|"cancel", "content"}
+
+Rules
+- Only what a hook of the client holds open can be answered; for other dialogs there is only the terminal.
+- An answer that does not fit its wait is refused with the reason, before anything is written.
+- An edited input replaces the call's input as a whole; answers to questions are added to it.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+
+from claude_headspace.kernel import wire
+from claude_headspace.kernel.agent import Agent, Wait
+from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked, Question, WaitAnswered
+from claude_headspace.kernel.reading import tolerant
+
+HELD_HOOKS = ("PermissionRequest", "Elicitation")
+"""The hooks that a client leaves open while its own dialog is on the screen, and whose answer closes that."""
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person answers."""
+
+    decision: Literal["allow", "deny"] | None = None
+    message: str = ""
+    """For the agent, why not."""
+    input: dict[str, Any] | None = None
+    """The input that the tool gets instead of its own."""
+    always: bool = False
+    """Take up the client's own suggestions of rules as well."""
+    answers: dict[str, str | list[str]] | None = None
+    """By question, as it is worded or by its header: a label, several, or words of one's own."""
+    action: Literal["accept", "decline", "cancel"] | None = None
+    content: dict[str, Any] | None = None
+    """The form of an elicitation, filled in."""
+
+    @property
+    def words(self) -> str:
+        """What was done, in a word."""
+        if self.answers is not None:
+            return "answered"
+        if self.action is not None:
+            return {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}[self.action]
+        if self.decision == "deny":
+            return "denied"
+        return "always allowed" if self.always else "allowed"
+
+
+def asked_by(agent: Agent, event: Event) -> Wait | None:
+    """The wait that a hook is about, while it is open."""
+    fact, thread = event.fact, event.meta.subagent_id
+    if isinstance(fact, PermissionAsked):
+        wanted = (fact.tool, fact.digest, thread)
+        return next((wait for wait in agent.waits if (wait.tool, wait.digest, wait.subagent_id) == wanted), None)
+    if isinstance(fact, ElicitationAsked):
+        return next((wait for wait in agent.waits if wait.call_id == fact.id), None)
+    return None
+
+
+def too_late(agent: Agent, event: Event) -> str | None:
+    """Why an answer comes too late, if it does."""
+    fact = event.fact
+    if not isinstance(fact, WaitAnswered):
+        return None
+    wait = next((wait for wait in agent.waits if wait.id == fact.wait_id), None)
+    if wait is None:
+        return "It is over: nobody waits for this answer any more."
+    if wait.answered is not None:
+        return "Somebody was first."
+    if wait.held_until <= event.meta.at:
+        return "The client does not hold it open any more: only its terminal takes an answer."
+    return None
+
+
+# --- does it fit? -----------------------------------------------------------------------------------------------------
+
+
+def misfit(wait: Wait, answer: Answer) -> str | None:
+    """Why an answer is none to a wait; None if it fits."""
+    if wait.kind == "elicitation":
+        return None if answer.action is not None else "An elicitation is answered with `action`."
+    if wait.kind == "question" and answer.decision != "deny":
+        return _misfit_of_answers(wait, answer.answers)
+    if answer.decision is None:
+        return "It is answered with `decision`, which is allow or deny."
+    if answer.always and not wait.suggestions:
+        return "The client suggests no rule here, so there is nothing to allow for always."
+    return None
+
+
+def _misfit_of_answers(wait: Wait, answers: dict[str, str | list[str]] | None) -> str | None:
+    if not answers:
+        return "A question is answered with `answers`: the question, and a label, several, or other words."
+    known = {name for question in wait.questions for name in (question.text, question.header) if name}
+    if unknown := [name for name in answers if known and name not in known]:
+        return f"There is no question “{unknown[0][:200]}”."
+    for question in wait.questions:
+        given = _given(question, answers)
+        if not given or not all(part.strip() for part in given):
+            return f"The question “{question.text[:200]}” has no answer."
+        if len(given) > 1 and not question.several:
+            return f"The question “{question.text[:200]}” takes one answer."
+    return None
+
+
+def _given(question: Question, answers: dict[str, str | list[str]]) -> list[str]:
+    given = answers.get(question.text) or answers.get(question.header) or []
+    return [given] if isinstance(given, str) else given
+
+
+# --- in the client's words --------------------------------------------------------------------------------------------
+
+
+def for_client(event: str, payload: bytes, wait: Wait, answer: Answer) -> dict[str, Any]:
+    """What a held hook prints."""
+    if event == "Elicitation":
+        output: dict[str, Any] = {"action": answer.action}
+        if answer.content is not None:
+            output["content"] = answer.content
+    else:
+        output = {"decision": _decision(payload, wait, answer)}
+    return {"hookSpecificOutput": {"hookEventName": event, **output}}
+
+
+def _decision(payload: bytes, wait: Wait, answer: Answer) -> dict[str, Any]:
+    if answer.decision == "deny":
+        return {"behavior": "deny", "message": answer.message or "The user said no."}
+    decision: dict[str, Any] = {"behavior": "allow"}
+    if answer.answers is not None:
+        decision["updatedInput"] = {**_input(payload), "answers": _worded(wait, answer.answers)}
+    elif answer.input is not None:
+        decision["updatedInput"] = answer.input
+    if answer.always:
+        decision["updatedPermissions"] = msgspec.json.decode(wait.suggestions)
+    return decision
+
+
+def _input(payload: bytes) -> dict[str, Any]:
+    raw = tolerant(payload, wire.WirePermissionRequest)[0].tool_input
+    found = msgspec.json.decode(raw)
+    return found if isinstance(found, dict) else {}
+
+
+def _worded(wait: Wait, answers: dict[str, str | list[str]]) -> dict[str, str]:
+    """As the client itself notes them: by the words of the question, several labels with commas."""
+    return {question.text: ", ".join(_given(question, answers)) for question in wait.questions}

@@ -1,0 +1,129 @@
+"""Questions that clients hold open for us: a hook that is not answered before somebody answers, or it is over.
+
+The client's own dialog stays usable all the while, so whoever is first wins: an answer through us is given to the hook,
+and one in the terminal releases it with nothing to say.
+
+Rules
+- What is held is written down (`WaitHeld`), and so is that it no longer is (`WaitReleased`): any surface of any daemon
+  knows whether an answer would arrive.
+- Silence is no consent: what expires, is cut off or survives a restart is answered with nothing.
+- Answers come by the stream alone, whichever daemon took them; what was missed there is looked up once.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+
+import msgspec
+import structlog
+
+from claude_headspace.kernel.agent import Agent, Wait
+from claude_headspace.kernel.answers import Answer, for_client
+from claude_headspace.kernel.decode import WireAct
+from claude_headspace.kernel.envelope import SECOND, Envelope
+from claude_headspace.ports import Clock, Reader, StreamMessage
+
+log = structlog.get_logger(__name__)
+
+Act = Callable[[str, WireAct, str], Awaitable[object]]
+"""Writes an act down, for an agent."""
+
+HEARD = ("wait_answered", "wait_closed")
+SOUGHT = 200
+"""How many of an agent's newest events an answer is looked for in."""
+RESTING_MODES = ("headless",)
+"""Modes of clients in front of which nobody sits: their turn would stand still."""
+
+
+class Holds:
+    """All hooks that are held open."""
+
+    def __init__(self, reader: Reader, act: Act, clock: Clock, seconds: float, *, headless: bool) -> None:
+        self._reader = reader
+        self._act = act
+        self._clock = clock
+        self._seconds = seconds
+        self._headless = headless
+        self._open: dict[str, asyncio.Event] = {}
+
+    @property
+    def count(self) -> int:
+        """How many hooks are held."""
+        return len(self._open)
+
+    def wants(self, agent: Agent, wait: Wait | None) -> bool:
+        """Whether a hook about this wait is to be held."""
+        if wait is None or self._seconds <= 0 or wait.id in self._open:
+            return False
+        return self._headless or agent.mode not in RESTING_MODES
+
+    async def hold(self, envelope: Envelope, wait: Wait, gone: Awaitable[object]) -> bytes:
+        """Wait for the answer, the end of the wait, the end of our patience, or of the hook: what the hook prints."""
+        over = self._open[wait.id] = asyncio.Event()
+        try:
+            until = self._clock() + round(self._seconds * SECOND)
+            await self._act("WaitHeld", WireAct(wait_id=wait.id, until=until), wait.agent_id)
+            now = await asyncio.to_thread(self._reader.wait, wait.id)
+            is_open = now is not None and now.closed_at is None
+            is_there = is_open and await self._first(over, gone)
+            return await self._outcome(envelope, wait, is_there=is_there)
+        finally:
+            del self._open[wait.id]
+
+    async def _first(self, over: asyncio.Event, gone: Awaitable[object]) -> bool:
+        """Wait for the first of them; whether the hook is still there to take an answer."""
+        ended, left = asyncio.ensure_future(over.wait()), asyncio.ensure_future(gone)
+        try:
+            await asyncio.wait((ended, left), timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            return not left.done()
+        finally:
+            ended.cancel()
+            left.cancel()
+            await asyncio.gather(ended, left, return_exceptions=True)
+
+    async def _outcome(self, envelope: Envelope, wait: Wait, *, is_there: bool) -> bytes:
+        now = await asyncio.to_thread(self._reader.wait, wait.id)
+        if now is None or now.closed_at is not None:
+            return b""
+        if not is_there or now.answered is None:
+            await self._act("WaitReleased", WireAct(wait_id=wait.id), wait.agent_id)
+            return b""
+        answer = await asyncio.to_thread(given_answer, self._reader, now)
+        return msgspec.json.encode(for_client(envelope.name, envelope.payload, now, answer)) if answer else b""
+
+    def hear(self, messages: Iterable[StreamMessage]) -> None:
+        """Something was announced: perhaps what somebody waits for."""
+        if not self._open:
+            return
+        for message in messages:
+            if message.type in HEARD and (found := self._open.get(_wait_id(message))) is not None:
+                found.set()
+
+    def close(self) -> None:
+        """Let everybody go: the daemon stops."""
+        for over in self._open.values():
+            over.set()
+
+    async def forget(self, agents: Iterable[Agent]) -> None:
+        """After a start nothing is held any more, whatever the journal says."""
+        for agent in agents:
+            for wait in agent.waits:
+                if wait.held_until or wait.answered is not None:
+                    await self._act("WaitReleased", WireAct(wait_id=wait.id), agent.id)
+
+
+def given_answer(reader: Reader, wait: Wait) -> Answer | None:
+    """The whole of the answer that a wait got, from the log."""
+    for event in reversed(reader.events(agent_id=wait.agent_id, limit=SOUGHT)):
+        if event.envelope.name == "WaitAnswered":
+            act = msgspec.json.decode(event.envelope.payload, type=WireAct)
+            if act.wait_id == wait.id:
+                return msgspec.json.decode(act.answer, type=Answer)
+    return None
+
+
+def _wait_id(message: StreamMessage) -> str:
+    return msgspec.json.decode(message.data, type=_Id).id
+
+
+class _Id(msgspec.Struct):
+    id: str = ""

@@ -1,0 +1,251 @@
+"""A scenario on its way: steps are taken one after the other, each state is waited for, and the end is compared."""
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.real_client.board import History, Shown
+from tests.real_client.client import DIALOG_PAUSE, Client, Home
+from tests.real_client.house import House
+from tests.real_client.model import ScriptedModel
+from tests.real_client.scenario import Each, Lines, Scenario
+from tests.support import LIMIT_SECONDS, wait_until
+
+SETTLE_SECONDS = 1.5
+"""How long nothing more may be shown after the end. What a client leaves behind is read long before."""
+
+PACE = {"idle": ("idle", "shell"), "waiting": ("waiting", "idle"), "error": ("idle",)}
+"""What the client's own registry says in a state: the pace of a scenario that nobody hears."""
+TRIES = 3
+RETRY_SECONDS = 5.0
+"""A client that is busy with itself drops keys."""
+UNHEARD_SECONDS = 1.0
+"""What is waited for something that only Headspace could show."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long a state took from the moment it could be known, and who told it."""
+
+    scenario: str
+    version: str
+    state: str
+    source: str
+    seconds: float
+
+
+@dataclass
+class Run:
+    """One scenario with one client."""
+
+    scenario: Scenario
+    house: House
+    home: Home
+    model: ScriptedModel
+    clients: list[Client] = field(default_factory=list)
+    acted_at: float = 0.0
+    timings: list[Timing] = field(default_factory=list)
+    _seen: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def version(self) -> str:
+        """The client's version."""
+        return self.home.version
+
+    @property
+    def client(self) -> Client:
+        """The one that was started last."""
+        return self.clients[-1]
+
+    @property
+    def heard(self) -> bool:
+        """Whether a daemon runs."""
+        return self.house.board.daemon is not None
+
+    def play(self) -> list[Timing]:
+        """Take all steps, close the terminals, and compare what was understood with what happened."""
+        try:
+            for step in self.scenario.steps:
+                step(self)
+            self._close()
+            self._compare("commands", self.scenario.end.commands, "{outcome}: {text}")
+            self._compare("turns", self.scenario.end.turns, "{actor} {intent}: {text}")
+        except AssertionError as error:
+            error.add_note(self.report())
+            raise
+        finally:
+            for client in self.clients:
+                client.close()
+        return self.timings
+
+    # --- doing ---
+
+    def act(self, deed: Callable[[], object]) -> None:
+        """Do something: what is shown next is measured from here."""
+        self.acted_at = time.time()
+        deed()
+
+    def start(self, *options: str) -> None:
+        """Start a client, and wait for its prompt."""
+        self.act(lambda: self.clients.append(Client(self.house.terminals, self.home, self.model.url, *options)))
+        self.client.wait_until_ready()
+
+    def answer(self, option: str) -> None:
+        """Choose an option of the dialog by its first word, or press a key; again, if the client did not take it."""
+        shown = wait_until(self.client.options, "a dialog")
+        key = next((number for number, words in shown.items() if words.startswith(option)), option)
+        for _ in range(TRIES):
+            time.sleep(DIALOG_PAUSE)
+            self.act(lambda: self.client.press(key))
+            with contextlib.suppress(AssertionError):
+                wait_until(lambda: self.client.options() != shown, "an effect", limit=RETRY_SECONDS)
+                return
+
+    def headless(self, *options: str) -> None:
+        """Run a client that has no terminal, to its end."""
+        env = {"PATH": "/usr/bin:/bin"}
+        command = ["env", "-i", *self.home.command(self.model.url, *options)]
+        self.act(lambda: None)
+        done = subprocess.run(
+            command,
+            cwd=self.home.project,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LIMIT_SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+    def reach(self, gate: str) -> None:
+        """Wait until the model is held."""
+        wait_until(self.model.reached(gate).is_set, f"the model at {gate}")
+        time.sleep(DIALOG_PAUSE)
+
+    def find(self, file: str) -> None:
+        """Wait for a file in the project."""
+        wait_until((self.home.project / file).exists, f"the file {file}")
+
+    # --- looking ---
+
+    def agent(self, number: int = 0) -> dict[str, Any]:
+        """An agent as the API shows it."""
+        return self.house.daemon.agent(self._history(number).agent_id)
+
+    def _history(self, number: int) -> History:
+        found = self.house.board.histories(self.home.project)
+        assert number < len(found), f"{len(found)} agents are shown"
+        return found[number]
+
+    def expect(self, state: str, number: int) -> None:
+        """Wait for the next state of an agent, which must be this one."""
+        if not self.heard:
+            self._pace(state)
+            return
+        shown = wait_until(lambda: self._next(number), f"agent {number} to be shown as {state!r}")
+        assert shown is not None
+        assert shown.state == state, f"agent {number} is shown as {shown.state!r}, and not as {state!r}"
+        since = shown.happened if shown.told_by == "hook" else self.acted_at
+        took = max(0.0, shown.seen - since)
+        self.timings.append(Timing(self.scenario.name, self.version, state, shown.told_by, took))
+
+    def _next(self, number: int) -> Shown | None:
+        histories = self.house.board.histories(self.home.project)
+        if number >= len(histories):
+            return None
+        history = histories[number]
+        at = self._seen.get(history.agent_id, 0)
+        if at >= len(history.shown):
+            return None
+        self._seen[history.agent_id] = at + 1
+        return history.shown[at]
+
+    def _pace(self, state: str) -> None:
+        """Nobody hears what happens: wait for the client itself."""
+        wait_until(lambda: self._is_at(state.partition(":")[0]), f"the client to be {state!r}")
+
+    def _is_at(self, state: str) -> bool:
+        """Whether the client's entry says so, as it is since the last deed; work may be over by the time we look."""
+        if state == "ended":
+            return not self.client.alive
+        entry = self.client.entry
+        is_new = entry.get("statusUpdatedAt", 0) > self.acted_at * 1000
+        return is_new and (state == "working" or entry.get("status") in PACE[state])
+
+    def expect_fields(self, number: int, fields: Mapping[str, object]) -> None:
+        """Wait until the API shows these."""
+        if self.heard:
+            wait_until(lambda: {name: self._field(number, name) for name in fields} == fields, f"agent {fields}")
+        else:
+            time.sleep(UNHEARD_SECONDS)
+
+    def expect_child(self, child: int, parent: int) -> None:
+        """Wait until the API shows whose child it is."""
+        if self.heard:
+            self.expect_fields(child, {"parent_id": self._history(parent).agent_id})
+
+    def expect_turn(self, words: str) -> None:
+        """Wait until somebody said this."""
+        if self.heard:
+            wait_until(lambda: words in [turn["text"] for turn in self._rows(0, "turns")], f"{words!r} to be heard")
+        else:
+            time.sleep(UNHEARD_SECONDS)
+
+    def _rows(self, number: int, what: str) -> list[dict[str, Any]]:
+        path = f"/api/agents/{self._history(number).agent_id}/{what}"
+        found: list[dict[str, Any]] = self.house.daemon.get(path).json()
+        return found
+
+    def _field(self, number: int, name: str) -> object:
+        found: Any = self.agent(number)
+        for part in name.split("__"):
+            found = [_part(item, part) for item in found] if isinstance(found, list) else _part(found, part)
+        return found
+
+    # --- the end ---
+
+    def _close(self) -> None:
+        """Take the terminals of all clients that still run away: their agents end."""
+        for client in self.clients:
+            client.close()
+        wait_until(lambda: not any(client.alive for client in self.clients), "the clients to end")
+        if was_heard := self.heard:
+            self.act(lambda: None)
+        else:
+            self.house.start()
+        wait_until(self._all_ended, "all agents to be shown as ended")
+        time.sleep(SETTLE_SECONDS)
+        for history in self.house.board.histories(self.home.project) if was_heard else []:
+            rest = [shown.state for shown in history.shown[self._seen.get(history.agent_id, 0) :]]
+            assert rest in (["ended"], []), f"after the last step is shown: {rest}"
+        assert self._all_ended()
+
+    def _all_ended(self) -> bool:
+        histories = self.house.board.histories(self.home.project)
+        return bool(histories) and all(history.shown[-1].state == "ended" for history in histories)
+
+    def _compare(self, what: str, expected: Lines | Each, pattern: str) -> None:
+        """All that was understood of all agents, line by line."""
+        wanted = list(expected.of(self.version) if isinstance(expected, Each) else expected)
+        found = [
+            pattern.format(**row)
+            for number in range(len(self.house.board.histories(self.home.project)))
+            for row in self._rows(number, what)
+        ]
+        assert found == wanted, f"{what}: {found}"
+
+    def report(self) -> str:
+        """What somebody who looks for a fault wants to see."""
+        parts = [f"--- {self.scenario.name}, Claude Code {self.version}, {self.home.root}"]
+        for history in self.house.board.histories(self.home.project):
+            parts += [f"agent {history.agent_id}:", *(f"  {shown}" for shown in history.shown)]
+        for client in self.clients:
+            parts.append(f"--- screen of {client.pid} ({client.entry.get('status')})\n{client.screen}")
+        return "\n".join(parts)
+
+
+def _part(whole: Any, name: str) -> Any:
+    return None if whole is None else whole[name]

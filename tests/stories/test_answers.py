@@ -1,0 +1,274 @@
+"""A question of Claude Code is answered through Headspace, in its terminal, or by nobody; it never goes wrong.
+
+The hook is the installed script, run as the client runs it. The client is a process that does nothing.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import LIMIT_SECONDS, Reply, RunningDaemon, environment, running_daemon, wait_until
+
+COMMAND = {"tool_name": "Bash", "tool_input": {"command": "make test"}}
+COLOUR = {"question": "Which colour?", "header": "Colour", "options": [{"label": "Red"}, {"label": "Blue"}]}
+SIZES = {
+    "question": "Which sizes?",
+    "header": "Sizes",
+    "options": [{"label": "S"}, {"label": "L"}],
+    "multiSelect": True,
+}
+QUESTIONS = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [COLOUR, SIZES]}}
+
+Hook = subprocess.Popen[bytes]
+
+
+class Asking:
+    """A client that asks, with the daemon that its hooks report to."""
+
+    def __init__(self, home: Path, daemon: RunningDaemon, pid: int) -> None:
+        self.home = home
+        self.daemon = daemon
+        self._pid = pid
+        self.headspace("install", "--yes", "--config-dir", str(home / ".claude"))
+        self.hook("SessionStart", source="startup")
+        self.hook("UserPromptSubmit", prompt="Fix it")
+
+    def headspace(self, *arguments: str, check: bool = True, **more: str) -> "subprocess.CompletedProcess[str]":
+        """A command of Headspace."""
+        return subprocess.run(
+            [sys.executable, "-m", "claude_headspace", *arguments],
+            env=environment(self.home) | more,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=check,
+            timeout=LIMIT_SECONDS,
+        )
+
+    def fire(self, event: str, **payload: Any) -> Hook:
+        """A hook of the client begins."""
+        script = self.home / ".claude" / "hooks" / "notify-headspace.sh"
+        env = environment(self.home) | {"CLAUDE_PID": str(self._pid)}
+        pipe = subprocess.PIPE
+        hook = subprocess.Popen([str(script), event], stdin=pipe, stdout=pipe, stderr=pipe, env=env)
+        assert hook.stdin is not None
+        body = {"session_id": "s1", "cwd": str(self.home), "hook_event_name": event, **payload}
+        hook.stdin.write(json.dumps(body).encode())
+        hook.stdin.close()
+        hook.stdin = None
+        return hook
+
+    def hook(self, event: str, **payload: Any) -> Any:
+        """A hook of the client, from its beginning to its end: what it prints."""
+        return printed(self.fire(event, **payload))
+
+    def ask(self, call_id: str = "t1", about: dict[str, Any] = COMMAND) -> Hook:
+        """The client shows a dialog; its hook stays open once the wait is held."""
+        self.hook("PreToolUse", tool_use_id=call_id, **about)
+        before = len(self.held())
+        hook = self.fire("PermissionRequest", **about)
+        wait_until(lambda: len(self.held()) > before, "a held wait")
+        return hook
+
+    def held(self) -> list[dict[str, Any]]:
+        """The waits that can be answered through Headspace."""
+        return [wait for wait in self.daemon.get("/api/waits").json() if wait["held_until"]]
+
+    def answer(self, body: dict[str, Any], wait_id: str | None = None) -> Reply:
+        """An answer over the API."""
+        path = f"/api/waits/{wait_id or self.held()[0]['id']}/answer"
+        return self.daemon.send("POST", path, body, scope="act")
+
+    @property
+    def agent(self) -> dict[str, Any]:
+        """The agent on the board, once it is there."""
+        return wait_until(self.daemon.agents, "an agent")[0]
+
+
+def printed(hook: Hook) -> Any:
+    """What a hook printed when it ended, without a word on the other channel."""
+    out, err = hook.communicate(timeout=LIMIT_SECONDS)
+    assert (hook.returncode, err) == (0, b"")
+    return json.loads(out)["hookSpecificOutput"] if out else None
+
+
+@pytest.fixture
+def client_pid() -> Iterator[int]:
+    """A process that stands for the client."""
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
+        yield process.pid
+        process.kill()
+
+
+@pytest.fixture
+def asking(tmp_path: Path, client_pid: int) -> Iterator[Asking]:
+    """A client at work."""
+    with running_daemon(tmp_path) as daemon:
+        yield Asking(tmp_path, daemon, client_pid)
+
+
+def test_a_permission_is_given_over_the_api(asking: Asking) -> None:
+    """The hook prints the decision, the client goes on, and the journal knows who it was."""
+    hook = asking.ask()
+    wait_id = asking.held()[0]["id"]
+    reply = asking.answer({"decision": "allow"})
+    assert (reply.status, reply.json()["answered"]["via"]) == (200, "api")
+    assert printed(hook)["decision"] == {"behavior": "allow"}
+    assert asking.agent["state"] == "waiting"
+    asking.hook("PostToolUse", tool_use_id="t1", tool_response={}, **COMMAND)
+    wait_until(lambda: asking.agent["state"] == "working", "the client going on")
+    (wait,) = asking.daemon.get("/api/waits?all=true").json()
+    assert wait["id"] == wait_id
+    assert wait["resolution"] == f"allowed by {wait['answered']['by']}"
+    assert asking.daemon.verified()
+
+
+def test_the_same_answer_again_is_the_same_and_another_one_is_told_who_was_first(asking: Asking) -> None:
+    """Nobody answers twice, and nobody is left to wonder."""
+    hook = asking.ask()
+    wait_id = asking.held()[0]["id"]
+    first = asking.answer({"decision": "allow"}, wait_id).json()
+    assert printed(hook)["decision"] == {"behavior": "allow"}
+    again = asking.answer({"decision": "allow"}, wait_id)
+    assert (again.status, again.json()["answered"]) == (200, first["answered"])
+    other = asking.answer({"decision": "deny"}, wait_id)
+    assert (other.status, other.error["code"]) == (409, "too_late")
+    assert first["answered"]["at"] in other.error["message"]
+
+
+def test_two_answers_at_one_moment_are_one(asking: Asking) -> None:
+    """Ten people press a button at once: one of them was first, and the hook prints that one's answer."""
+    hook = asking.ask()
+    wait_id = asking.held()[0]["id"]
+    bodies = [{"decision": "deny", "message": f"no {number}"} for number in range(10)]
+    with ThreadPoolExecutor(10) as pool:
+        replies = list(pool.map(lambda body: asking.answer(body, wait_id), bodies))
+    assert sorted(reply.status for reply in replies) == [200] + [409] * 9
+    winner = next(body for body, reply in zip(bodies, replies, strict=True) if reply.status == 200)
+    assert printed(hook)["decision"] == {"behavior": "deny", "message": winner["message"]}
+
+
+def test_questions_are_answered_on_the_command_line(asking: Asking) -> None:
+    """By the number of an option, by labels with commas."""
+    hook = asking.ask("q1", QUESTIONS)
+    done = asking.headspace("answer", asking.agent["name"], "2", "S, L")
+    assert done.stdout.startswith("Answered: ")
+    assert printed(hook)["decision"]["updatedInput"]["answers"] == {"Which colour?": "Blue", "Which sizes?": "S, L"}
+
+
+def test_a_permission_is_denied_with_a_message_on_the_command_line(asking: Asking) -> None:
+    """The agent is told why."""
+    hook = asking.ask()
+    asking.headspace("deny", asking.agent["name"], "-m", "use the other one")
+    assert printed(hook)["decision"] == {"behavior": "deny", "message": "use the other one"}
+
+
+def test_the_terminal_was_first(asking: Asking) -> None:
+    """The dialog is answered where it stands: the hook ends at once with nothing to say, and no answer is taken."""
+    hook = asking.ask()
+    wait_id = asking.held()[0]["id"]
+    asking.hook("PostToolUse", tool_use_id="t1", tool_response={}, **COMMAND)
+    assert printed(hook) is None
+    late = asking.answer({"decision": "allow"}, wait_id)
+    assert (late.status, "the tool ran" in late.error["message"]) == (409, True)
+
+
+def test_an_esc_ends_the_hook_and_the_hold(asking: Asking) -> None:
+    """The client ends its hook: from then on only the terminal takes an answer."""
+    hook = asking.ask()
+    wait_id = asking.held()[0]["id"]
+    hook.terminate()
+    assert printed(hook) is None
+    wait_until(lambda: not asking.held(), "the release")
+    late = asking.answer({"decision": "allow"}, wait_id)
+    assert (late.status, late.error["code"]) == (409, "too_late")
+
+
+def test_two_waits_are_answered_each_for_itself(asking: Asking) -> None:
+    """A sub-agent asks while the agent does: each hook gets its own answer."""
+    first = asking.ask()
+    other = {**COMMAND, "tool_input": {"command": "make docs"}, "agent_id": "sub1", "agent_type": "helper"}
+    second = asking.ask("t2", other)
+    by_summary = {wait["summary"]: wait["id"] for wait in asking.held()}
+    asking.answer({"decision": "deny", "message": "no"}, by_summary["make docs"])
+    asking.answer({"decision": "allow"}, by_summary["make test"])
+    assert printed(second)["decision"]["behavior"] == "deny"
+    assert printed(first)["decision"]["behavior"] == "allow"
+
+
+def test_nobody_answers(tmp_path: Path, client_pid: int) -> None:
+    """Silence is no consent: after the configured time the hook ends with nothing to say."""
+    with running_daemon(tmp_path, hold_seconds=0.3) as daemon:
+        asking = Asking(tmp_path, daemon, client_pid)
+        asking.hook("PreToolUse", tool_use_id="t1", **COMMAND)
+        assert asking.hook("PermissionRequest", **COMMAND) is None
+        assert asking.agent["state"] == "waiting"
+        assert not asking.held()
+
+
+def test_nothing_is_held_if_nobody_wants_that(tmp_path: Path, client_pid: int) -> None:
+    """With `hold_seconds = 0` the hook only tells."""
+    with running_daemon(tmp_path, hold_seconds=0) as daemon:
+        asking = Asking(tmp_path, daemon, client_pid)
+        asking.hook("PreToolUse", tool_use_id="t1", **COMMAND)
+        assert asking.hook("PermissionRequest", **COMMAND) is None
+        wait_until(lambda: asking.agent["state"] == "waiting", "the wait")
+        refused = asking.answer({"decision": "allow"}, daemon.get("/api/waits").json()[0]["id"])
+        assert (refused.status, refused.error["code"]) == (409, "too_late")
+
+
+@pytest.mark.parametrize("how", ["stop", "kill"])
+def test_a_daemon_that_goes_away_frees_the_client(tmp_path: Path, client_pid: int, how: str) -> None:
+    """Stopped or killed while it holds a question: the hook ends, and the next daemon knows that nothing is held."""
+    with running_daemon(tmp_path) as daemon:
+        asking = Asking(tmp_path, daemon, client_pid)
+        hook = asking.ask()
+        getattr(daemon, how)()
+        assert printed(hook) is None
+    with running_daemon(tmp_path) as daemon:
+        asking.daemon = daemon
+        assert asking.agent["state"] == "waiting"
+        assert not asking.held()
+        assert daemon.verified()
+
+
+def test_an_answer_that_does_not_fit_is_refused_and_the_question_stays(asking: Asking) -> None:
+    """A permission is no question; nothing is written."""
+    hook = asking.ask()
+    refused = asking.answer({"answers": {"x": "y"}})
+    assert (refused.status, refused.error["code"]) == (400, "answer_does_not_fit")
+    assert asking.answer({"decision": "perhaps"}).status == 400
+    assert asking.answer({"decision": "allow", "surprise": 1}).status == 400
+    assert asking.answer({"decision": "allow"}, "nothing").status == 404
+    assert len(asking.held()) == 1
+    asking.answer({"decision": "allow"})
+    assert printed(hook)["decision"]["behavior"] == "allow"
+
+
+def test_an_agent_does_not_answer_itself(tmp_path: Path) -> None:
+    """Whoever is or descends from the client is refused, token or not."""
+    with running_daemon(tmp_path) as daemon:
+        asking = Asking(tmp_path, daemon, os.getpid())
+        hook = asking.ask()
+        refused = asking.answer({"decision": "allow"})
+        assert (refused.status, refused.error["code"]) == (403, "agents_may_not_act")
+        done = asking.headspace("approve", asking.agent["name"], check=False)
+        assert (done.returncode, "inside an agent" in done.stderr) == (1, True)
+        hook.terminate()
+        hook.communicate()
+
+
+def test_a_session_that_is_carried_along_gives_an_agent_away(asking: Asking) -> None:
+    """A program that an agent left behind has no client among its ancestors any more, but carries its session."""
+    hook = asking.ask()
+    done = asking.headspace("approve", asking.agent["name"], check=False, CLAUDE_CODE_SESSION_ID="s1")
+    assert (done.returncode, "inside an agent" in done.stderr) == (1, True)
+    asking.answer({"decision": "allow"})
+    assert printed(hook)["decision"]["behavior"] == "allow"
