@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.postgres import Postgres, running_postgres
+
 # Where HOME is only a default; the runtime directory has a short name because paths of sockets end at 104 characters.
 SCRATCH_PLACES = {
     "HOME": "home",
@@ -82,3 +84,10 @@ def _real_home_stays_untouched() -> Iterator[None]:
     touched = [str(path) for path, before in BEFORE.items() if _changed_at(path) != before]
     if touched:
         pytest.fail(f"changed during the tests, by one of them or by a Claude Code running beside: {touched}")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """One PostgreSQL for everybody; each takes a database of its own."""
+    with running_postgres(durable=False) as server:
+        yield server

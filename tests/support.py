@@ -32,6 +32,9 @@ LIMIT_SECONDS = 60.0
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "COVERAGE_PROCESS_START")
 """What a daemon inherits of the environment; everything else is left behind."""
 
+PATIENT = {"patience_seconds": LIMIT_SECONDS}
+"""A slow machine is no trouble of the database; tests of that set their own."""
+
 T = TypeVar("T")
 Body = bytes | Mapping[str, object] | None
 
@@ -333,7 +336,7 @@ class RunningDaemon:
 def environment(home: Path, **settings: object) -> dict[str, str]:
     """The environment of a home, with nothing of ours in it but what every program needs."""
     kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    told = {f"HEADSPACE_{name.upper()}": str(value) for name, value in settings.items()}
+    told = {f"HEADSPACE_{name.upper()}": str(value) for name, value in {**PATIENT, **settings}.items()}
     return {**kept, "HOME": str(home), "HEADSPACE_HOME": str(home), "HEADSPACE_PORT": "0", **told}
 
 

@@ -172,8 +172,16 @@ def test_serve_can_be_ended_while_it_starts(tmp_path: Path) -> None:
     assert "Traceback" not in daemon.output.read_text()
 
 
-@pytest.mark.parametrize("command", [["serve"], ["db", "verify"]])
-@pytest.mark.parametrize("database", ["nonsense", "sqlite:////nowhere/at/all.db", "postgresql://me:sesame@nowhere/db"])
+@pytest.mark.parametrize(
+    ("database", "command"),
+    [
+        ("nonsense", ["serve"]),
+        ("nonsense", ["db", "verify"]),
+        ("sqlite:////nowhere/at/all.db", ["serve"]),
+        ("sqlite:////nowhere/at/all.db", ["db", "verify"]),
+        ("postgresql://me:sesame@127.0.0.1:9/db", ["db", "verify"]),  # the daemon starts without it
+    ],
+)
 def test_a_database_that_cannot_be_opened_is_named(tmp_path: Path, database: str, command: list[str]) -> None:
     """Which one, why, and what to check; its password stays unsaid."""
     done = headspace(tmp_path, *command, HEADSPACE_DATABASE=database)

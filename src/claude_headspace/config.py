@@ -31,7 +31,13 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         "127.0.0.1"
     )
     port: Annotated[int, Meta(description="Port to listen on; 0 takes a free one.", ge=0, le=65535)] = 5055
-    database: Annotated[str, Meta(description="Database address; empty means SQLite in the data directory.")] = ""
+    database: Annotated[
+        str,
+        Meta(
+            description="Database address, such as `postgresql://user@host/headspace`; empty means SQLite in the data "
+            "directory. `HEADSPACE_DATABASE_URL` is understood too."
+        ),
+    ] = ""
     ingest: Annotated[
         Literal["open", "token"],
         Meta(description="Who may send hook events: any local program (only recorded), or only holders of a token."),
@@ -65,7 +71,17 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     hold_headless: Annotated[
         bool, Meta(description="Whether clients that nobody sits in front of (`claude -p`) wait for an answer too.")
     ] = False
-    machine: Annotated[str, Meta(description="This machine's name on the board; empty takes the host name.")] = ""
+    machine: Annotated[
+        str,
+        Meta(
+            description="This machine's name on the board, and what tells its agents from those of others that share "
+            "the database; empty takes the host name."
+        ),
+    ] = ""
+    patience_seconds: Annotated[
+        float,
+        Meta(description="How long a hook waits for the database; then its event waits in the spool.", gt=0),
+    ] = 1.0
     max_body_bytes: Annotated[int, Meta(description="Largest request body; a larger one gets 413.", ge=1024)] = 8 * MIB
     heartbeat_seconds: Annotated[float, Meta(description="Pause between heartbeat comments of the stream.", gt=0)] = (
         15.0

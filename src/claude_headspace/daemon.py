@@ -32,7 +32,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from claude_headspace import __version__
 from claude_headspace.config import Places, Settings, claude_config_dirs
 from claude_headspace.engine import Engine, Outcome
-from claude_headspace.errors import BadConfiguration, HeadspaceError
+from claude_headspace.errors import BadConfiguration, HeadspaceError, JournalUnavailable
+from claude_headspace.inputs.clock import SteadyClock
 from claude_headspace.inputs.directives import DirectiveFinder
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
@@ -40,10 +41,13 @@ from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
 from claude_headspace.inputs.rpc import RpcServer
+from claude_headspace.inputs.shelter import Shelter
 from claude_headspace.inputs.sources import Sources
 from claude_headspace.inputs.spool import Spool
 from claude_headspace.inputs.surroundings import SurroundingsFinder
+from claude_headspace.journal.listener import Listener
 from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.journal.trouble import AWAY, UNUSABLE
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
 from claude_headspace.kernel.correlate import Strategy
@@ -55,8 +59,8 @@ from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
 from claude_headspace.outputs.advice import with_advice
 from claude_headspace.outputs.holds import Holds, given_answer
-from claude_headspace.outputs.reply import compose, for_claude
-from claude_headspace.ports import Journal, StreamMessage
+from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
+from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.api import (
@@ -66,10 +70,12 @@ from claude_headspace.surfaces.api import (
     HookStatus,
     PartHealth,
     SpoolStatus,
+    TroubleView,
     operator_envelope,
 )
 from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.efforts import Efforts
+from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.protocol import Protocol
@@ -79,12 +85,17 @@ from claude_headspace.surfaces.running import DaemonInfo, hold
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
 from claude_headspace.surfaces.wording import without_password
+from claude_headspace.troubles import Troubles
 
 log = structlog.get_logger(__name__)
 
 replace = msgspec.structs.replace
 
 GRACE_SECONDS = 3
+LOOKED_BACK = 100
+"""Among how many events the last one of this machine is looked for at the start."""
+RETRY_SECONDS = 1.0
+"""How soon a database that was away is tried again."""
 FIRST_DRAIN_SECONDS = 0.5
 """How long the start waits for the spool. A longer one is emptied while the daemon answers already."""
 
@@ -106,12 +117,28 @@ def open_journal(settings: Settings, places: Places) -> SqlJournal:
     try:
         return SqlJournal(url)
     except (SQLAlchemyError, OSError, ImportError) as error:
-        reason = str(getattr(error, "orig", None) or error).splitlines()[0]
-        raise BadConfiguration(
-            "database_unusable",
-            f"The database {without_password(url)} cannot be opened: {reason}.",
-            "Check the setting `database` (see `headspace config`), and that its place exists and can be written.",
-        ) from error
+        raise _unusable(url, str(error).splitlines()[0]) from error
+
+
+def ready_journal(settings: Settings, places: Places, *, may_be_away: bool = False) -> SqlJournal:
+    """The journal of this home, ready for use; if that is allowed, its database may be away for now."""
+    journal = open_journal(settings, places)
+    try:
+        journal.open()
+    except JournalUnavailable as error:
+        if error.code not in (AWAY, UNUSABLE):
+            raise
+        if error.code == UNUSABLE or not may_be_away:
+            raise _unusable(database_url(settings, places), error.message) from error
+    return journal
+
+
+def _unusable(url: str, reason: str) -> BadConfiguration:
+    return BadConfiguration(
+        "database_unusable",
+        f"The database {without_password(url)} cannot be opened: {reason.rstrip('.')}.",
+        "Check the setting `database` (see `headspace config`), and that its place exists and can be written.",
+    )
 
 
 class Daemon:
@@ -121,35 +148,43 @@ class Daemon:
         self._settings = settings
         self._places = places
         self._journal = journal
-        self._started_at = wall_clock()
-        counts = journal.counts()
-        self._events_at_start = counts.events
+        self.troubles = Troubles(wall_clock)
+        self._clock = SteadyClock(wall_clock, self.troubles.note)
+        self._started_at = self._clock()
+        self._counts = Counts(0, 0, 0, 0, {})
         self._events_stored = 0
         self._refusals: Counter[str] = Counter()
         self._presence = presence
+        self._waking: asyncio.Task[None] | None = None
         self.metrics = Metrics()
-        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, counts.last_seq)
-        self.holds = Holds(journal, self._act, wall_clock, settings.hold_seconds, headless=settings.hold_headless)
-        self.engine = Engine(journal, self._publish, lambda: str(uuid.uuid4()), self.metrics.committed)
+        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds)
+        self.follower = Follower(journal, self.broadcaster, self._publish) if journal.is_shared else None
+        self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
+        self.holds = Holds(journal, self._act, self._clock, settings.hold_seconds, headless=settings.hold_headless)
+        publish = self._leave_to_the_follower if self.follower else self._publish
+        self.engine = Engine(journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles)
         self._surroundings = SurroundingsFinder()
         self.sources = Sources(
             settings.host_name,
-            wall_clock,
+            self._clock,
             self._config_dirs,
             journal,
             self._submit,
             self._surroundings,
         )
         cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
-        self.reconciler = Reconciler(cadence, wall_clock, self.sources.looks, awake_clock(wall_clock))
-        self._receiver = HookReceiver(settings.host_name, wall_clock, self._surroundings, self.sources.kinship)
-        self.spool = Spool(
-            places.spool, self._receiver, self._take, wall_clock, settings.max_body_bytes, self._count_refusal
+        self.reconciler = Reconciler(cadence, self._clock, self.sources.looks, awake_clock(wall_clock))
+        self._receiver = HookReceiver(
+            settings.host_name, self._clock, self._surroundings, self.sources.kinship, self._clock.told
         )
+        self.spool = Spool(
+            places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
+        )
+        self._shelter: Shelter[Outcome] = Shelter(self.spool, settings.patience_seconds, self.troubles)
         self.efforts = Efforts(
             self.engine,
             journal,
-            wall_clock,
+            self._clock,
             settings.host_name,
             self._surroundings,
             self._config_dirs,
@@ -161,12 +196,12 @@ class Daemon:
         commands = Commands(self._receiver, self._hear_asked, self.efforts)
         self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
         self.api = Api(
-            ReadModel(journal, wall_clock),
+            ReadModel(journal, self._clock),
             self.engine,
             self.broadcaster,
             self.metrics,
             journal,
-            wall_clock,
+            self._clock,
             settings.host_name,
             self.health,
             self.status,
@@ -188,7 +223,7 @@ class Daemon:
         sources = self.sources
         return History(
             self._settings.host_name,
-            wall_clock,
+            self._clock,
             self._config_dirs,
             self._journal,
             partial(_bring_in, self.engine),
@@ -223,35 +258,92 @@ class Daemon:
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         self.engine.start()
-        await self.holds.forget(self._own_agents())
-        if self.spool.counts().depth:
-            await self.sources.gather()
-        self.spool.start()
-        await self.spool.first_drain(FIRST_DRAIN_SECONDS)  # what hooks told comes before what is found out without them
-        self.sources.start()
-        self.reconciler.start()
+        if self._is_ready():
+            await self._wake_up()
+        else:
+            self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
         await self.rpc.start()
         if self._presence is not None:
             self._presence.start()
         try:
             yield
         finally:
-            if self._presence is not None:
-                await self._presence.stop()
-            await self.rpc.stop()
-            await self.reconciler.stop()
-            await self.sources.stop()
-            await self.spool.stop()
-            await self.engine.stop()
-            self._surroundings.close()
-            self._directives.close()
-            self._journal.close()
+            await self._fall_asleep()
 
-    async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> bytes | Held:
+    def _is_ready(self) -> bool:
+        try:
+            self._journal.open()
+            self._counts = self._journal.counts()
+            self._clock.go_on_after(self._last_heard())
+        except JournalUnavailable as error:
+            self.troubles.begin(error.message)
+            return False
+        return True
+
+    def _last_heard(self) -> Micros:
+        """When this machine told something last."""
+        ours = (stored.envelope for stored in self._journal.events(limit=LOOKED_BACK))
+        return max((each.received_at for each in ours if each.host == self._settings.host_name), default=0)
+
+    async def _wake_up_later(self) -> None:
+        """The database is away: hooks are answered meanwhile, and everything else begins when it is there."""
+        while True:
+            await asyncio.sleep(RETRY_SECONDS)
+            if not await asyncio.to_thread(self._is_ready):
+                continue
+            try:
+                await self._wake_up()
+            except JournalUnavailable as error:  # gone again
+                self.troubles.begin(error.message)
+            else:
+                self.troubles.end()
+                return
+
+    async def _wake_up(self) -> None:
+        """Begin with the journal: what waited in the spool comes before what is found out without hooks."""
+        await self.sources.recall()
+        await asyncio.to_thread(self.efforts.recall)
+        await self.holds.forget(await asyncio.to_thread(self._own_agents))
+        if self.spool.counts().depth:
+            await self.sources.gather()
+        self.broadcaster.begin(self._counts.last_seq)
+        if self.listener is not None and self.follower is not None:
+            self.follower.start()
+            self.listener.start()
+        self.spool.start()
+        await self.spool.first_drain(FIRST_DRAIN_SECONDS)
+        self.sources.start()
+        self.reconciler.start()
+
+    async def _fall_asleep(self) -> None:
+        if self._presence is not None:
+            await self._presence.stop()
+        await self.rpc.stop()
+        if self._waking is not None:
+            self._waking.cancel()
+            await asyncio.gather(self._waking, return_exceptions=True)
+        await self.reconciler.stop()
+        await self.sources.stop()
+        await self.spool.stop()
+        await self.engine.stop()
+        if self.listener is not None and self.follower is not None:
+            await self.listener.stop()
+            await self.follower.stop()
+        self._surroundings.close()
+        self._directives.close()
+        self._journal.close()
+
+    def _leave_to_the_follower(self, _messages: Sequence[StreamMessage]) -> None:
+        """The database tells it, and what others announced before."""
+
+    async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes | Held, bool]:
         if for_claude_alone:
-            return await self._reply(envelope, await self._hear_asked(envelope))
-        outcome = await self._hear(envelope, envelope.received_at, trusted=False)
-        return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate))
+            outcome = await self._hear_asked(envelope)
+            return (await self._reply(envelope, outcome) if outcome else b""), outcome is not None
+        outcome = await self._shelter.take(envelope, self._hear_untrusted)
+        if outcome is None:
+            return msgspec.json.encode(SPOOLED), False
+        return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate)), True
 
     async def _reply(self, envelope: Envelope, outcome: Outcome) -> bytes | Held:
         """Claude Code's part. A question may be held open, unless its effort refuses it at once."""
@@ -278,11 +370,18 @@ class Daemon:
         started = time.perf_counter()
         await self.sources.transcripts.tell_until(envelope.fired_at)
         await self._hear(envelope, envelope.fired_at)
+        self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
 
-    async def _hear_asked(self, envelope: Envelope) -> Outcome:
-        """A hook that waits for its answer."""
+    async def _hear_asked(self, envelope: Envelope) -> Outcome | None:
+        """A hook that waits for its answer; None when it waits in the spool, and nothing is decided for it."""
+        return await self._shelter.take(envelope, self._hear_trusted)
+
+    async def _hear_trusted(self, envelope: Envelope) -> Outcome:
         return await self._hear(envelope, envelope.received_at, asked=True)
+
+    async def _hear_untrusted(self, envelope: Envelope) -> Outcome:
+        return await self._hear(envelope, envelope.received_at, trusted=False)
 
     async def _gather(self, envelope: Envelope) -> Envelope:
         """What an effort has to know of the paths that a call touched."""
@@ -307,7 +406,7 @@ class Daemon:
         return outcome
 
     async def _act(self, name: str, act: WireAct, agent_id: str) -> None:
-        await self.engine.submit(operator_envelope(name, act, self._settings.host_name, wall_clock()), agent_id)
+        await self.engine.submit(operator_envelope(name, act, self._settings.host_name, self._clock()), agent_id)
 
     def _publish(self, messages: Sequence[StreamMessage]) -> None:
         self.broadcaster.publish(messages)
@@ -327,23 +426,43 @@ class Daemon:
     def health(self) -> Health:
         """Every background part's state."""
         parts = {
+            "journal": self._journal_health(),
             "writer": _part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
             "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
             "spool": _part(*self.spool.health()),
             **self._source_health(),
             "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
             "socket": _part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
-            "stream": PartHealth("ok", f"{self.broadcaster.readers} readers"),
+            "stream": self._stream_health(),
         }
         ok = all(part.status == "ok" for part in parts.values())
         return Health("ok" if ok else "degraded", __version__, parts)
 
+    def _journal_health(self) -> PartHealth:
+        trouble = self.troubles.now
+        kind = "shared with other daemons" if self._journal.is_shared else "this daemon's own"
+        return _part(True, f"{trouble.reason} (since {iso(trouble.since)})" if trouble else None, kind)
+
+    def _stream_health(self) -> PartHealth:
+        failure = (self.listener.failure or self.follower.failure) if self.listener and self.follower else None
+        return _part(True, failure, f"{self.broadcaster.readers} readers")
+
     def _source_health(self) -> dict[str, PartHealth]:
         return {name: _part(*part) for name, part in self.sources.health().items()}
 
+    def _counted(self) -> Counts:
+        """What the journal holds; while it is away, what it held when it was last asked."""
+        if self.troubles.now is not None:
+            return self._counts
+        try:
+            return self._journal.counts()
+        except JournalUnavailable:
+            return self._counts
+
     def status(self) -> HookStatus:
         """How the receiver is doing."""
-        counts, polling, now = self._journal.counts(), self.reconciler.polling, wall_clock()
+        self._counts = self._counted()
+        counts, polling, now = self._counts, self.reconciler.polling, self._clock()
         last, spool = self.reconciler.last_event_at, self.spool.counts()
         return HookStatus(
             enabled=True,
@@ -366,6 +485,11 @@ class Daemon:
                 last_drain_at=iso(spool.last_drain_at) if spool.last_drain_at else None,
             ),
             sources=self._source_health(),
+            journal=self._journal_health(),
+            troubles=[
+                TroubleView(iso(each.since), iso(each.until) if each.until else None, each.reason, each.spooled)
+                for each in self.troubles.all
+            ],
             version=__version__,
             pid=os.getpid(),
             started_at=iso(self._started_at),
@@ -443,7 +567,7 @@ def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], 
         host, port = listener.getsockname()[:2]
         held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
         presence = Presence(places, host, port, settings.asked_hooks, held)
-        daemon = Daemon(settings, places, open_journal(settings, places), presence)
+        daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence)
         info = _announce(places, listener)
         listening(info)
         try:

@@ -7,20 +7,21 @@ batches grow and the cost of a durable commit is shared.
 Rules
 - Nobody is answered before the commit, and what is announced was committed.
 - One event that cannot be understood is kept as it is, with the reason; it never spoils its batch.
-- A failed commit leaves no trace, in the database or in memory.
+- A failed commit leaves no trace, in the database or in memory; what waits behind it fails too.
 """
 
 import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from itertools import islice
+from itertools import chain, islice
+from typing import TypeVar
 
 import msgspec
 import structlog
 
 from claude_headspace.desk import Desk
-from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
+from claude_headspace.errors import STOPPING, BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import too_late
 from claude_headspace.kernel.birth import born, claims
@@ -47,12 +48,25 @@ from claude_headspace.kernel.facts import AgentRenamed, Event
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.react import react
 from claude_headspace.kernel.wire import PROBE
-from claude_headspace.ports import UNDERSTANDING_FAILED, Record, StreamMessage, Transaction, Writer
+from claude_headspace.ports import (
+    UNDERSTANDING_FAILED,
+    Delivered,
+    Record,
+    StreamMessage,
+    Touched,
+    Transaction,
+    Writer,
+)
+from claude_headspace.troubles import Troubles
 
 log = structlog.get_logger(__name__)
 
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
 LARGEST_BATCH = 128
 NAMES_TRIED_AT_ONCE = 8
+TRY_SECONDS = 1.0
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -83,6 +97,22 @@ class Submission(msgspec.Struct):
 Answer = Outcome | HeadspaceError
 
 
+class Opened(msgspec.Struct):
+    """An envelope with what it says: the event, what it can be recognised by, what its client descends from."""
+
+    submission: Submission
+    event: Event
+    known: dict[str, Identity]
+    ancestors: list[Identity]
+    project_id: str | None
+    """Where its agent is looked for should nobody know it: only hooks are told by their directory."""
+
+    @property
+    def envelope(self) -> Envelope:
+        """What arrived."""
+        return self.submission.envelope
+
+
 class Engine:
     """The single writer of a daemon."""
 
@@ -92,11 +122,13 @@ class Engine:
         publish: Callable[[Sequence[StreamMessage]], None],
         new_id: Callable[[], str],
         observe_commit: Callable[[float, int], None] = lambda _seconds, _size: None,
+        troubles: Troubles | None = None,
     ) -> None:
         self._journal = journal
         self._publish = publish
         self._new_id = new_id
         self._observe_commit = observe_commit
+        self._troubles = troubles
         self._policy = Policy()
         self._waiting: asyncio.Queue[Submission | None] = asyncio.Queue()
         self._loop: asyncio.Task[None] | None = None
@@ -135,7 +167,7 @@ class Engine:
     ) -> Outcome:
         """Hand in an envelope and wait until it is stored. `agent_id` is for senders who know whose it is."""
         if self._closed:
-            raise JournalUnavailable("stopping", "The daemon is stopping.", "Send it again in a moment.")
+            raise JournalUnavailable(STOPPING, "The daemon is stopping.", "Send it again in a moment.")
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._waiting.put_nowait(Submission(envelope, agent_id, future, announce, asked, trusted))
         return await future
@@ -143,7 +175,7 @@ class Engine:
     async def _run(self) -> None:
         ending = False
         while not ending:
-            batch = [await self._waiting.get()]
+            batch = [await self._next()]
             with contextlib.suppress(asyncio.QueueEmpty):
                 while len(batch) < LARGEST_BATCH:
                     batch.append(self._waiting.get_nowait())
@@ -152,21 +184,48 @@ class Engine:
             if submissions:
                 await self._work_through(submissions)
 
+    async def _next(self) -> Submission | None:
+        """What comes next. After a failure, when nothing comes, see whether the journal can be written again."""
+        while self.last_failure is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(TRY_SECONDS):
+                    return await self._waiting.get()
+            with contextlib.suppress(Exception):
+                await self._journal.transact(lambda transaction: transaction.write([]))
+                self._note(None)
+        return await self._waiting.get()
+
     async def _work_through(self, submissions: list[Submission]) -> None:
         started = time.perf_counter()
         try:
             results, messages = await self._journal.transact(lambda batch: self._process(batch, submissions))
         except Exception as error:  # whatever the journal raises, the loop goes on and everybody is told
             log.exception("batch_failed", size=len(submissions))
-            self.last_failure = str(error)
+            submissions += self._those_behind()
             results, messages = [_unavailable(error)] * len(submissions), []
+            self._note(str(error))
         else:
-            self.last_failure = None
+            self._note(None)
         self._observe_commit(time.perf_counter() - started, len(submissions))
         for submission, result in zip(submissions, results, strict=True):
             _settle(submission.future, result)
         if messages:
             self._announce(messages)
+
+    def _those_behind(self) -> list[Submission]:
+        """What waits behind a batch that failed fails with it, so that whoever sends again can keep the order."""
+        behind: list[Submission | None] = []
+        with contextlib.suppress(asyncio.QueueEmpty):
+            while True:
+                behind.append(self._waiting.get_nowait())
+        if None in behind:
+            self._waiting.put_nowait(None)
+        return [submission for submission in behind if submission is not None]
+
+    def _note(self, failure: str | None) -> None:
+        self.last_failure = failure
+        if self._troubles is not None:
+            self._troubles.end() if failure is None else self._troubles.begin(failure)
 
     def _announce(self, messages: Sequence[StreamMessage]) -> None:
         """They are stored: a reader that cannot be told now reads them from the journal."""
@@ -179,7 +238,7 @@ class Engine:
         self, transaction: Transaction, submissions: list[Submission]
     ) -> tuple[list[Answer], list[StreamMessage]]:
         batch = Batch(transaction, self._policy, self._new_id)
-        results = [_taken(batch, submission) for submission in submissions]
+        results = batch.work(submissions)
         return results, transaction.write(batch.records) if batch.records else []
 
 
@@ -192,78 +251,76 @@ class Batch:
         self._new_id = new_id
         self._agents: dict[str, Agent] = {}
         self._owners: dict[Identity, str] = {}
-        self._deliveries: dict[str, Outcome] = {}
+        self._outcomes: dict[str, Outcome] = {}
+        self._delivered: dict[str, Delivered] = {}
         self._desk = Desk(transaction, self._is_alive)
         self.records: list[Record] = []
 
-    def take(self, submission: Submission) -> Answer:
+    def work(self, submissions: Sequence[Submission]) -> list[Answer]:
+        """Hold what all of them are about, then take one after the other."""
+        read = [_attempt(_opened, submission, submission.envelope.name) for submission in submissions]
+        touched = _touched([each for each in read if isinstance(each, Opened)])
+        self._transaction.hold(touched)
+        self._delivered = self._transaction.delivered(touched.deliveries) if touched.deliveries else {}
+        return [_attempt(self._take, each, each.envelope.name) if isinstance(each, Opened) else each for each in read]
+
+    def _take(self, opened: Opened) -> Answer:
         """Work one envelope through."""
-        envelope = submission.envelope
-        event = decode(envelope)
+        envelope, event, known = opened.envelope, opened.event, opened.known
         if (stored := self._known_delivery(envelope, event)) is not None:
             return stored
         if envelope.name == PROBE:
             return self._keep_probe(envelope, event)
         if is_act(envelope):
             return self._act(envelope, event)
-        known = identities(envelope, event)
-        found = self._find([*known.values(), *ancestors(envelope)])
+        found = self._find([*known.values(), *opened.ancestors])
         try:
-            agent, strategy, envelope = self._whose(envelope, event, submission.agent_id, known, found)
+            agent, strategy, envelope = self._whose(opened, found)
             self._refuse_taken_name(agent, event)
             _refuse_late_answer(agent, event)
         except HeadspaceError as refusal:
             return refusal
-        return self._apply(envelope, event, agent, strategy, found, submission)
+        return self._apply(envelope, event, agent, strategy, found, opened.submission)
 
     def _known_delivery(self, envelope: Envelope, event: Event) -> Outcome | None:
         delivery_id = envelope.delivery_id
         if delivery_id is None:
             return None
-        if delivery_id in self._deliveries:
-            return msgspec.structs.replace(self._deliveries[delivery_id], duplicate=True)
-        stored = self._transaction.delivered([delivery_id]).get(delivery_id)
+        if delivery_id in self._outcomes:
+            return msgspec.structs.replace(self._outcomes[delivery_id], duplicate=True)
+        stored = self._delivered.get(delivery_id)
         if stored is None:
             return None
         agent = self._agent(stored.agent_id) or born(stored.agent_id, envelope, event)
         return Outcome(agent, stored.strategy, duplicate=True)
 
-    def _whose(
-        self,
-        envelope: Envelope,
-        event: Event,
-        agent_id: str | None,
-        known: dict[str, Identity],
-        found: dict[Identity, Found],
-    ) -> tuple[Agent | None, Strategy, Envelope]:
+    def _whose(self, opened: Opened, found: dict[Identity, Found]) -> tuple[Agent | None, Strategy, Envelope]:
         """The agent of the event; None with an envelope that says how a new one begins."""
+        agent_id, envelope = opened.submission.agent_id, opened.envelope
         if agent_id is not None:
             agent = self._agent(agent_id)
             if agent is None:
                 raise BadRequest("unknown_agent", f"There is no agent {agent_id}.", "See `headspace list`.", status=404)
             return agent, Strategy.ADDRESSED, envelope
-        correlation = self._correlate(envelope, event, known, found)
+        correlation = self._correlate(opened, found)
         if correlation.agent is not None:
             return correlation.agent, correlation.strategy, envelope
         context = msgspec.structs.replace(envelope.context, parent_id=correlation.parent_id)
         return None, Strategy.NEW, msgspec.structs.replace(envelope, context=context)
 
-    def _correlate(
-        self, envelope: Envelope, event: Event, known: dict[str, Identity], found: dict[Identity, Found]
-    ) -> Correlation:
-        named = {kind: found[identity] for kind, identity in known.items() if identity in found}
-        parents = [found[identity].agent for identity in ancestors(envelope) if identity in found]
-        by_directory = envelope.origin is Origin.HOOK and "session" not in named
-        nearby = self._nearby(envelope, event) if by_directory else []
-        return correlate(envelope, event, named, parents, nearby)
+    def _correlate(self, opened: Opened, found: dict[Identity, Found]) -> Correlation:
+        named = {kind: found[identity] for kind, identity in opened.known.items() if identity in found}
+        parents = [found[identity].agent for identity in opened.ancestors if identity in found]
+        nearby = self._nearby(opened) if "session" not in named else []
+        return correlate(opened.envelope, opened.event, named, parents, nearby)
 
-    def _nearby(self, envelope: Envelope, event: Event) -> list[Agent]:
-        project = project_at(envelope.host, envelope.context.project_root or event.meta.cwd)
-        if not project.root:
+    def _nearby(self, opened: Opened) -> list[Agent]:
+        project_id = opened.project_id
+        if project_id is None:
             return []
-        stored = self._transaction.in_project(project.id, envelope.fired_at - CLAIMABLE_AFTER_END)
+        stored = self._transaction.in_project(project_id, opened.envelope.fired_at - CLAIMABLE_AFTER_END)
         ours = {agent.id: agent for agent in stored}
-        ours |= {agent.id: agent for agent in self._agents.values() if agent.project.id == project.id}
+        ours |= {agent.id: agent for agent in self._agents.values() if agent.project.id == project_id}
         return sorted(ours.values(), key=lambda agent: agent.last_active_at, reverse=True)
 
     def _find(self, wanted: list[Identity]) -> dict[Identity, Found]:
@@ -387,18 +444,43 @@ class Batch:
     def _remember(self, record: Record, outcome: Outcome) -> Outcome:
         self.records.append(record)
         if record.envelope.delivery_id is not None:
-            self._deliveries[record.envelope.delivery_id] = outcome
+            self._outcomes[record.envelope.delivery_id] = outcome
         return outcome
 
 
-def _taken(batch: Batch, submission: Submission) -> Answer:
-    """Work one envelope through; a mistake of ours is told to its sender and spoils nobody else's."""
+def _opened(submission: Submission) -> Opened:
+    envelope = submission.envelope
+    event = decode(envelope)
+    return Opened(submission, event, identities(envelope, event), ancestors(envelope), _project_of(envelope, event))
+
+
+def _project_of(envelope: Envelope, event: Event) -> str | None:
+    if envelope.origin is not Origin.HOOK:
+        return None
+    project = project_at(envelope.host, envelope.context.project_root or event.meta.cwd)
+    return project.id if project.root else None
+
+
+def _touched(batch: Sequence[Opened]) -> Touched:
+    """What a batch is about."""
+    return Touched(
+        deliveries=frozenset(each.envelope.delivery_id for each in batch if each.envelope.delivery_id),
+        identities=frozenset(chain.from_iterable((*each.known.values(), *each.ancestors) for each in batch)),
+        agents=frozenset(each.submission.agent_id for each in batch if each.submission.agent_id),
+        newcomers=frozenset(
+            (each.known.get("session"), each.project_id, each.envelope.fired_at) for each in batch if each.project_id
+        ),
+    )
+
+
+def _attempt(step: Callable[[Given], Made], given: Given, event_name: str) -> Made | HeadspaceError:
+    """One step with one envelope; a mistake of ours is told to its sender and spoils nobody else's."""
     try:
-        return batch.take(submission)
+        return step(given)
     except JournalUnavailable:
         raise
     except Exception as error:
-        log.exception("event_not_stored", event_name=submission.envelope.name)
+        log.exception("event_not_stored", event_name=event_name)
         return _unavailable(error)
 
 

@@ -11,6 +11,9 @@
 Every error has a code for machines, a message for people, and a hint that says what to do next.
 """
 
+STOPPING = "stopping"
+"""The code of the one trouble with the journal that is none."""
+
 
 class HeadspaceError(Exception):
     """The base: `code` for machines, the message for people, `hint` for what to do next."""

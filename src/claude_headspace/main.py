@@ -178,12 +178,12 @@ def _verified(journal: "Journal") -> "Json":
 @contextmanager
 def _journal(places: Places) -> Iterator["Journal"]:
     """The journal of this home; no daemon can start meanwhile."""
-    from claude_headspace.daemon import open_journal
+    from claude_headspace.daemon import ready_journal
     from claude_headspace.surfaces.running import hold
 
     places.make()
     with hold(places):
-        journal = open_journal(load_settings(places), places)
+        journal = ready_journal(load_settings(places), places)
         try:
             yield journal
         finally:

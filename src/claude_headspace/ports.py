@@ -90,8 +90,22 @@ class Counts(msgspec.Struct, frozen=True):
     by_state: dict[str, int]
 
 
+class Touched(msgspec.Struct, frozen=True, kw_only=True):
+    """What a batch is about, known before it begins."""
+
+    deliveries: frozenset[str] = frozenset()
+    identities: frozenset[Identity] = frozenset()
+    agents: frozenset[str] = frozenset()
+    """Those that a sender named."""
+    newcomers: frozenset[tuple[Identity | None, str, Micros]] = frozenset()
+    """Sessions, each with the project and the moment in which its agent is looked for should nobody know it."""
+
+
 class Transaction(Protocol):
     """One batch of the single writer: everything in it happens, or nothing."""
+
+    def hold(self, touched: Touched) -> None:
+        """Keep others away from what the batch is about until it is over; what it asks for was read then."""
 
     def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
         """Which of these deliveries are here already."""
@@ -129,6 +143,10 @@ class Writer(Protocol):
 
     async def transact(self, work: Callable[[Transaction], Result]) -> Result:
         """Do work in one batch; what may wait (another writer, the disk, a network) leaves the loop free."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other daemons write here too, so that the stream holds more than what this one announced."""
 
 
 class Reader(Protocol):
@@ -222,6 +240,9 @@ class Difference(msgspec.Struct, frozen=True):
 
 class Upkeep(Protocol):
     """What keeps a journal healthy."""
+
+    def open(self) -> None:
+        """Make it ready for use, once; raises `JournalUnavailable` while the database is away."""
 
     def verify(self) -> Iterator[Difference]:
         """Replay the log and compare it with the projections."""

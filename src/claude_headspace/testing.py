@@ -31,6 +31,7 @@ from claude_headspace.ports import (
     StateRow,
     StoredEvent,
     StreamMessage,
+    Touched,
 )
 
 _ids = count(1)
@@ -90,6 +91,11 @@ class MemoryJournal:
         self._rows = _Rows()
         self._positions: dict[str, dict[str, Position]] = {}
         self._seq = 0
+
+    is_shared = False
+
+    def open(self) -> None:
+        """There is nothing to open."""
 
     # --- writing ---
 
@@ -267,6 +273,9 @@ class MemoryTransaction:
         self._records: list[tuple[int, Record]] = []
         self._messages: list[StreamMessage] = []
         self._seq = journal._seq
+
+    def hold(self, _touched: Touched) -> None:
+        """Nobody else writes here."""
 
     def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
         """Which of these deliveries are here already."""

@@ -18,13 +18,18 @@ from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
 from claude_headspace.ports import Journal, Position, StreamMessage
 from claude_headspace.testing import START, MemoryJournal, hook
 
-Open = Callable[[], Journal]
+MAKERS: dict[str, Callable[[pytest.FixtureRequest, Path], Journal]] = {
+    "memory": lambda _request, _place: MemoryJournal(),
+    "sqlite": lambda _request, place: SqlJournal(f"sqlite:///{place}/journal.db"),
+    "postgresql": lambda request, _place: SqlJournal(request.getfixturevalue("postgres").database()),
+}
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=MAKERS)
 def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
     """An empty journal of every kind."""
-    made: Journal = MemoryJournal() if request.param == "memory" else SqlJournal(f"sqlite:///{tmp_path}/journal.db")
+    made = MAKERS[request.param](request, tmp_path)
+    made.open()
     yield made
     made.close()
 
@@ -34,9 +39,13 @@ def store(journal: Journal, *envelopes: Envelope) -> list[StreamMessage]:
     ids = iter(f"agent-{journal.counts().agents + n}" for n in range(1, 100))
     with journal.transaction() as transaction:
         batch = Batch(transaction, Policy(), lambda: next(ids))
-        for envelope in envelopes:
-            batch.take(Submission(envelope, None, None))  # type: ignore[arg-type]  # nobody waits for it
+        batch.work([submission(envelope) for envelope in envelopes])
         return transaction.write(batch.records) if batch.records else []
+
+
+def submission(envelope: Envelope) -> Submission:
+    """An envelope whose outcome nobody waits for."""
+    return Submission(envelope, None, None)  # type: ignore[arg-type]
 
 
 def a_turn(start: int = START, **common: Any) -> list[Envelope]:
@@ -111,7 +120,7 @@ def test_a_failed_batch_leaves_no_trace(journal: Journal) -> None:
     def half_a_batch() -> None:
         with journal.transaction() as transaction:
             batch = Batch(transaction, Policy(), lambda: "agent-1")
-            batch.take(Submission(hook("SessionStart"), None, None))  # type: ignore[arg-type]  # nobody waits for it
+            batch.work([submission(hook("SessionStart"))])
             transaction.write(batch.records)
             raise Unlucky
 
@@ -303,7 +312,7 @@ def test_a_batch_that_fails_leaves_no_effort(journal: Journal) -> None:
     store(journal, begun(1))
     with suppress(ZeroDivisionError), journal.transaction() as transaction:
         batch = Batch(transaction, Policy(), lambda: "x")
-        batch.take(Submission(begun(2, "e2"), None, None))  # type: ignore[arg-type]  # nobody waits for it
+        batch.work([Submission(begun(2, "e2"), None, None)])  # type: ignore[arg-type]  # nobody waits for it
         transaction.write(batch.records)
         raise ZeroDivisionError
     with journal.transaction() as transaction:

@@ -19,8 +19,7 @@ def store(journal: SqlJournal, *envelopes: Envelope) -> None:
     """Work envelopes through as one batch."""
     with journal.transaction() as transaction:
         batch = Batch(transaction, Policy(), lambda: "agent-1")
-        for envelope in envelopes:
-            batch.take(Submission(envelope, None, None))  # type: ignore[arg-type]  # nobody waits for it
+        batch.work([Submission(envelope, None, None) for envelope in envelopes])  # type: ignore[arg-type]  # nobody waits
         transaction.write(batch.records)
 
 
@@ -29,14 +28,21 @@ def url(folder: Path) -> str:
     return f"sqlite:///{folder}/journal.db"
 
 
+def opened(folder: Path) -> SqlJournal:
+    """The journal, ready for use."""
+    journal = SqlJournal(url(folder))
+    journal.open()
+    return journal
+
+
 def test_everything_is_there_after_opening_again(tmp_path: Path) -> None:
     """A closed journal remembers, finds its agents in the database, and leaves one clean file readable by its user."""
-    journal = SqlJournal(url(tmp_path))
+    journal = opened(tmp_path)
     store(journal, hook("SessionStart"))
     journal.close()
     assert [path.name for path in tmp_path.iterdir()] == ["journal.db"]
     assert stat.S_IMODE((tmp_path / "journal.db").stat().st_mode) == 0o600
-    again = SqlJournal(url(tmp_path))
+    again = opened(tmp_path)
     with again.transaction() as transaction:
         found = transaction.find([Identity("session", "session-1")])
     assert [answer.in_memory for answer in found.values()] == [False]
@@ -45,14 +51,14 @@ def test_everything_is_there_after_opening_again(tmp_path: Path) -> None:
 
 def test_damage_is_found_and_repaired(tmp_path: Path) -> None:
     """Rows that were changed, lost or added by hand are named by verify; rebuild puts them right."""
-    journal = SqlJournal(url(tmp_path))
+    journal = opened(tmp_path)
     store(journal, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="go"))
     journal.close()
     with create_engine(url(tmp_path)).begin() as connection:
         connection.execute(text("UPDATE turns SET text = 'other'"))
         connection.execute(text("DELETE FROM commands"))
         connection.execute(text("INSERT INTO identities VALUES ('pane', 'x', 'nobody')"))
-    journal = SqlJournal(url(tmp_path))
+    journal = opened(tmp_path)
     problems = {(difference.table, difference.problem) for difference in journal.verify()}
     assert problems == {
         ("turns", "differs in text"),
@@ -66,7 +72,7 @@ def test_damage_is_found_and_repaired(tmp_path: Path) -> None:
 
 def test_trouble_has_our_own_words(tmp_path: Path) -> None:
     """A database that cannot be used says so, with what to do next."""
-    journal = SqlJournal(url(tmp_path))
+    journal = opened(tmp_path)
     with create_engine(url(tmp_path)).begin() as connection:
         connection.execute(text("DROP TABLE events"))
     with pytest.raises(JournalUnavailable) as trouble:
@@ -77,7 +83,7 @@ def test_trouble_has_our_own_words(tmp_path: Path) -> None:
 
 def test_the_writer_is_durable(tmp_path: Path) -> None:
     """The writer's connection commits to the disk, with a write-ahead log."""
-    journal = SqlJournal(url(tmp_path))
+    journal = opened(tmp_path)
     with journal.transaction() as transaction:
         connection = transaction.connection
         modes = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous")]

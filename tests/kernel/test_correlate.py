@@ -264,3 +264,24 @@ def test_a_project_is_named_after_its_directory(root: str | None, name: str) -> 
 def test_odd_directories_have_a_project() -> None:
     """A path with half a character in it does no harm."""
     assert project_at("laptop", "/tmp/\ud83d").name == "\ud83d"
+
+
+# --- machines ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["process", "pane"])
+def test_what_another_machine_calls_the_same_is_something_else(kind: str) -> None:
+    """An agent that moved away does not answer to the pane and the pid that it had here."""
+    moved = agent("a", host="desktop", pid=42, tmux_pane="%1")
+    sent = start(client_pid=42, tmux_pane="%1")
+    assert whose(sent, {kind: moved}, parents=[moved], nearby=[moved]).strategy is Strategy.NEW
+    here = msgspec.structs.replace(moved, host="laptop")
+    assert whose(sent, {kind: here}).agent is here
+
+
+def test_a_process_of_another_machine_is_nobodys_parent() -> None:
+    """A pid among the ancestors means a process of this machine."""
+    elsewhere = agent("a", host="desktop", pid=42)
+    sent = start(client_pid=43, ancestor_pids=(42, 1))
+    assert whose(sent, parents=[elsewhere]).parent_id is None
+    assert whose(sent, parents=[msgspec.structs.replace(elsewhere, host="laptop")]).parent_id == "a"

@@ -4,7 +4,7 @@ import pytest
 
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.evolve.change import Change
-from claude_headspace.kernel.facts import Ask, ClientReported
+from claude_headspace.kernel.facts import Ask, ClientReported, ClientVanished
 from tests.kernel.story import Story, in_subagent, question, running
 
 
@@ -169,3 +169,11 @@ def test_a_short_life_was_headless_all_the_same(story: Story) -> None:
     story.hook("SessionEnd", reason="other", at=5)
     story.tell(ClientReported("", headless=True), at=4)
     assert (story.agent.mode, story.board) == ("headless", ("ended", None))
+
+
+def test_only_the_clients_own_machine_can_miss_it(story: Story) -> None:
+    """Another machine has a process of that number too, or has not: that says nothing."""
+    story.tell(ClientVanished(None), origin=Origin.PROCESS, host="desktop")
+    assert story.board == ("working", None)
+    story.tell(ClientVanished(None), origin=Origin.PROCESS, host="laptop")
+    assert story.board == ("ended", None)

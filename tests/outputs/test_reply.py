@@ -52,6 +52,7 @@ def test_a_sender_is_told_the_state(agent: Agent, state: str, waiting_for: str |
         "correlation": "memory",
         "dialects": json.loads(msgspec.json.encode(shown.dialects)),
     }
+    assert reply.dialects is not None
     assert reply.dialects.headspace == headspace
     assert (reply.state, reply.waiting_for) == (shown.state, shown.waiting_for)
 

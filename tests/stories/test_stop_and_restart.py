@@ -1,99 +1,23 @@
 """Stopped, killed and started again: what was acknowledged is there, once, and every agent is where it was."""
 
 import contextlib
-import http.client
 import json
-import sqlite3
 import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 
 import pytest
 
-from tests.support import Client, RunningDaemon, environment, running_daemon, wait_until
-
-SENDERS = 8
-
-
-class Load:
-    """Senders that send whole turns until the daemon is gone, and remember what it acknowledged."""
-
-    def __init__(self, daemon: RunningDaemon, round_number: int = 0) -> None:
-        self._daemon = daemon
-        self._round = round_number
-        self._threads = [threading.Thread(target=self._send, args=(number,)) for number in range(SENDERS)]
-        self.sent: list[str] = []
-        self.acknowledged: list[str] = []
-        self.states: dict[str, str] = {}
-        self.strange: list[str] = []
-
-    def start(self) -> None:
-        """Begin to send."""
-        for thread in self._threads:
-            thread.start()
-
-    def is_under_way(self) -> bool:
-        """Whether enough was acknowledged; nothing may be refused before the daemon is ended."""
-        assert self.strange == []
-        assert all(thread.is_alive() for thread in self._threads)
-        return len(self.acknowledged) > 200
-
-    def join(self) -> None:
-        """Wait until all senders have noticed that the daemon is gone."""
-        for thread in self._threads:
-            thread.join(60)
-            assert not thread.is_alive()
-
-    def _send(self, number: int) -> None:
-        session = f"round-{self._round}-sender-{number}"
-        try:
-            with self._daemon.client() as client:
-                for turn in count():
-                    self._one(client, session, turn, "user-prompt-submit", prompt=f"Do number {turn}.")
-                    self._one(client, session, turn, "stop", last_assistant_message=f"I did number {turn}.")
-        except (OSError, http.client.HTTPException):
-            pass
-
-    def _one(self, client: Client, session: str, turn: int, event: str, **fields: object) -> None:
-        mark = f"{session} {turn} {event}"
-        self.sent.append(mark)
-        reply = client.post(event, {"session_id": session, "cwd": f"/projects/{session}", "mark": mark, **fields})
-        if reply.status == 200:
-            self.acknowledged.append(mark)
-            self.states[session] = reply.json()["state"]
-        else:
-            self.strange.append(f"{reply.status} {reply.body!r}")
-            raise OSError("refused: the daemon stops")
-
-
-def stored_marks(home: Path) -> Counter[str]:
-    """The marks in the log, read from the database itself while no daemon runs."""
-    with sqlite3.connect(home / "headspace.db") as database:
-        rows = database.execute("SELECT payload FROM events ORDER BY seq").fetchall()
-    database.close()
-    return Counter(json.loads(payload)["mark"] for (payload,) in rows)
-
-
-def run_under_load(home: Path, end: Callable[[RunningDaemon], object], round_number: int = 0) -> Load:
-    """Start a daemon, load it, end it in the middle."""
-    with running_daemon(home) as daemon:
-        load = Load(daemon, round_number)
-        load.start()
-        wait_until(load.is_under_way, "some acknowledged events")
-        end(daemon)
-        load.join()
-    return load
-
+from tests.stories.load import Ledger, run_under_load, stored_marks
+from tests.support import RunningDaemon, environment, running_daemon, wait_until
 
 # --- stopping ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_graceful_stop_keeps_what_it_acknowledged(tmp_path: Path) -> None:
-    """Requests in flight are finished or refused: what was acknowledged is stored, what was not is not."""
+    """Requests in flight are finished, kept for the next start, or refused: acknowledged is stored, exactly."""
     codes: list[int] = []
     load = run_under_load(tmp_path, lambda daemon: codes.append(daemon.stop()))
     assert codes == [0]
@@ -101,6 +25,9 @@ def test_a_graceful_stop_keeps_what_it_acknowledged(tmp_path: Path) -> None:
     assert "headspace.db" in left
     assert not {"headspace.db-wal", "headspace.db-shm"} & left
     assert not (tmp_path / "run" / "daemon.json").exists()
+    with running_daemon(tmp_path) as daemon:
+        wait_until(lambda: daemon.status["spool"]["depth"] == 0, "what came last to be taken from the spool")
+        daemon.stop()
     assert stored_marks(tmp_path) == Counter(load.acknowledged)
     assert all(refusal.startswith("503 ") for refusal in load.strange)
 
@@ -189,36 +116,35 @@ def test_a_restart_shows_the_same_board(tmp_path: Path) -> None:
 # --- killing ----------------------------------------------------------------------------------------------------------
 
 
-def kill_rounds(home: Path, rounds: int) -> None:
+def kill_rounds(home: Path, rounds: int, database: str) -> None:
     """Kill the daemon under load, again and again, and compare what it acknowledged with what is there."""
-    acknowledged: list[str] = []
-    sent: list[str] = []
+    ledger, settings = Ledger(), {"database": database} if database else {}
     for number in range(rounds):
-        load = run_under_load(home, lambda daemon: daemon.kill(), number)
-        acknowledged += load.acknowledged
-        sent += load.sent
-        stored = stored_marks(home)
-        assert max(stored.values()) == 1, "nothing is stored twice"
-        assert stored.keys() >= set(acknowledged), "nothing that was acknowledged is lost"
-        assert stored.keys() <= set(sent), "nothing is stored that nobody sent"
-        unanswered = {mark.split()[0] for mark in stored.keys() - set(acknowledged)}
-        assert len(unanswered) == len(stored.keys() - set(acknowledged)), "one each was on its way when the daemon died"
-        with running_daemon(home) as daemon:
+        load = run_under_load(home, lambda daemon: daemon.kill(), number, **settings)
+        ledger.enter(load)
+        unanswered = ledger.check(stored_marks(home, database))
+        with running_daemon(home, **settings) as daemon:
             states = {agent["session_id"]: agent["state"] for agent in daemon.agents()}
             for session, state in load.states.items():
                 assert states[session] == state or session in unanswered
             assert daemon.verified()
 
 
-def test_a_killed_daemon_loses_nothing_that_it_acknowledged(tmp_path: Path) -> None:
-    """Killed in the middle of its work, three times: acknowledged is stored, exactly once."""
-    kill_rounds(tmp_path, 3)
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest) -> str:
+    """A database of each kind; empty means the one in the home."""
+    return "" if request.param == "sqlite" else str(request.getfixturevalue("postgres").database())
+
+
+def test_a_killed_daemon_loses_nothing_that_it_acknowledged(tmp_path: Path, database: str) -> None:
+    """Killed in the middle of its work, ten times: acknowledged is stored, exactly once."""
+    kill_rounds(tmp_path, 10, database)
 
 
 @pytest.mark.full
-def test_a_daemon_that_is_killed_all_day_loses_nothing(tmp_path: Path) -> None:
-    """The same, thirty times on one home."""
-    kill_rounds(tmp_path, 30)
+def test_a_daemon_that_is_killed_all_day_loses_nothing(tmp_path: Path, database: str) -> None:
+    """The same, a hundred times on one database."""
+    kill_rounds(tmp_path, 100, database)
 
 
 def test_the_file_of_a_killed_daemon_does_not_mislead(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from claude_headspace.kernel.envelope import Envelope
 Held = Callable[[Awaitable[None]], Awaitable[bytes]]
 """A reply that somebody has yet to give; it is told when the sender does not wait any more."""
 
-Answer = Callable[[Envelope, bool], Awaitable[bytes | Held]]
+Answer = Callable[[Envelope, bool], Awaitable[tuple[bytes | Held, bool]]]
 """Stores an envelope and composes the reply: all of it, or only what Claude Code should act on, which may be
-nothing."""
+nothing. Tells whether the event is in the journal, and not only in the spool."""
 
 HOOKS = "/hook/"
 TRUSTED = "headspace.trusted"
@@ -56,12 +56,13 @@ class HookEndpoint:
             body = await read_body(scope, receive, self._largest_body)
             path, trusted = scope["path"].removeprefix(HOOKS), bool(scope.get(TRUSTED))
             envelope = await self._receiver.seal(path, body, scope["headers"], trusted=trusted)
-            reply = await self._answer(envelope, trusted and FOR_CLAUDE in scope["headers"])
+            reply, is_stored = await self._answer(envelope, trusted and FOR_CLAUDE in scope["headers"])
         except HeadspaceError as error:
             self._refused(error.code)
             await send_json(send, error.status, msgspec.json.encode(error.body()))
             return
-        self._stored(envelope.name, time.perf_counter() - started)
+        if is_stored:
+            self._stored(envelope.name, time.perf_counter() - started)
         if not isinstance(reply, bytes):
             reply = await reply(_until_gone(receive))
         await (send_json(send, 200, reply) if reply else send_nothing(send))

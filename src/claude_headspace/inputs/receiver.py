@@ -134,8 +134,16 @@ def new_id() -> str:
 class HookReceiver:
     """Seals what arrives at `/hook/*`."""
 
-    def __init__(self, host: str, clock: Clock, surroundings: Surroundings, relatives: Relatives | None = None) -> None:
+    def __init__(
+        self,
+        host: str,
+        clock: Clock,
+        surroundings: Surroundings,
+        relatives: Relatives | None = None,
+        told_at: Callable[[Micros], Micros] = lambda at: at,
+    ) -> None:
         self._host = host
+        self._told_at = told_at
         self._clock = clock
         self._surroundings = surroundings
         self._relatives = relatives
@@ -158,18 +166,27 @@ class HookReceiver:
         context = _context(identity, told, around)
         if kept is not body:
             context = msgspec.structs.replace(context, flaw="the text was broken and has been repaired")
+        envelope_id = new_id()
         return Envelope(
-            id=new_id(),
+            id=envelope_id,
             name=name,
             origin=Origin.HOOK,
             client="claude-code",
             host=self._host,
-            fired_at=_fired_at(told.get(b"fired-at"), received_at),
+            fired_at=self._fired_at(told.get(b"fired-at"), received_at),
             received_at=received_at,
             payload=kept,
             context=await self._with_relatives(context),
-            delivery_id=_delivery(told.get(b"delivery-id")),
+            delivery_id=_delivery(told.get(b"delivery-id")) or envelope_id,
         )
+
+    def _fired_at(self, told: bytes | None, received_at: Micros) -> Micros:
+        """The sender's word, in seconds since 1970; nothing fires before it is sent."""
+        try:
+            fired_at = self._told_at(round(float(told) * SECOND)) if told else received_at
+        except (ValueError, OverflowError):
+            return received_at
+        return fired_at if 0 < fired_at < received_at else received_at
 
     async def _with_relatives(self, context: Context) -> Context:
         """What the process table tells of the client that the sender named."""
@@ -192,15 +209,6 @@ def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Context) 
         project_root=around.project_root,
         branch=around.branch,
     )
-
-
-def _fired_at(told: bytes | None, received_at: Micros) -> Micros:
-    """The sender's word, in seconds since 1970; nothing fires before it is sent."""
-    try:
-        fired_at = round(float(told) * SECOND) if told else received_at
-    except (ValueError, OverflowError):
-        return received_at
-    return fired_at if 0 < fired_at < received_at else received_at
 
 
 def _delivery(told: bytes | None) -> str | None:

@@ -39,7 +39,8 @@ class Sources:
         surroundings: Surroundings,
     ) -> None:
         self._submit = submit
-        self.known = KnownAgents(host, journal.agents())
+        self._journal = journal
+        self.known = KnownAgents(host)
         self.kinship = Kinship()
         self.registry = RegistryWatch(host, clock, config_dirs, self.known, self._hand_in, surroundings, self.kinship)
         self.sealer = Sealer(host, clock, surroundings, self.registry.client_of)
@@ -61,6 +62,11 @@ class Sources:
     def looks(self) -> list[Look]:
         """What the reconciler asks, in this order: who ended by himself is not missed."""
         return [self.registry.look, self.transcripts.look, self.processes]
+
+    async def recall(self) -> None:
+        """Know again who was there."""
+        for agent in await asyncio.to_thread(self._journal.agents):
+            self.known.learn(agent)
 
     async def gather(self) -> None:
         """Read what was written while nobody was there: it is told with the hooks of that time."""

@@ -1,5 +1,6 @@
-"""The spool: what the shims tell. One file is one event; it is taken exactly once, in the order in which they fired.
+"""The spool: what the shims tell, and what the journal could not take in time.
 
+One file is one event; it is taken exactly once, in the order in which they fired.
 A file holds a line of notes (JSON: `event`, `delivery-id`, `fired-at`, …) and then the payload. It is complete when it
 ends in a newline.
 
@@ -14,6 +15,7 @@ Rules
 """
 
 import asyncio
+import errno
 import heapq
 import os
 import stat
@@ -126,6 +128,22 @@ class Spool(Loop):
             self._drained_once.set()
             await self._doorbell.wait(WRITING_SECONDS if self._being_written else PAUSE_SECONDS)
             await asyncio.sleep(GATHER_SECONDS)
+
+    # --- putting in ---
+
+    def put(self, envelope: Envelope) -> None:
+        """Keep an event that the journal cannot take now; it is on the disk when this returns."""
+        if (self._folder / "full").exists():
+            raise OSError(errno.ENOSPC, "the spool is full")
+        handle = os.open(self._folder / _name(envelope), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(msgspec.json.encode(_noted(envelope)) + b"\n" + envelope.payload + b"\n")
+                file.flush()
+                os.fsync(handle)
+        except OSError:
+            (self._folder / _name(envelope)).unlink(missing_ok=True)
+            raise
 
     # --- taking ---
 
@@ -241,6 +259,26 @@ class Spool(Loop):
         words += [f"{counts.rejected} set aside"] if counts.rejected else []
         words += [f"{counts.lost} lost while it was full"] if counts.lost else []
         return self.running, self.failure, ", ".join(words)
+
+
+def _name(envelope: Envelope) -> str:
+    return f"{envelope.fired_at / SECOND:.6f}-{envelope.id}.json"
+
+
+def _noted(envelope: Envelope) -> dict[str, str]:
+    """The notes of a letter, as the shims write them."""
+    context = envelope.context
+    notes = {
+        "event": envelope.name,
+        "delivery-id": envelope.delivery_id,
+        "fired-at": f"{envelope.fired_at / SECOND:.6f}",
+        "client-pid": str(context.client_pid) if context.client_pid else None,
+        "tmux-pane": context.tmux_pane,
+        "tmux-session": context.tmux_session,
+        "session-id": context.headspace_id,
+        "wrapper-id": context.wrapper_id,
+    }
+    return {name: value for name, value in notes.items() if value}
 
 
 def in_order(folder: Path, limit: int = 20_000) -> list[Path]:

@@ -2,7 +2,8 @@
 
 SQLAlchemy compiles each statement once; the rows then go straight to the driver, many in one statement. That spares the
 parameter processing for every row and, on SQLite, the lock of the interpreter that each executed statement gives up
-and has to win back from the thread that serves requests (`docs/decisions/0003-one-writer-thread.md`).
+and has to win back from the thread that serves requests (`docs/decisions/0003-one-writer.md`). PostgreSQL takes one
+array for each column: one statement and one way to the server, however many rows there are.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,16 +23,24 @@ LARGEST_STATEMENT = 256
 
 def bulk(connection: Connection, table: Table, values: Sequence[Row]) -> None:
     """Insert rows; a row of a projection, or a position, replaces the one of the same key."""
-    if connection.dialect.name != "sqlite":
-        if values:
-            connection.exec_driver_sql(_statement(connection.dialect, table, 1)[0], list(values))
+    if not values:
         return
+    write = _to_sqlite if connection.dialect.name == "sqlite" else _to_postgres
+    write(connection, table, values)
+
+
+def _to_sqlite(connection: Connection, table: Table, values: Sequence[Row]) -> None:
     driver, start = connection.connection.cursor(), 0
     for size in _sizes(len(values)):
-        statement, arrange = _statement(connection.dialect, table, size)
+        statement, arrange = _of_rows(connection.dialect, table, size)
         some = values[start : start + size]
         driver.execute(statement, tuple(chain.from_iterable(map(arrange, some))))
         start += size
+
+
+def _to_postgres(connection: Connection, table: Table, values: Sequence[Row]) -> None:
+    statement, names = _of_arrays(table)
+    connection.connection.cursor().execute(statement, [[row[name] for row in values] for name in names])
 
 
 def _sizes(count: int) -> Iterator[int]:
@@ -45,12 +54,31 @@ def _sizes(count: int) -> Iterator[int]:
 
 
 @cache
-def _statement(dialect: Dialect, table: Table, size: int) -> tuple[str, Callable[[Row], tuple[Any, ...]]]:
+def _of_rows(dialect: Dialect, table: Table, size: int) -> tuple[str, Callable[[Row], tuple[Any, ...]]]:
     """The statement for so many rows, and how it wants a row's values."""
-    insert = (sqlite.insert if dialect.name == "sqlite" else postgresql.insert)(table)
+    insert = sqlite.insert(table)
     names = [column.name for column in table.c]
     statement: Any = insert.values([dict.fromkeys(names)] * size) if size > 1 else insert
-    if table.info.get("projection") or table.info.get("replaced"):
+    if _is_replaced(table):
         others = {column.name: insert.excluded[column.name] for column in table.c if not column.primary_key}
         statement = statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=others)
     return str(statement.compile(dialect=dialect, column_keys=names)), itemgetter(*names)
+
+
+@cache
+def _of_arrays(table: Table) -> tuple[str, list[str]]:
+    """The statement for any number of rows, and the order in which it wants the columns."""
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    quoted = {each.name: dialect.identifier_preparer.quote(each.name) for each in table.c}
+    arrays = ", ".join(f"%s::{each.type.compile(dialect)}[]" for each in table.c)
+    columns = ", ".join(quoted.values())
+    statement = f"INSERT INTO {table.name} ({columns}) SELECT * FROM unnest({arrays})"  # noqa: S608  # names of ours
+    if _is_replaced(table):
+        keys = ", ".join(quoted[each.name] for each in table.primary_key)
+        others = [quoted[each.name] for each in table.c if not each.primary_key]
+        statement += f" ON CONFLICT ({keys}) DO UPDATE SET {', '.join(f'{name}=excluded.{name}' for name in others)}"
+    return statement, list(quoted)
+
+
+def _is_replaced(table: Table) -> bool:
+    return bool(table.info.get("projection") or table.info.get("replaced"))

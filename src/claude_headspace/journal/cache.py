@@ -1,14 +1,21 @@
 """What the writer remembers of the database: the agents it worked on lately and who answers to which identity.
 
-It learns only from committed batches, so it is never ahead of the database. It is bounded: the longest unused are
-forgotten.
+It learns only from committed batches, so it is never ahead of the database. Where others write too it may be behind:
+there an agent is remembered with the version of its row, and asked for by the version that the database has now. It is
+bounded: the longest unused are forgotten.
 """
+
+from itertools import islice
+from typing import TypeVar
 
 from claude_headspace.journal import schema
 from claude_headspace.journal.efforts import KnownEfforts
 from claude_headspace.journal.rows import Projection
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Identity
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 AGENTS = 2_000
 IDENTITIES = 10_000
@@ -19,6 +26,7 @@ class Cache:
 
     def __init__(self) -> None:
         self._agents: dict[str, Agent] = {}
+        self._versions: dict[str, str] = {}
         self._owners: dict[tuple[str, str], str] = {}
         self.efforts = KnownEfforts()
 
@@ -26,30 +34,39 @@ class Cache:
         """An agent, if it is remembered."""
         return self._agents.get(agent_id)
 
+    def version(self, agent_id: str) -> str:
+        """The version of its row that an agent is remembered by; empty if it is not."""
+        return self._versions.get(agent_id, "")
+
     def owner(self, identity: Identity) -> str | None:
         """Who answers to an identity, if that is remembered."""
         return self._owners.get((identity.kind, identity.key))
 
-    def learn(self, projection: Projection) -> None:
-        """Take in what was committed."""
+    def learn(self, projection: Projection, version: str) -> None:
+        """Take in what was committed, under the version that its rows have now."""
         for agent_id, agent in projection.agents.items():
             self._agents.pop(agent_id, None)
             self._agents[agent_id] = agent
+            self._versions[agent_id] = version
         for key, row in projection.tables[schema.identities].items():
             self._owners.pop(key, None)
             self._owners[key] = row["agent_id"]
         self.efforts.learn(projection.efforts.values())
-        _trim(self._agents, AGENTS)
+        for forgotten in _trim(self._agents, AGENTS):
+            del self._versions[forgotten]
         _trim(self._owners, IDENTITIES)
 
     def forget(self) -> None:
         """Know nothing: the projections were made anew."""
         self._agents.clear()
+        self._versions.clear()
         self._owners.clear()
         self.efforts.forget()
 
 
-def _trim(memory: dict[object, object] | dict[str, Agent] | dict[tuple[str, str], str], limit: int) -> None:
-    """Forget the oldest; a dict keeps its order of insertion."""
-    for key in list(memory)[: max(0, len(memory) - limit)]:
-        del memory[key]  # type: ignore[arg-type]  # its own key
+def _trim(memory: dict[Key, Value], limit: int) -> list[Key]:
+    """Forget the oldest, and tell which; a dict keeps its order of insertion."""
+    oldest = list(islice(memory, max(0, len(memory) - limit)))
+    for key in oldest:
+        del memory[key]
+    return oldest

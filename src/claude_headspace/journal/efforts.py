@@ -113,14 +113,18 @@ class EffortLookups:
 
     connection: Connection
     known_efforts: KnownEfforts
+    _held_efforts: dict[str, list[Effort]] | None = None
 
     def efforts(self, host: str) -> list[Effort]:
-        """The active efforts of a machine."""
+        """The active efforts of a machine, as they were when the batch first asked."""
         if self.connection.dialect.name == "sqlite":
             return [effort for effort in self.known_efforts.all(self.connection) if effort.host == host]
-        query = select(schema.efforts.c.body).where(IS_ACTIVE, schema.efforts.c.host == host)
-        ordered = query.order_by(schema.efforts.c.id).with_for_update()
-        return [_effort(row.body) for row in self.connection.execute(ordered)]
+        held = self._held_efforts = self._held_efforts or {}
+        if host not in held:
+            query = select(schema.efforts.c.body).where(IS_ACTIVE, schema.efforts.c.host == host)
+            ordered = query.order_by(schema.efforts.c.id).with_for_update()
+            held[host] = [_effort(row.body) for row in self.connection.execute(ordered)]
+        return held[host]
 
     def effort(self, effort_id: str) -> Effort | None:
         """One effort."""

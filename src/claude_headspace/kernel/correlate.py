@@ -4,6 +4,7 @@ The strategies are tried in the order of `Strategy`, and the answer says which o
 as a known session: the same process with a new session id (`/clear`, `/resume`) is the same agent.
 
 Rules
+- Panes, processes and directories are those of one machine: what another one calls the same is something else.
 - A client that descends from an agent's client is its child, whatever ids and panes it inherited.
 - A pane belongs to its agent as long as the work stays in the same project and no other client of it is alive.
 - The directory decides only for hooks, and only while nothing better speaks: an agent there is free to be claimed when
@@ -123,7 +124,8 @@ def _known(found: Found) -> Strategy:
 def _same_process(agent: Agent, envelope: Envelope) -> bool:
     """A pid is reused: both must be the same process, and it must not have ended."""
     context = envelope.context
-    return agent.pid == context.client_pid and is_same_start(context.client_started_at, agent.pid_started_at)
+    is_it = agent.host == envelope.host and agent.pid == context.client_pid
+    return is_it and is_same_start(context.client_started_at, agent.pid_started_at)
 
 
 def is_same_start(one: Micros | None, other: Micros | None) -> bool:
@@ -134,7 +136,7 @@ def is_same_start(one: Micros | None, other: Micros | None) -> bool:
 def _is_parent(agent: Agent, envelope: Envelope) -> bool:
     """Whether an agent's client is what the event's client descends from: it lives, and it is the older one."""
     context = envelope.context
-    if agent.ended_at is not None or agent.pid not in context.ancestor_pids:
+    if agent.ended_at is not None or agent.host != envelope.host or agent.pid not in context.ancestor_pids:
         return False
     started, known = context.client_started_at, agent.pid_started_at
     return started is None or known is None or known < started + SAME_START
@@ -142,6 +144,8 @@ def _is_parent(agent: Agent, envelope: Envelope) -> bool:
 
 def _keeps_its_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
     """Whether a new session in an agent's pane is the agent's: in the same project, and of no other client."""
+    if agent.host != envelope.host:
+        return False
     if isinstance(event.fact, SessionStarted) and event.fact.source in ("clear", "compact"):
         return True
     has_client = agent.ended_at is None and agent.pid is not None
@@ -152,7 +156,8 @@ def _keeps_its_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
 
 def _may_go_on(agent: Agent, envelope: Envelope) -> bool:
     """Whether a client may be the next one of an unclaimed agent in its directory: of its kind, in no other pane."""
-    if agent.client != envelope.client or not is_unclaimed(agent, envelope.fired_at):
+    ours = agent.client == envelope.client and agent.host == envelope.host
+    if not ours or not is_unclaimed(agent, envelope.fired_at):
         return False
     panes = {agent.tmux_pane, envelope.context.tmux_pane} - {None}
     return len(panes) < 2

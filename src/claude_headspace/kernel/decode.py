@@ -74,6 +74,7 @@ def _meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
         origin=envelope.origin,
         at=envelope.fired_at,
         received_at=envelope.received_at,
+        host=envelope.host,
         session_id=shape.session_id,
         cwd=shape.cwd or shape.working_directory,
         transcript_path=shape.transcript_path,
@@ -91,6 +92,7 @@ def _bare_meta(envelope: Envelope) -> Meta:
         origin=envelope.origin,
         at=envelope.fired_at,
         received_at=envelope.received_at,
+        host=envelope.host,
     )
 
 

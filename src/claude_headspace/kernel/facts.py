@@ -17,6 +17,8 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     origin: Origin
     at: Micros
     received_at: Micros
+    host: str = ""
+    """The machine on which it happened; empty when nobody says."""
     session_id: str = ""
     """The client's session id; empty when the source does not know."""
     cwd: str | None = None

@@ -15,16 +15,20 @@ from claude_headspace.kernel.views import Dialects, dialects
 
 
 class HookReply(msgspec.Struct, frozen=True):
-    """What the sender of an event is told."""
+    """What the sender of an event is told. While the journal is away only its status is known: `spooled`."""
 
     status: str
-    agent_id: str
-    agent: str
-    state: AgentState
-    waiting_for: str | None
-    session_id: str | None
-    correlation: Strategy
-    dialects: Dialects
+    agent_id: str | None = None
+    agent: str | None = None
+    state: AgentState | None = None
+    waiting_for: str | None = None
+    session_id: str | None = None
+    correlation: Strategy | None = None
+    dialects: Dialects | None = None
+
+
+SPOOLED = HookReply("spooled")
+"""The event is safe, and nothing is known of it yet."""
 
 
 def compose(agent: Agent, strategy: Strategy, *, duplicate: bool) -> HookReply:

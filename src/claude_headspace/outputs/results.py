@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decide import Ruling, Verdict
+from claude_headspace.kernel.decide import ABSTAIN, Ruling, Verdict
 from claude_headspace.kernel.effort import texts
 from claude_headspace.kernel.effort.advice import NOTHING, Advice
 from claude_headspace.kernel.effort.advise import injected, pending_preloads, to_preload
@@ -23,10 +23,10 @@ class Told(msgspec.Struct, frozen=True):
     """What came of a hook, as far as its answer needs it."""
 
     event: str
-    agent: Agent
-    verdict: Verdict
-    effort: EffortOutcome | None
-    advice: Advice | None
+    agent: Agent | None = None
+    verdict: Verdict = ABSTAIN
+    effort: EffortOutcome | None = None
+    advice: Advice | None = None
 
     @property
     def work(self) -> Effort | None:
@@ -52,7 +52,7 @@ def _ids(told: Told) -> Result:
 
 
 def _status(told: Told) -> Result:
-    return {"agentStatus": dialects(told.agent).fleet, **_ids(told)}
+    return {"agentStatus": dialects(told.agent).fleet if told.agent else None, **_ids(told)}
 
 
 def session_start(told: Told) -> Result:

@@ -60,6 +60,15 @@ class SpoolStatus(msgspec.Struct, frozen=True):
     last_drain_at: Time | None
 
 
+class TroubleView(msgspec.Struct, frozen=True):
+    """A time in which the journal could not be written: hooks were answered, and their events waited in the spool."""
+
+    since: Time
+    until: Time | None
+    reason: str
+    spooled: int
+
+
 class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
     """How the receiver is doing."""
 
@@ -78,6 +87,10 @@ class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
     spool: SpoolStatus
     sources: dict[str, PartHealth]
     """What is read beside the hooks: transcripts, registry, processes."""
+    journal: PartHealth
+    """Whether the database is there; while it is not, the numbers above are the last that were known."""
+    troubles: list[TroubleView]
+    """When it was not, since the daemon started."""
     version: str
     pid: int
     started_at: Time
@@ -219,6 +232,7 @@ class Api:
         after = _whole_number("last_event_id", resumed_at, 0)
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
+        self._broadcaster.check()
         return StreamingResponse(self._broadcaster.read(wanted, after), media_type="text/event-stream")
 
     async def metrics(self, _request: Request) -> Response:

@@ -126,7 +126,16 @@ class Efforts:
         self._surroundings = surroundings
         self._config_dirs = config_dirs
         self._changed = changed
-        self._active = {effort.id for effort in reader.list_efforts() if effort.host == host}
+        self._active: set[str] = set()
+
+    def recall(self) -> None:
+        """Know which efforts are active."""
+        self._active = {effort.id for effort in self._ours()}
+        self._changed()
+
+    def _ours(self, *, only_active: bool = True) -> list[Effort]:
+        """Efforts of this machine: others serve their own."""
+        return [each for each in self._reader.list_efforts(only_active=only_active) if each.host == self._host]
 
     @property
     def any_active(self) -> bool:
@@ -281,7 +290,7 @@ class Efforts:
         agent = self._caller(env)
         living = {each.id for each in self._reader.agents() if is_at_work(each)} if agent else set()
         found = resolve(
-            [effort for effort in self._reader.list_efforts() if effort.host == self._host],
+            self._ours(),
             directory=os.path.normpath(given.cwd) if given.cwd else None,
             owner=env.get("AGENT_ID") or None,
             agent_id=agent.id if agent else None,
@@ -297,11 +306,8 @@ class Efforts:
         return found
 
     def _named(self, reference: str) -> Effort:
-        exact = self._reader.find_effort(reference)
-        if exact is not None:
-            return exact
-        known = self._reader.list_efforts(only_active=False)
-        beginning = [each for each in known if len(reference) >= SHORTEST_PREFIX and each.id.startswith(reference)]
+        known = self._ours(only_active=False) if len(reference) >= SHORTEST_PREFIX else []
+        beginning = [each for each in known if each.id.startswith(reference)]
         if len(beginning) == 1:
             return beginning[0]
         raise BadRequest(

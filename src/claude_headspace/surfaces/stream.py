@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import msgspec
 
+from claude_headspace.errors import JournalUnavailable
 from claude_headspace.ports import Reader, StreamMessage
 
 RING = 4_096
@@ -49,15 +50,32 @@ def _gap(after: int, oldest: int, reason: str) -> bytes:
 class Broadcaster:
     """Holds the ring and wakes the readers."""
 
-    def __init__(self, reader: Reader, heartbeat: Callable[[], float], last_seq: int) -> None:
+    def __init__(self, reader: Reader, heartbeat: Callable[[], float], last_seq: int | None = None) -> None:
         self._reader = reader
         self._heartbeat = heartbeat
         self._ring: deque[StreamMessage] = deque(maxlen=RING)
-        self._ring_starts_after = last_seq
-        self._newest = last_seq
+        self._has_begun = last_seq is not None
+        self._ring_starts_after = self._newest = last_seq or 0
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
         self.readers = 0
+
+    @property
+    def newest(self) -> int:
+        """The number of the last announcement that is known here."""
+        return self._newest
+
+    def begin(self, last_seq: int) -> None:
+        """The journal is there: what comes after this number is news."""
+        self._has_begun = True
+        self._ring_starts_after = self._newest = last_seq
+
+    def check(self) -> None:
+        """Refuse readers while nobody knows what is news."""
+        if not self._has_begun:
+            raise JournalUnavailable(
+                "journal_unavailable", "The database has not been reached yet.", "`headspace status` tells why."
+            )
 
     def publish(self, messages: Sequence[StreamMessage]) -> None:
         """Take in what was committed, and wake everybody who waits for it."""

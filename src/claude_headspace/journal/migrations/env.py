@@ -1,12 +1,15 @@
-"""Runs the migrations on the engine that `journal.migrate` hands over."""
+"""Runs the migrations on the engine that `journal.migrate` hands over, one daemon at a time."""
 
 from alembic import context
 from sqlalchemy import Engine
 
+from claude_headspace.journal.dialects import lock_journal
 from claude_headspace.journal.schema import metadata
 
 engine: Engine = context.config.attributes["engine"]
 
 with engine.begin() as connection:
+    if connection.dialect.name == "postgresql":
+        lock_journal(connection)  # whoever waited here finds that everything is done
     context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)
     context.run_migrations()

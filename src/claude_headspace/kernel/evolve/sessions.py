@@ -1,8 +1,8 @@
 """Signs of life, context windows, and the end of an agent."""
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import EarlyEnd, Outcome, Session
-from claude_headspace.kernel.envelope import Context, Micros, Origin
+from claude_headspace.kernel.agent import Agent, EarlyEnd, Outcome, Session
+from claude_headspace.kernel.envelope import Micros, Origin
 from claude_headspace.kernel.evolve.change import (
     DOUBLED,
     REMEMBERED,
@@ -41,7 +41,7 @@ def take_sign_of_life(change: Change, event: Event) -> None:
             agent.permission_mode = meta.permission_mode or agent.permission_mode
             agent.branch = event.context.branch or agent.branch
         if agent.ended_at is None:
-            _take_client(change, event.context)
+            _take_client(change, event)
     if not isinstance(event.fact, facts.SessionStarted):
         _notice_session(change, meta)
 
@@ -59,8 +59,8 @@ def take_reading(change: Change, event: Event) -> None:
             agent.permission_mode = meta.permission_mode or agent.permission_mode
     agent.cwd = agent.cwd or meta.cwd
     agent.branch = agent.branch or event.context.branch
-    if agent.ended_at is None and event.context.client_pid:
-        agent.pid, agent.pid_started_at = event.context.client_pid, event.context.client_started_at
+    if agent.ended_at is None:
+        _take_process(agent, event)
     if meta.subagent_id is None and not isinstance(event.fact, facts.SessionStarted):
         _notice_session(change, meta)
 
@@ -73,15 +73,24 @@ def _comes_back(event: Event, ended_at: Micros) -> bool:
     return any(isinstance(fact, facts.UserSpoke | facts.PromptSubmitted) for fact in told)
 
 
-def _take_client(change: Change, context: Context) -> None:
+def _take_client(change: Change, event: Event) -> None:
     """The client's process and terminal. A child inherited the terminal and the id of its parent: not its own."""
-    agent = change.agent
-    if context.client_pid:
-        agent.pid, agent.pid_started_at = context.client_pid, context.client_started_at
+    agent, context = change.agent, event.context
+    _take_process(agent, event)
     if agent.parent_id is None:
         agent.tmux_session = agent.tmux_session or context.tmux_session
         agent.tmux_pane = context.tmux_pane or agent.tmux_pane
         agent.headspace_id = context.headspace_id or agent.headspace_id
+
+
+def _take_process(agent: Agent, event: Event) -> None:
+    """The agent is where its client runs. On another machine nothing is left of the terminal that it had."""
+    context, host = event.context, event.meta.host
+    if not context.client_pid:
+        return
+    agent.pid, agent.pid_started_at = context.client_pid, context.client_started_at
+    if host and host != agent.host:
+        agent.host, agent.tmux_session, agent.tmux_pane = host, None, None
 
 
 # --- sessions ---------------------------------------------------------------------------------------------------------

@@ -61,7 +61,12 @@ def _no_dialog_at(change: Change, at: Micros) -> None:
 
 
 def client_vanished(change: Change, meta: Meta, fact: facts.ClientVanished) -> None:
-    """The client's process is gone, and the agent with it. A turn that had come to its last words is no broken one."""
+    """The client's process is gone, and the agent with it. A turn that had come to its last words is no broken one.
+
+    Only the machine on which the client runs can tell.
+    """
+    if meta.host not in ("", change.agent.host):
+        return
     if fact.pid is None or fact.pid == change.agent.pid:
         if change.agent.turn_runs and change.agent.last_words:
             stopped(change, meta, facts.TurnStopped(change.agent.last_words))

@@ -100,7 +100,14 @@ def test_an_agent_with_everything() -> None:
 
 def wait(**fields: Any) -> dict[str, Any]:
     """An open wait."""
-    asked = {"kind": "question", "text": "?", "questions": [], "tool": None, "summary": "", "opened_at": ISO}
+    asked: dict[str, Any] = {
+        "kind": "question",
+        "text": "?",
+        "questions": [],
+        "tool": None,
+        "summary": "",
+        "opened_at": ISO,
+    }
     return {**asked, "held_until": None, "answered": None, **fields}
 
 

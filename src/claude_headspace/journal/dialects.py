@@ -1,0 +1,190 @@
+"""What differs between the databases. Everything else of the journal is plain SQLAlchemy Core.
+
+`Sqlite` is one file with one writing program: this one. `Postgres` is shared: any number of daemons write to it, so a
+batch takes locks, in one order for all, before it reads what it will change.
+
+Order of the locks, so that no two batches ever wait for each other
+    1. the journal as a whole: shared by batches, exclusive for a rebuild
+    2. identities and deliveries, by the number of their bucket
+    3. projects in which a newcomer's agent is looked for
+    4. the rows of agents, by id
+    5. names, when an agent is named
+    6. the counter of the sequence, whose holder is the next to commit
+"""
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+
+CHANNEL = "headspace"
+"""On which PostgreSQL tells that something was announced."""
+
+BUCKETS = 1_024
+"""Identities share so many locks: PostgreSQL has room for some thousands at a time, and a collision costs nothing."""
+
+
+_PASSING = frozenset(
+    (
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,  # its companions cannot be made; that its directory is there was seen before
+    )
+)
+
+
+class Sqlite:
+    """One file beside the daemon: durable, and quick about it."""
+
+    is_shared = False
+    is_quick = True
+    """Its statements only touch memory: a batch need not leave the loop's thread (`docs/decisions/0003`)."""
+    patience_seconds = 5.0
+    """How long another program may keep the database from us."""
+    errors: tuple[type[Exception], ...] = (sqlite3.Error,)
+    snapshot: Mapping[str, Any] = {}
+    """How a long reading sees one moment: here every transaction does."""
+    pragmas = (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "busy_timeout=5000",
+        "cache_size=-32768",
+        # An agent's row is written again and again: the later the write-ahead log is folded in, the fewer times it is
+        # copied.
+        "wal_autocheckpoint=4000",
+    )
+
+    def may_pass(self, error: BaseException) -> bool:
+        """Whether it is a trouble of the moment: another program, a full disk, one that cannot be written."""
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING
+
+    def open(self, url: URL) -> Engine:
+        """Full durability: a batch is on the disk before anybody is answered. Group commit makes that cheap."""
+        engine = create_engine(url)
+        if url.database and not Path(url.database).exists():
+            Path(url.database).touch(mode=0o600)
+
+        @event.listens_for(engine, "connect")
+        def _connect(connection: Any, _record: object) -> None:
+            connection.isolation_level = None  # we say BEGIN ourselves, below
+            for pragma in self.pragmas:
+                connection.execute(f"PRAGMA {pragma}")
+
+        @event.listens_for(engine, "begin")
+        def _begin(connection: Connection) -> None:
+            writes = connection.get_execution_options().get("writes")
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+        return engine
+
+    def connect_writer(self, engine: Engine) -> Connection:
+        """The writer waits where nobody else has to, not inside SQLite."""
+        writer = engine.connect().execution_options(writes=True)
+        writer.connection.cursor().execute("PRAGMA busy_timeout=0")
+        return writer
+
+    def tidy(self, engine: Engine) -> None:
+        """Fold the write-ahead log into the file."""
+        with engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+class Postgres:
+    """A server that many daemons share."""
+
+    is_shared = True
+    is_quick = False
+    patience_seconds = 0.0
+    snapshot: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
+    session = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=30s"
+    """A daemon that hangs in the middle of a batch does not keep the others waiting for ever."""
+    connection: Mapping[str, Any] = {
+        "connect_timeout": 5,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 15_000,
+        "application_name": "headspace",
+    }
+    """A server that fell silent is noticed within seconds; what the address itself says wins."""
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:
+        """What the driver raises where SQLAlchemy is not in between."""
+        import psycopg
+
+        return (psycopg.Error,)
+
+    def may_pass(self, error: BaseException) -> bool:
+        """Whether it is a trouble of the moment: the server is not there, or has no room for us."""
+        import psycopg
+
+        return isinstance(error, psycopg.OperationalError)
+
+    def open(self, url: URL) -> Engine:
+        """A pool whose connections are asked for a sign of life before they are used."""
+        told = {name: value for name, value in self.connection.items() if name not in url.query}
+        options = f"{self.session} {url.query.get('options', '')}".strip()
+        return create_engine(
+            url.set(drivername="postgresql+psycopg").difference_update_query(["options"]),
+            pool_pre_ping=True,
+            connect_args={**told, "options": options},
+        )
+
+    def connect_writer(self, engine: Engine) -> Connection:
+        """A connection of the pool."""
+        return engine.connect()
+
+    def tidy(self, _engine: Engine) -> None:
+        """The server looks after itself."""
+
+
+Dialect = Sqlite | Postgres
+
+
+def dialect_of(url: str) -> tuple[Dialect, URL]:
+    """How to speak to a database, and its address."""
+    address = make_url(url)
+    return (Sqlite() if address.get_backend_name() == "sqlite" else Postgres()), address
+
+
+# --- locks of PostgreSQL ----------------------------------------------------------------------------------------------
+
+_JOURNAL, _IDENTITIES, _PROJECTS, _NAMES = (0x4853_0000 + number for number in range(4))
+
+
+def lock_journal(connection: Connection) -> None:
+    """Be alone: no batch runs until this transaction is over."""
+    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s, 0)", (_JOURNAL,))
+
+
+def lock_identities(connection: Connection, keys: Iterable[str]) -> None:
+    """Begin a batch that is about these; whoever is about one of them waits."""
+    connection.exec_driver_sql(
+        "SELECT pg_advisory_xact_lock_shared(%s, 0) UNION ALL SELECT pg_advisory_xact_lock(%s, bucket)"
+        " FROM unnest(%s::int[]) AS bucket",
+        (_JOURNAL, _IDENTITIES, _buckets(keys)),
+    )
+
+
+def lock_projects(connection: Connection, keys: Iterable[str]) -> None:
+    """Be the only one who looks for an agent in these projects."""
+    connection.exec_driver_sql(
+        "SELECT pg_advisory_xact_lock(%s, bucket) FROM unnest(%s::int[]) AS bucket", (_PROJECTS, _buckets(keys))
+    )
+
+
+def lock_names(connection: Connection) -> None:
+    """Be the only one who gives names."""
+    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s, 0)", (_NAMES,))
+
+
+def _buckets(keys: Iterable[str]) -> list[int]:
+    """In order: an unnested array is worked through from its beginning."""
+    return sorted({zlib.crc32(key.encode("utf-8", "replace")) % BUCKETS for key in keys})

@@ -1,0 +1,63 @@
+"""Hears of every commit on a shared database: PostgreSQL's LISTEN, on a connection of its own.
+
+A notification says that there is something new, not what: whoever hears it reads on from where he is. So one that is
+lost costs only time, and after every lost connection the new one begins with such a call.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+import psycopg
+import structlog
+
+from claude_headspace.journal.dialects import CHANNEL, Postgres, dialect_of
+
+log = structlog.get_logger(__name__)
+
+RETRY_SECONDS = 1.0
+
+
+class Listener:
+    """Listens, and begins anew when the connection is lost."""
+
+    def __init__(self, url: str, heard: Callable[[], None]) -> None:
+        address = dialect_of(url)[1].set(drivername="postgresql")
+        self._address = address.render_as_string(hide_password=False)
+        self._told = {name: value for name, value in Postgres.connection.items() if name not in address.query}
+        self._heard = heard
+        self._task: asyncio.Task[None] | None = None
+        self.failure: str | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether it listens, or tries to."""
+        return self._task is not None and not self._task.done()
+
+    def start(self) -> None:
+        """Begin to listen."""
+        self._task = asyncio.create_task(self._run(), name="listener")
+
+    async def stop(self) -> None:
+        """Listen no more."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._listen()
+            except (psycopg.Error, OSError) as error:
+                if self.failure is None:
+                    log.warning("listener_lost", reason=str(error).strip())
+                self.failure = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _listen(self) -> None:
+        connecting = psycopg.AsyncConnection.connect(self._address, autocommit=True, **self._told)
+        async with await connecting as connection:
+            await connection.execute(f"LISTEN {CHANNEL}")
+            self.failure = None
+            self._heard()
+            async for _notification in connection.notifies():
+                self._heard()

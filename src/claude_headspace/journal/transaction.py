@@ -1,0 +1,157 @@
+"""One batch of the writer: look up, append, take the sequence numbers last from the one counter row.
+
+What the writer reads again and again it keeps in a cache that learns only from what was committed.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from claude_headspace.journal import rows, schema
+from claude_headspace.journal.bulk import bulk
+from claude_headspace.journal.cache import Cache
+from claude_headspace.journal.efforts import EffortLookups
+from claude_headspace.journal.reader import COUNTER, LISTED
+from claude_headspace.journal.rows import Projection, Row
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.correlate import Found, Identity, Strategy
+from claude_headspace.kernel.envelope import Micros
+from claude_headspace.ports import Delivered, Record, StreamMessage, Touched
+
+CHUNK = 400
+"""How many values one `IN (…)` may have."""
+
+TAKE_NUMBERS = (
+    update(schema.counters)
+    .where(schema.counters.c.name == COUNTER)
+    .values(value=schema.counters.c.value + bindparam("count"))
+    .returning(schema.counters.c.value)
+)
+"""Built once: making it anew took longer than running it."""
+
+
+class SqlTransaction(EffortLookups):
+    """One batch of the writer."""
+
+    def __init__(self, connection: Connection, cache: Cache) -> None:
+        self.connection = connection
+        self._cache = cache
+        self.known_efforts = cache.efforts
+        self.projection = Projection()
+        self.version = ""
+        """What the rows that it wrote are known by where others write too."""
+
+    def hold(self, _touched: Touched) -> None:
+        """Nobody else writes here."""
+
+    def be_alone(self) -> None:
+        """Nobody else writes here."""
+
+    def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
+        """Which of these deliveries are here already."""
+        table = schema.events.c
+        query = select(table.delivery_id, table.agent_id, table.strategy)
+        return {
+            row.delivery_id: Delivered(row.agent_id, Strategy(row.strategy))
+            for some in chunks(delivery_ids)
+            for row in self.connection.execute(query.where(table.delivery_id.in_(some)))
+        }
+
+    def find(self, identities: Collection[Identity]) -> dict[Identity, Found]:
+        """The agents that answer to these identities: known ones from memory, others from the database."""
+        found: dict[Identity, Found] = {}
+        missing: list[Identity] = []
+        for identity in identities:
+            owner = self._cache.owner(identity)
+            agent = self._cache.agent(owner) if owner is not None else None
+            if agent is None:
+                missing.append(identity)
+            else:
+                found[identity] = Found(agent, True)
+        return found | self._look_up(missing) if missing else found
+
+    def _look_up(self, missing: list[Identity]) -> dict[Identity, Found]:
+        owners = self._look_up_owners(missing)
+        agents = self.agents(set(owners.values()))
+        return {identity: Found(agents[owner], False) for identity, owner in owners.items() if owner in agents}
+
+    def _look_up_owners(self, missing: Collection[Identity]) -> dict[Identity, str]:
+        owners: dict[Identity, str] = {}
+        table = schema.identities.c
+        for kind in sorted({identity.kind for identity in missing}):
+            for some in chunks([identity.key for identity in missing if identity.kind == kind]):
+                query = select(table.key, table.agent_id).where(table.kind == kind, table.key.in_(some))
+                owners.update({Identity(kind, row.key): row.agent_id for row in self.connection.execute(query)})
+        return owners
+
+    def agents(self, ids: Collection[str]) -> dict[str, Agent]:
+        """The agents with these ids."""
+        found = {agent_id: agent for agent_id in ids if (agent := self._cache.agent(agent_id))}
+        table = schema.agents.c
+        for some in chunks([agent_id for agent_id in ids if agent_id not in found]):
+            for row in self.connection.execute(select(table.id, table.body).where(table.id.in_(some))):
+                found[row.id] = rows.agent_of(row.body)
+        return found
+
+    def in_project(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
+        """The agents of a project that live, or ended after that moment; the most recently active first."""
+        table = schema.roster.c
+        recent = table.ended_at.is_(None) | (table.ended_at >= not_ended_before)
+        query = LISTED.where(table.project_id == project_id, recent)
+        found = [rows.agent_of(row.body) for row in self.connection.execute(query)]
+        return sorted(found, key=lambda agent: agent.last_active_at, reverse=True)
+
+    def taken(self, names: Collection[str]) -> set[str]:
+        """Which of these names living agents have."""
+        table = schema.roster.c
+        query = select(table.name).where(table.name.in_(names), table.ended_at.is_(None))
+        return {row.name for row in self.connection.execute(query)}
+
+    def write(self, records: Sequence[Record]) -> list[StreamMessage]:
+        """Append the events with all that came of them; the sequence numbers are taken last."""
+        seq = self._take_numbers(sum(1 + len(record.publish) for record in records))
+        events: list[Row] = []
+        messages: list[StreamMessage] = []
+        for record in records:
+            events.append(rows.event_row(seq, record))
+            if record.change is not None:
+                self.projection.take(seq, record.change, record.claims)
+            for change in record.efforts:
+                self.projection.take_effort(change)
+            for publish in record.publish:
+                seq += 1
+                messages.append(rows.stream_message(seq, publish))
+            seq += 1
+        bulk(self.connection, schema.events, events)
+        bulk(self.connection, schema.stream, [rows.stream_row(message) for message in messages])
+        write_projection(self.connection, self.projection, self._before)
+        return messages
+
+    def _before(self, agent_id: str) -> Agent | None:
+        """What is stored of an agent, if that is known."""
+        return self._cache.agent(agent_id)
+
+    def _take_numbers(self, count: int) -> int:
+        """The first of `count` consecutive numbers. The row's lock is held until the commit: numbers are in commit
+        order.
+        """
+        taken = self.connection.execute(TAKE_NUMBERS, {"count": count}).scalar_one()
+        return int(taken) - count + 1
+
+
+def write_projection(
+    connection: Connection, projection: Projection, known: Callable[[str], Agent | None] = lambda _id: None
+) -> None:
+    """Write the rows that changes came to."""
+    for table, values in projection.rows(known):
+        bulk(connection, table, values)
+    for patch in projection.patches:
+        turns = schema.turns
+        connection.execute(update(turns).where(turns.c.id == patch.id).values(rows.patch_values(patch)))
+
+
+def chunks(values: Collection[str]) -> Iterator[list[str]]:
+    """Some at a time, in order."""
+    ordered = sorted(set(values))
+    for start in range(0, len(ordered), CHUNK):
+        yield ordered[start : start + CHUNK]

