@@ -34,7 +34,6 @@ from claude_headspace.config import Places, Settings, claude_config_dirs
 from claude_headspace.engine import Engine, Outcome
 from claude_headspace.errors import BadConfiguration, HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.clock import SteadyClock
-from claude_headspace.inputs.directives import DirectiveFinder
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
 from claude_headspace.inputs.presence import Presence
@@ -52,16 +51,14 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decode import WireAct, decode
-from claude_headspace.kernel.effort.advise import injected
-from claude_headspace.kernel.effort.reading import touch_of
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
-from claude_headspace.outputs.advice import with_advice
 from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
+from claude_headspace.surfaces.advising import Advising
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.api import (
     ENDPOINTS,
@@ -88,8 +85,6 @@ from claude_headspace.surfaces.wording import without_password
 from claude_headspace.troubles import Troubles
 
 log = structlog.get_logger(__name__)
-
-replace = msgspec.structs.replace
 
 GRACE_SECONDS = 3
 LOOKED_BACK = 100
@@ -182,17 +177,11 @@ class Daemon:
         )
         self._shelter: Shelter[Outcome] = Shelter(self.spool, settings.patience_seconds, self.troubles)
         self.efforts = Efforts(
-            self.engine,
-            journal,
-            self._clock,
-            settings.host_name,
-            self._surroundings,
-            self._config_dirs,
-            self._ask_anew,
+            self.engine, journal, self._clock, settings.host_name, self._surroundings, self._config_dirs, self._ask_anew
         )
         if presence is not None:
             presence.also = self.efforts.asked
-        self._directives = DirectiveFinder()
+        self._advising = Advising(self.efforts)
         commands = Commands(self._receiver, self._hear_asked, self.efforts)
         self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
         self.api = Api(
@@ -330,7 +319,7 @@ class Daemon:
             await self.listener.stop()
             await self.follower.stop()
         self._surroundings.close()
-        self._directives.close()
+        self._advising.close()
         self._journal.close()
 
     def _leave_to_the_follower(self, _messages: Sequence[StreamMessage]) -> None:
@@ -340,7 +329,7 @@ class Daemon:
         if for_claude_alone:
             outcome = await self._hear_asked(envelope)
             return (await self._reply(envelope, outcome) if outcome else b""), outcome is not None
-        outcome = await self._shelter.take(envelope, self._hear_untrusted)
+        outcome = await self._shelter.take(envelope, partial(self._hear, trusted=False))
         if outcome is None:
             return msgspec.json.encode(SPOOLED), False
         return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate)), True
@@ -351,19 +340,7 @@ class Daemon:
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
             return partial(self.holds.hold, envelope, wait)
-        return await self._with_advice(envelope.name, for_claude(envelope.name, outcome.verdict), outcome)
-
-    async def _with_advice(self, event: str, reply: bytes, outcome: Outcome) -> bytes:
-        """What the effort adds. Files are read in a thread, and those that fitted are noted before they are sent."""
-        advice, effort = outcome.advice, outcome.effort
-        if advice is None or effort is None:
-            return reply
-        told = injected(effort.effort, advice)
-        if not advice.preload:
-            return with_advice(event, reply, advice, told).reply
-        spoken = await asyncio.to_thread(with_advice, event, reply, advice, told)
-        await self.efforts.note_loaded(effort, spoken.loaded)
-        return spoken.reply
+        return await self._advising.add(envelope.name, for_claude(envelope.name, outcome.verdict), outcome)
 
     async def _take(self, envelope: Envelope) -> None:
         """What lay in the spool: news when it fired, which may have been long ago."""
@@ -375,19 +352,7 @@ class Daemon:
 
     async def _hear_asked(self, envelope: Envelope) -> Outcome | None:
         """A hook that waits for its answer; None when it waits in the spool, and nothing is decided for it."""
-        return await self._shelter.take(envelope, self._hear_trusted)
-
-    async def _hear_trusted(self, envelope: Envelope) -> Outcome:
-        return await self._hear(envelope, envelope.received_at, asked=True)
-
-    async def _hear_untrusted(self, envelope: Envelope) -> Outcome:
-        return await self._hear(envelope, envelope.received_at, trusted=False)
-
-    async def _gather(self, envelope: Envelope) -> Envelope:
-        """What an effort has to know of the paths that a call touched."""
-        touched = touch_of(envelope).path if envelope.name == "PostToolUse" else None
-        found = await self._directives(touched, envelope.context.project_root or "") if touched else ()
-        return replace(envelope, context=replace(envelope.context, directives=found)) if found else envelope
+        return await self._shelter.take(envelope, partial(self._hear, asked=True))
 
     def _ask_anew(self) -> None:
         """The first effort began, or the last one ended: the shims learn at once what waits for an answer."""
@@ -395,9 +360,11 @@ class Daemon:
             with contextlib.suppress(OSError):
                 self._presence.keep()
 
-    async def _hear(self, envelope: Envelope, at: Micros, *, asked: bool = False, trusted: bool = True) -> Outcome:
-        if trusted and self.efforts.any_active:
-            envelope = await self._gather(envelope)
+    async def _hear(
+        self, envelope: Envelope, at: Micros | None = None, *, asked: bool = False, trusted: bool = True
+    ) -> Outcome:
+        at = at or envelope.received_at
+        envelope = await self._advising.gather(envelope) if trusted else envelope
         outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted)
         if outcome.strategy is not Strategy.NOBODY:
             self.sources.known.met(outcome.agent)

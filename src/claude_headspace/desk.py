@@ -77,10 +77,10 @@ class Desk:
 
     # --- hooks ---
 
-    def follow(self, envelope: Envelope, event: Event, agent: Agent, *, asked: bool) -> "Followed":
+    def follow(self, envelope: Envelope, event: Event, agent: Agent, *, asked: bool) -> "Followed | None":
         """Give a hook of an agent (as it is afterwards) to the effort that it belongs to, if any."""
         try:
-            return self._follow(envelope, event, agent, asked=asked) or Followed(envelope)
+            return self._follow(envelope, event, agent, asked=asked)
         except Exception as error:
             log.exception("effort_not_served", event_name=envelope.name, agent=agent.id)
             return Followed(envelope, anomaly=f"{MISTAKE}{type(error).__name__}")

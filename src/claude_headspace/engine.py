@@ -401,6 +401,8 @@ class Batch:
     def _serve_effort(self, record: Record, event: Event, outcome: Outcome, *, asked: bool) -> Outcome:
         """Let the effort that the event belongs to, if any, take it in and say what it has to."""
         followed = self._desk.follow(record.envelope, event, outcome.agent, asked=asked)
+        if followed is None:
+            return self._keep(record, outcome.agent, outcome)
         record.envelope, record.efforts = followed.envelope, (followed.change,) if followed.change else ()
         record.anomaly = "; ".join(filter(None, (record.anomaly, followed.anomaly))) or None
         advice = followed.envelope.context.advice

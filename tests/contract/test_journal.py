@@ -312,7 +312,7 @@ def test_a_batch_that_fails_leaves_no_effort(journal: Journal) -> None:
     store(journal, begun(1))
     with suppress(ZeroDivisionError), journal.transaction() as transaction:
         batch = Batch(transaction, Policy(), lambda: "x")
-        batch.work([Submission(begun(2, "e2"), None, None)])  # type: ignore[arg-type]  # nobody waits for it
+        batch.work([submission(begun(2, "e2"))])
         transaction.write(batch.records)
         raise ZeroDivisionError
     with journal.transaction() as transaction:

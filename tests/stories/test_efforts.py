@@ -93,6 +93,16 @@ def test_whoever_never_starts_an_effort_notices_nothing(house: House) -> None:
     assert house.hook("SessionStart", source="startup") == {}
 
 
+def test_what_anybody_may_send_counts_on_no_effort(house: House) -> None:
+    """A hook without the token is on the board, but another program cannot have an agent's calls refused."""
+    house.do("start", skill="fix", metadata={"heartbeat_limit": 2})
+    told = {"session_id": SESSION, "cwd": str(house.root), "tool_name": "Bash", "tool_input": {"command": "x"}}
+    for _ in range(5):
+        assert house.daemon.post("pre-tool-use", told).json()["state"] == "working"
+    assert house.tool() == {}
+    assert house.effort()["heartbeat"] == 1
+
+
 def test_startup_flow(house: House) -> None:
     """A session starts: the files to preload and what was handed over are in what the client reads."""
     (house.root / "notes.md").write_text("Mind the gap.")
