@@ -35,7 +35,7 @@ class Advising:
         return replace(envelope, context=replace(envelope.context, directives=found)) if found else envelope
 
     async def add(self, event: str, reply: bytes, outcome: Outcome) -> bytes:
-        """A reply with what the effort says. Files are read in a thread; those that fitted are noted before it leaves."""
+        """A reply with what the effort says. Files are read in a thread; those that fitted are noted before."""
         advice, effort = outcome.advice, outcome.effort
         if advice is None or effort is None:
             return reply
