@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import evolve, idle, ingest, real_client, rpc, shim, start, stream
+from bench import evolve, growth, idle, ingest, real_client, rpc, shim, start, stream
 from bench.options import Options
 from bench.report import Row
 
@@ -22,6 +22,8 @@ BENCHMARKS: dict[str, Benchmark] = {
         "what hooks add to a call of the real Claude Code, and how soon each state is shown", real_client.run
     ),
     "ingest": Benchmark("hook events a second through a real daemon, beside an endpoint that does nothing", ingest.run),
+    "postgres": Benchmark("the same as ingest, with PostgreSQL on this machine", ingest.run_on_postgres),
+    "growth": Benchmark("ingest, list and start at 0, 100,000 and 1,000,000 events; rebuild; memory", growth.run),
     "stream": Benchmark("from a hook to the message on the event stream, at 500 hooks a second", stream.run),
     "rpc": Benchmark("from a call over the socket to its answer, at 500 calls a second", rpc.run),
     "evolve": Benchmark("the kernel alone: events a second decoded and evolved in memory", evolve.run),

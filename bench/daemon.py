@@ -2,12 +2,14 @@
 
 import http.client
 import json
+import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from bench import processes
@@ -28,7 +30,7 @@ class Daemon:
 
 
 @contextmanager
-def daemon(home: processes.Scratch, profile: Path | None = None) -> Iterator[Daemon]:
+def daemon(home: processes.Scratch, profile: Path | None = None, database: str = "") -> Iterator[Daemon]:
     """A daemon in a scratch home, from ready to ended; with `profile`, under the profiler into that file."""
     port = processes.free_port()
     log = home.root / "daemon.log"
@@ -37,7 +39,7 @@ def daemon(home: processes.Scratch, profile: Path | None = None) -> Iterator[Dae
     stop = signal.SIGINT if profile else signal.SIGTERM
     argv = [sys.executable, "-m", *under, "claude_headspace", "serve", "--port", str(port)]
     began = time.perf_counter()
-    with processes.process(argv, home.env, log, stop) as child:
+    with processes.process(argv, {**home.env, "HEADSPACE_DATABASE": database}, log, stop) as child:
         wait_until_answering(port, "/health", child.poll, log)
         yield Daemon(port, child.pid, (time.perf_counter() - began) * 1000)
 
@@ -77,6 +79,14 @@ def events_counted(port: int) -> int | None:
     return total if isinstance(total, int) else None
 
 
-def read_token(home: processes.Scratch) -> str:
-    """The read token of a scratch home."""
-    return processes.last_line(processes.run([sys.executable, "-m", "claude_headspace", "token"], home.env))
+@cache
+def _token(root: Path, scope: str) -> str:
+    env = {**os.environ, "HEADSPACE_HOME": str(root / "headspace")}
+    return processes.last_line(
+        processes.run([sys.executable, "-m", "claude_headspace", "token", "--scope", scope], env)
+    )
+
+
+def read_token(home: processes.Scratch, scope: str = "read") -> str:
+    """The token of a scope, for a scratch home."""
+    return _token(home.root, scope)

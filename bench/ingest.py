@@ -22,6 +22,7 @@ from bench import daemon, processes, sessions
 from bench.load import Load, Round
 from bench.machine import Interference
 from bench.options import Options
+from bench.postgres import postgres
 from bench.report import BenchError, Row, at_least, at_most, failed
 
 CONNECTIONS = 32
@@ -50,10 +51,25 @@ class Outcome:
 
 
 def run(options: Options) -> list[Row]:
-    """Measure, and answer the rows."""
+    """Measure with SQLite, and answer the rows."""
+    return _run(options, "")
+
+
+def run_on_postgres(options: Options) -> list[Row]:
+    """Measure with PostgreSQL on the same machine. Held to nothing but exactness: the other budgets are SQLite's."""
+    with postgres() as database:
+        rows = _run(options, database)
+    kept = [row.budget if row.budget == at_most(0) else None for row in rows]
+    return [
+        Row(f"PostgreSQL: {row.what}", row.value, row.unit, budget, row.note)
+        for row, budget in zip(rows, kept, strict=True)
+    ]
+
+
+def _run(options: Options, database: str) -> list[Row]:
     with processes.scratch() as home:
         profile = home.root / "daemon.prof" if options.profile else None
-        with daemon.daemon(home, profile) as server, noop(home) as (noop_port, noop_pid):
+        with daemon.daemon(home, profile, database) as server, noop(home) as (noop_port, noop_pid):
             interference = Interference([os.getpid(), server.pid, noop_pid])
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 outcome = runner.run(_measure(home, server.port, noop_port, options))

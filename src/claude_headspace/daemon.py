@@ -152,7 +152,7 @@ class Daemon:
         self._presence = presence
         self._waking: asyncio.Task[None] | None = None
         self.metrics = Metrics()
-        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds)
+        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, is_shared=journal.is_shared)
         self.follower = Follower(journal, self.broadcaster, self._publish) if journal.is_shared else None
         self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
         self.holds = Holds(journal, self._act, self._clock, settings.hold_seconds, headless=settings.hold_headless)
@@ -305,6 +305,8 @@ class Daemon:
         self.reconciler.start()
 
     async def _fall_asleep(self) -> None:
+        """End everything; a database that does not answer is not waited for."""
+        patience = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._journal.abandon)
         if self._presence is not None:
             await self._presence.stop()
         await self.rpc.stop()
@@ -320,7 +322,9 @@ class Daemon:
             await self.follower.stop()
         self._surroundings.close()
         self._advising.close()
-        self._journal.close()
+        await asyncio.to_thread(self._journal.close)
+        patience.cancel()
+        self._journal.abandon()
 
     def _leave_to_the_follower(self, _messages: Sequence[StreamMessage]) -> None:
         """The database tells it, and what others announced before."""

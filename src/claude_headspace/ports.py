@@ -250,6 +250,9 @@ class Upkeep(Protocol):
     def rebuild(self) -> int:
         """Make the projections anew from the log; tells how many events that took."""
 
+    def abandon(self) -> None:
+        """Wait no longer for a database that does not answer; whoever does is told that it is away."""
+
     def close(self) -> None:
         """Let go of the database, cleanly."""
 

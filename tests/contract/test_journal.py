@@ -95,6 +95,41 @@ def test_an_event_is_kept_as_it_came(journal: Journal) -> None:
     assert stored.strategy is Strategy.NEW
 
 
+def test_no_text_is_refused(journal: Journal) -> None:
+    """Whatever stands in a payload, NUL included: it is stored, found again and follows from the log."""
+    nul = "a\0b"
+    around = Context(tmux_pane=nul, tmux_session=nul, headspace_id=nul, branch=nul, project_root=f"/{nul}", flaw=nul)
+    call = {"tool_use_id": nul, "tool_name": nul, "tool_input": {nul: nul}}
+    told: list[tuple[str, dict[str, Any]]] = [
+        ("SessionStart", {"transcript_path": f"/{nul}.jsonl", "model": nul}),
+        ("UserPromptSubmit", {"prompt": nul, "prompt_id": nul}),
+        ("PreToolUse", call),
+        ("PermissionRequest", call),
+        ("SubagentStart", {"agent_id": nul, "agent_type": nul}),
+        ("PreToolUse", {**call, "agent_id": nul}),
+        ("Notification", {"message": nul, "title": nul}),
+        ("Stop", {"last_assistant_message": f"{nul}?", "prompt_id": nul}),
+        ("StopFailure", {"error": nul}),
+    ]
+    for number, (name, fields) in enumerate(told):
+        store(
+            journal, hook(name, START + number, context=around, delivery_id=f"{nul}{number}", cwd=f"/{nul}", **fields)
+        )
+    assert journal.counts().events == len(told)
+    [agent] = journal.agents()
+    assert len(journal.turns(agent_id=agent.id)) == 2
+    with journal.transaction() as transaction:
+        pane = Identity("pane", f"laptop:{nul}")
+        assert set(transaction.find([pane])) == {pane}
+        assert set(transaction.delivered([f"{nul}0"])) == {f"{nul}0"}
+    assert (journal.agent(nul), journal.command(nul), journal.wait(nul)) == (None, None, None)
+    assert journal.agents_named(nul) == journal.agents_beginning(nul) == []
+    journal.remember(nul, {nul: Position(1, START)})
+    assert list(journal.verify()) == []
+    journal.rebuild()
+    assert list(journal.verify()) == []
+
+
 def test_sequence_numbers_have_no_holes_and_follow_the_commits(journal: Journal) -> None:
     """Events and announcements share one sequence, from the first batch to the last."""
     messages = store(journal, *a_turn()) + store(journal, *a_turn(START + 100, session_id="s2", cwd="/other"))

@@ -6,16 +6,24 @@ import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import URL, create_engine, inspect, make_url, text
 
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.migrate import alembic_config, upgrade
 from claude_headspace.journal.schema import metadata
 
 
-def test_history_and_schema_agree(tmp_path: Path) -> None:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> URL:
+    """An empty database of each kind."""
+    if request.param == "sqlite":
+        return make_url(f"sqlite:///{tmp_path}/new.db")
+    return make_url(request.getfixturevalue("postgres").empty()).set(drivername="postgresql+psycopg")
+
+
+def test_history_and_schema_agree(url: URL) -> None:
     """After all migrations there is no difference between the database and the metadata."""
-    engine = create_engine(f"sqlite:///{tmp_path}/new.db")
+    engine = create_engine(url)
     assert upgrade(engine)
     with engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
@@ -30,9 +38,9 @@ def test_upgrading_twice_does_nothing(tmp_path: Path) -> None:
     engine.dispose()
 
 
-def test_the_way_back_works(tmp_path: Path) -> None:
+def test_the_way_back_works(url: URL) -> None:
     """Going back to the beginning leaves no table of ours."""
-    engine = create_engine(f"sqlite:///{tmp_path}/new.db")
+    engine = create_engine(url)
     upgrade(engine)
     command.downgrade(alembic_config(engine), "base")
     assert inspect(engine).get_table_names() == ["alembic_version"]

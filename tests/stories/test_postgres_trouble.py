@@ -84,6 +84,22 @@ def test_a_database_that_hangs_is_not_felt(tmp_path: Path, server: Postgres) -> 
         assert daemon.verified()
 
 
+def test_a_daemon_stops_although_its_database_hangs(tmp_path: Path, server: Postgres) -> None:
+    """It gives up what it waits for; what was acknowledged meanwhile is taken at the next start."""
+    database = server.database()
+    with running_daemon(tmp_path, database=database, patience_seconds=0.3) as daemon:
+        assert prompt(daemon, 0).json()["status"] == "ok"
+        server.freeze()
+        try:
+            assert statuses(daemon, range(1, 4)) == {"spooled"}
+            assert daemon.stop() == 0
+        finally:
+            server.thaw()
+    with running_daemon(tmp_path, database=database) as again:
+        wait_until(lambda: all_taken(again), "the spool to be emptied")
+        assert marks(again) == list(range(4))
+
+
 def test_a_database_that_goes_and_comes_back(tmp_path: Path, server: Postgres) -> None:
     """Nothing is sent while it is away, and nothing has to be for the daemon to find it again."""
     with running_daemon(tmp_path, database=server.database()) as daemon, daemon.stream() as stream:

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
-from claude_headspace.journal.rows import Row
+from claude_headspace.journal.rows import Row, storable
 
 LARGEST_STATEMENT = 256
 """Rows in one statement. Sizes are powers of two, so that few different statements are prepared and kept."""
@@ -40,7 +40,8 @@ def _to_sqlite(connection: Connection, table: Table, values: Sequence[Row]) -> N
 
 def _to_postgres(connection: Connection, table: Table, values: Sequence[Row]) -> None:
     statement, names = _of_arrays(table)
-    connection.connection.cursor().execute(statement, [[row[name] for row in values] for name in names])
+    columns = [[storable(row[name]) for row in values] for name in names]
+    connection.connection.cursor().execute(statement, columns)
 
 
 def _sizes(count: int) -> Iterator[int]:

@@ -12,13 +12,18 @@ Order of the locks, so that no two batches ever wait for each other
     6. the counter of the sequence, whose holder is the next to commit
 """
 
+import os
+import socket
 import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+
+from claude_headspace.journal.rows import storable
 
 CHANNEL = "headspace"
 """On which PostgreSQL tells that something was announced."""
@@ -89,6 +94,9 @@ class Sqlite:
         writer.connection.cursor().execute("PRAGMA busy_timeout=0")
         return writer
 
+    def cut(self) -> None:
+        """A file answers."""
+
     def tidy(self, engine: Engine) -> None:
         """Fold the write-ahead log into the file."""
         with engine.connect() as connection:
@@ -114,6 +122,10 @@ class Postgres:
     }
     """A server that fell silent is noticed within seconds; what the address itself says wins."""
 
+    def __init__(self) -> None:
+        self._open: set[Any] = set()
+        """The connections that there are."""
+
     @property
     def errors(self) -> tuple[type[Exception], ...]:
         """What the driver raises where SQLAlchemy is not in between."""
@@ -131,11 +143,33 @@ class Postgres:
         """A pool whose connections are asked for a sign of life before they are used."""
         told = {name: value for name, value in self.connection.items() if name not in url.query}
         options = f"{self.session} {url.query.get('options', '')}".strip()
-        return create_engine(
+        engine = create_engine(
             url.set(drivername="postgresql+psycopg").difference_update_query(["options"]),
             pool_pre_ping=True,
             connect_args={**told, "options": options},
         )
+
+        @event.listens_for(engine, "before_cursor_execute", retval=True)
+        def _ask(
+            _connection: Connection, _cursor: Any, statement: str, given: Any, _context: Any, _many: bool
+        ) -> tuple[str, Any]:
+            return statement, _storable(given)
+
+        @event.listens_for(engine, "connect")
+        def _connect(connection: Any, _record: object) -> None:
+            self._open.add(connection)
+
+        @event.listens_for(engine, "close")
+        def _close(connection: Any, _record: object) -> None:
+            self._open.discard(connection)
+
+        return engine
+
+    def cut(self) -> None:
+        """Hang up on a server that does not answer: whoever waits for it is told so."""
+        for connection in list(self._open):
+            with suppress(OSError, self.errors[0]), socket.socket(fileno=os.dup(connection.pgconn.socket)) as line:
+                line.shutdown(socket.SHUT_RDWR)
 
     def connect_writer(self, engine: Engine) -> Connection:
         """A connection of the pool."""
@@ -143,6 +177,15 @@ class Postgres:
 
     def tidy(self, _engine: Engine) -> None:
         """The server looks after itself."""
+
+
+def _storable(given: Any) -> Any:
+    """Values as PostgreSQL takes them: whoever asks for a text with a NUL means the one that was stored for it."""
+    if isinstance(given, str):
+        return storable(given)
+    if isinstance(given, dict):
+        return {name: _storable(value) for name, value in given.items()}
+    return type(given)(map(_storable, given)) if isinstance(given, list | tuple) else given
 
 
 Dialect = Sqlite | Postgres

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping, Table
 
-from claude_headspace.journal.rows import Projection, Row
+from claude_headspace.journal.rows import Projection, Row, storable
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.birth import born, claims
 from claude_headspace.kernel.correlate import Strategy
@@ -59,7 +59,7 @@ def compare(table: Table, expected: Mapping[Any, Row], found: Sequence[RowMappin
 
 
 def _key(row: Mapping[Any, Any], keys: list[str]) -> str:
-    return ":".join(str(row[name]) for name in keys)
+    return ":".join(str(storable(row[name])) for name in keys)
 
 
 def _problem(wanted: Row | None, stored: Row | None) -> str | None:
@@ -67,5 +67,5 @@ def _problem(wanted: Row | None, stored: Row | None) -> str | None:
         return "is there but does not follow from the log"
     if stored is None:
         return "is missing"
-    differing = [name for name, value in wanted.items() if stored.get(name) != value]
+    differing = [name for name, value in wanted.items() if storable(stored.get(name)) != storable(value)]
     return f"differs in {', '.join(differing)}" if differing else None

@@ -1,7 +1,7 @@
 """Nouns to rows and back. The only place that knows which column holds what."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from sqlalchemy import Table
@@ -19,6 +19,7 @@ from claude_headspace.kernel.state_machine import Actor, Intent
 from claude_headspace.ports import Record, StateRow, StoredEvent, StreamMessage
 
 Row = dict[str, Any]
+Value = TypeVar("Value")
 
 _encode = msgspec.json.Encoder().encode
 _agent = msgspec.json.Decoder(Agent).decode
@@ -28,9 +29,9 @@ _wait = msgspec.json.Decoder(Wait).decode
 _context = msgspec.json.Decoder(Context).decode
 
 
-def storable(text: str) -> str:
-    """A text that every database takes: PostgreSQL knows no NUL."""
-    return text.replace("\0", "\ufffd") if "\0" in text else text
+def storable(value: Value) -> Value:
+    """A value that every database takes: PostgreSQL knows no NUL in a text."""
+    return value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value  # type: ignore[return-value]
 
 
 def event_row(seq: int, record: Record) -> Row:
@@ -39,7 +40,7 @@ def event_row(seq: int, record: Record) -> Row:
     return {
         "seq": seq,
         "id": envelope.id,
-        "delivery_id": envelope.delivery_id,
+        "delivery_id": storable(envelope.delivery_id),
         "agent_id": record.agent_id,
         "name": envelope.name,
         "origin": envelope.origin.value,

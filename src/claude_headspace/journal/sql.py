@@ -191,6 +191,10 @@ class SqlJournal(SqlReader):
             with moment.begin():
                 yield moment
 
+    def abandon(self) -> None:
+        """Wait no longer for a database that does not answer."""
+        self._dialect.cut()
+
     def close(self) -> None:
         """Let go of the database, cleanly."""
         with self._lock, translated(self._dialect):

@@ -51,9 +51,10 @@ class SqlTransaction(EffortLookups):
         """Which of these deliveries are here already."""
         table = schema.events.c
         query = select(table.delivery_id, table.agent_id, table.strategy)
+        stored_as = {rows.storable(each): each for each in delivery_ids}
         return {
-            row.delivery_id: Delivered(row.agent_id, Strategy(row.strategy))
-            for some in chunks(delivery_ids)
+            stored_as[row.delivery_id]: Delivered(row.agent_id, Strategy(row.strategy))
+            for some in chunks(stored_as)
             for row in self.connection.execute(query.where(table.delivery_id.in_(some)))
         }
 
@@ -79,9 +80,10 @@ class SqlTransaction(EffortLookups):
         owners: dict[Identity, str] = {}
         table = schema.identities.c
         for kind in sorted({identity.kind for identity in missing}):
-            for some in chunks([identity.key for identity in missing if identity.kind == kind]):
+            stored_as = {rows.storable(identity.key): identity for identity in missing if identity.kind == kind}
+            for some in chunks(stored_as):
                 query = select(table.key, table.agent_id).where(table.kind == kind, table.key.in_(some))
-                owners.update({Identity(kind, row.key): row.agent_id for row in self.connection.execute(query)})
+                owners.update({stored_as[row.key]: row.agent_id for row in self.connection.execute(query)})
         return owners
 
     def agents(self, ids: Collection[str]) -> dict[str, Agent]:

@@ -232,8 +232,8 @@ class Api:
         after = _whole_number("last_event_id", resumed_at, 0)
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
-        self._broadcaster.check()
-        return StreamingResponse(self._broadcaster.read(wanted, after), media_type="text/event-stream")
+        now = await self._broadcaster.now()
+        return StreamingResponse(self._broadcaster.read(wanted, after, now), media_type="text/event-stream")
 
     async def metrics(self, _request: Request) -> Response:
         """Numbers for Prometheus."""

@@ -50,8 +50,16 @@ def _gap(after: int, oldest: int, reason: str) -> bytes:
 class Broadcaster:
     """Holds the ring and wakes the readers."""
 
-    def __init__(self, reader: Reader, heartbeat: Callable[[], float], last_seq: int | None = None) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        heartbeat: Callable[[], float],
+        last_seq: int | None = None,
+        *,
+        is_shared: bool = False,
+    ) -> None:
         self._reader = reader
+        self._is_shared = is_shared
         self._heartbeat = heartbeat
         self._ring: deque[StreamMessage] = deque(maxlen=RING)
         self._has_begun = last_seq is not None
@@ -70,12 +78,15 @@ class Broadcaster:
         self._has_begun = True
         self._ring_starts_after = self._newest = last_seq
 
-    def check(self) -> None:
-        """Refuse readers while nobody knows what is news."""
+    async def now(self) -> int:
+        """After which number everything is news: where others announce too, the journal knows more than we do."""
         if not self._has_begun:
             raise JournalUnavailable(
                 "journal_unavailable", "The database has not been reached yet.", "`headspace status` tells why."
             )
+        if not self._is_shared:
+            return self._newest
+        return max(self._newest, (await asyncio.to_thread(self._reader.stream_bounds))[1])
 
     def publish(self, messages: Sequence[StreamMessage]) -> None:
         """Take in what was committed, and wake everybody who waits for it."""
@@ -101,10 +112,10 @@ class Broadcaster:
             if not future.done():
                 future.set_result(None)
 
-    async def read(self, wanted: Wanted, after: int | None) -> AsyncIterator[bytes]:
+    async def read(self, wanted: Wanted, after: int | None, now: int | None = None) -> AsyncIterator[bytes]:
         """What is announced after a position (None: from now on), and heartbeats in silence."""
         self.readers += 1
-        position = self._newest if after is None else after
+        position = (self._newest if now is None else now) if after is None else after
         try:
             yield CONNECTED
             if after is not None:

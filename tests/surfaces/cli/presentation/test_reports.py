@@ -53,6 +53,15 @@ def test_a_daemon_that_has_heard_nothing() -> None:
     assert "curl http://127.0.0.1:5055/hook/session-start" in texts(after_status(report()))
 
 
+def test_what_happened_to_the_database_is_told() -> None:
+    """One that lasts with its reason; one that is over with how long it took; and what waited meanwhile."""
+    over = {"since": "2026-03-14T11:50:00+00:00", "until": "2026-03-14T11:50:12+00:00", "reason": "refused"}
+    now = {"since": "2026-03-14T11:59:00+00:00", "until": None, "reason": "no commit", "spooled": 1}
+    shown = texts(running(report(troubles=[{**over, "spooled": 29}, now]), NOW, 100))
+    assert "trouble     10 min ago for 12 s: refused · 29 events waited in the spool" in shown
+    assert "trouble     no commit, since 1 min · 1 event waited in the spool" in shown
+
+
 def test_trouble_is_shown() -> None:
     """Events in the spool, events that did not fit, and parts that fail."""
     failing = {"parts": {"writer": {"status": "failing", "detail": "disk full"}}}

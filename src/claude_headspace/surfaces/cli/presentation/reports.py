@@ -10,6 +10,7 @@ from claude_headspace.surfaces.wording import SHAPES, Json, ago, clean, clock, c
 
 LABEL = 12
 MOST_DIFFERENCES = 50
+MOST_TROUBLES = 3
 
 MODES = {
     "hooks_active": "hooks arrive, and Headspace itself looks every {}",
@@ -45,8 +46,23 @@ def _receiver(report: Json, now: datetime) -> list[tuple[str, str]]:
         ("mode", mode.format(span(report["polling_interval_seconds"]))),
         ("agents", " · ".join(agents) or "none yet"),
         ("spool", _spool(report["spool"], now)),
+        *_troubles(report.get("troubles", ()), now),
         *([("odd", f"{count(odd, 'event')} did not quite fit; they are kept as they came")] if odd else []),
     ]
+
+
+def _troubles(troubles: Sequence[Json], now: datetime) -> list[tuple[str, str]]:
+    """What happened to the database, the newest last."""
+    return [("trouble", _trouble(each, now)) for each in troubles[-MOST_TROUBLES:]]
+
+
+def _trouble(trouble: Json, now: datetime) -> str:
+    waited = f" · {count(trouble['spooled'], 'event')} waited in the spool" if trouble["spooled"] else ""
+    if trouble["until"] is None:
+        return f"{trouble['reason']}, since {ago(trouble['since'], now).removesuffix(' ago')}{waited}"
+    lasted = (datetime.fromisoformat(trouble["until"]) - datetime.fromisoformat(trouble["since"])).total_seconds()
+    length = f" for {span(lasted)}" if lasted >= 1 else ""
+    return f"{ago(trouble['since'], now)}{length}: {trouble['reason']}{waited}"
 
 
 def _spool(spool: Json, now: datetime) -> str:

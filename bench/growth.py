@@ -1,0 +1,155 @@
+"""Growth: whether a long history is felt. The same at an empty journal, at 100,000 and at 1,000,000 events.
+
+Of each size: events a second taken in, how long the board takes to be listed, and how soon a daemon is ready. Beside
+them how much faster than ingest a rebuild is, and what a daemon with a thousand live agents takes of the memory.
+"""
+
+import asyncio
+import http.client
+import json
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import psutil
+import uvloop
+
+from bench import daemon, past, processes, sessions
+from bench.load import Load
+from bench.options import Options
+from bench.report import Row, at_least, at_most
+
+SIZES = (0, 100_000, 1_000_000)
+CONNECTIONS = 32
+SESSIONS = 320
+SECONDS = 3.0
+WARM_UP_SECONDS = 1.0
+ROUNDS = 3
+LISTINGS = 20
+READY_MS = 1_500.0
+LIVE_AGENTS = 1_000
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Size:
+    """What was measured at one size."""
+
+    events: int
+    rate: float
+    list_ms: float
+    ready_ms: float
+
+
+def run(options: Options) -> list[Row]:
+    """Measure, and answer the rows."""
+    found: list[Size] = []
+    with processes.scratch() as home:
+        for before, size in zip((0, *SIZES), SIZES, strict=False):
+            past.fill(_database(home), before, size, partial(_say, options, size))
+            found.append(_measure(home, size, options))
+            if size == SIZES[1]:
+                rebuilt = _rebuild(home, options.say)
+        memory = _memory(options.say)
+    return [*_rows(found), _rebuild_row(rebuilt, found[1].rate), memory]
+
+
+def _say(options: Options, size: int, done: int) -> None:
+    options.say(f"growth: {done:,} of {size:,}")
+
+
+def _database(home: processes.Scratch) -> str:
+    return f"sqlite:///{home.env['HEADSPACE_HOME']}/headspace.db"
+
+
+def _measure(home: processes.Scratch, size: int, options: Options) -> Size:
+    """One start, and what the daemon does then. The past is what it was afterwards: a copy takes the new events."""
+    options.say(f"growth: at {size:,} events")
+    with daemon.daemon(home) as server:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            rate = runner.run(_ingest(home, server.port, size, options.seconds or SECONDS))
+        listing = statistics.median(_list(home, server.port) for _ in range(LISTINGS))
+    with daemon.daemon(home) as again:
+        ready = again.ready_ms
+    return Size(size, rate, listing, ready)
+
+
+async def _ingest(home: processes.Scratch, port: int, size: int, seconds: float) -> float:
+    numbers = range(size, size + SESSIONS)
+    scripts = [sessions.script(n, home.project(f"p{n:03}"), home.root / "home/.claude") for n in numbers]
+    load = await Load.connected(port, [sessions.walk(each.as_requests(port)) for each in scripts], CONNECTIONS)
+    try:
+        await load.run(WARM_UP_SECONDS)
+        return statistics.median([(await load.run(seconds)).rate for _ in range(ROUNDS)])
+    finally:
+        load.close()
+
+
+def _list(home: processes.Scratch, port: int) -> float:
+    began = time.perf_counter()
+    _ask(home, port, "GET", "/api/agents", "read")
+    return (time.perf_counter() - began) * 1000
+
+
+def _rebuild(home: processes.Scratch, say: Callable[[str], None]) -> float:
+    """Events a second that a rebuild works through."""
+    say("growth: rebuild")
+    with daemon.daemon(home) as server:
+        began = time.perf_counter()
+        events = _ask(home, server.port, "POST", "/api/admin/db/rebuild", "admin")["events"]
+        return float(events) / (time.perf_counter() - began)
+
+
+def _ask(home: processes.Scratch, port: int, method: str, path: str, scope: str) -> dict[str, int]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+    token = daemon.read_token(home, scope)
+    try:
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        connection.request(method, path, headers=headers)
+        body = json.loads(connection.getresponse().read())
+        return body if isinstance(body, dict) else {}
+    finally:
+        connection.close()
+
+
+def _memory(say: Callable[[str], None]) -> Row:
+    """What a daemon takes in which a thousand agents have played a turn."""
+    say("growth: memory")
+    with processes.scratch() as home, daemon.daemon(home) as server:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_turns(home, server.port))
+        resident = psutil.Process(server.pid).memory_info().rss / MEGABYTE
+    return Row("memory, 1,000 live agents", resident, "MB", at_most(150), "resident, after a turn of each")
+
+
+async def _turns(home: processes.Scratch, port: int) -> None:
+    scripts = [sessions.script(n, home.project(f"p{n:03}"), home.root / "home/.claude") for n in range(LIVE_AGENTS)]
+    load = await Load.connected(port, [sessions.walk(each.as_requests(port)) for each in scripts], CONNECTIONS)
+    try:
+        sent = 0
+        while sent < LIVE_AGENTS * 10:
+            sent += (await load.run(1.0)).acknowledged
+    finally:
+        load.close()
+
+
+def _rows(found: list[Size]) -> list[Row]:
+    empty, largest = found[0], found[-1]
+    ratio = largest.rate / empty.rate
+    table = [
+        row
+        for size in found
+        for row in (
+            Row(f"at {size.events:,} events, ingest", size.rate, "/s"),
+            Row(f"at {size.events:,} events, list", size.list_ms, "ms", note=f"the board, {SESSIONS} agents and more"),
+            Row(f"at {size.events:,} events, daemon ready", size.ready_ms, "ms", at_most(READY_MS)),
+        )
+    ]
+    return [*table, Row(f"ingest at {largest.events:,} to empty", ratio, "×", at_least(0.8))]
+
+
+def _rebuild_row(rebuilt: float, ingested: float) -> Row:
+    note = f"{rebuilt:,.0f} events a second rebuilt, {ingested:,.0f} taken in"
+    return Row("rebuild, ratio to ingest", rebuilt / ingested, "×", at_least(5), note)

@@ -1,0 +1,72 @@
+"""A journal with a past: as many events as wanted, of agents that worked and ended long ago.
+
+Written by the engine's own batches straight into the journal of a scratch home, before a daemon opens it.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import count, islice
+from pathlib import Path
+
+from bench import sessions
+from claude_headspace.engine import Batch, Submission
+from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.kernel.decide import Policy
+from claude_headspace.kernel.envelope import Context, Envelope, Origin
+
+BEGAN = 1_750_000_000_000_000
+APART = 10_000
+AT_ONCE = 100
+"""Agents that work at the same time."""
+EVENTS_EACH = 199
+BATCH = 1_000
+
+
+def fill(url: str, already: int, wanted: int, say: Callable[[int], None]) -> None:
+    """Bring a journal from so many events to so many."""
+    journal = SqlJournal(url)
+    journal.open()
+    ids = count(already)
+    try:
+        events = islice(_events(), already, wanted)
+        for number, batch in enumerate(iter(lambda: list(islice(events, BATCH)), [])):
+            with journal.transaction() as transaction:
+                work = Batch(transaction, Policy(), lambda: f"past-{next(ids):012}")
+                work.work([Submission(envelope, None, None) for envelope in batch])  # type: ignore[arg-type]
+                transaction.write(work.records)
+            say(already + number * BATCH)
+    finally:
+        journal.close()
+
+
+def _events() -> Iterator[Envelope]:
+    """The past, the same at every call."""
+    numbers = count()
+    for generation in count():
+        first = 1_000_000 + generation * AT_ONCE
+        scripts = [sessions.script(first + n, Path(f"/past/p{n:03}"), Path("/past/.claude")) for n in range(AT_ONCE)]
+        walks = [sessions.walk(script) for script in scripts]
+        for _ in range(EVENTS_EACH):
+            for walk in walks:
+                yield _envelope(next(numbers), next(walk))
+        for script in scripts:
+            told = json.loads(script.start.pieces[0])
+            end = {"session_id": told["session_id"], "cwd": told["cwd"], "hook_event_name": "SessionEnd"}
+            yield _envelope(next(numbers), json.dumps({**end, "reason": "prompt_input_exit"}).encode())
+
+
+def _envelope(number: int, payload: bytes) -> Envelope:
+    body = json.loads(payload)
+    at = BEGAN + number * APART
+    return Envelope(
+        id=f"past-{number:012}",
+        name=body["hook_event_name"],
+        origin=Origin.HOOK,
+        client="claude-code",
+        host="past",
+        fired_at=at,
+        received_at=at,
+        payload=payload,
+        context=Context(project_root=body["cwd"], branch="main", tmux_pane=f"%{number % AT_ONCE}"),
+        delivery_id=f"past-{number:012}",
+    )
