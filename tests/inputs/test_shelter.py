@@ -56,7 +56,8 @@ class Room:
     async def send(self, number: int) -> str | None:
         """A hook comes."""
         context = Context(tmux_pane="%1", client_pid=42, headspace_id="h1")
-        return await self.shelter.take(hook("Stop", START - 1000 + number, delivery_id=f"d{number}", context=context))
+        event = hook("Stop", START - 1000 + number, delivery_id=f"d{number}", context=context)
+        return await self.shelter.take(event, self.journal.hear)
 
 
 def test_an_event_goes_to_the_journal(tmp_path: Path) -> None:
