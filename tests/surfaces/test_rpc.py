@@ -232,7 +232,7 @@ def test_user_prompt(work: Place, name: str) -> None:
     assert set(answer) == {"sessionContext", "effortId", "sessionId", "taskDir", "skill", "phase", "heartbeat"}
     assert (answer["taskDir"], answer["skill"], answer["phase"]) == (str(work.root), "fix", "look")
     assert answer["heartbeat"] == 1
-    for part in ("fix #1", "phase look", "1 tool calls"):
+    for part in ("fix #1", "phase look", "1 tool call since"):
         assert part in answer["sessionContext"]
 
 

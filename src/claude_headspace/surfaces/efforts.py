@@ -131,7 +131,6 @@ class Efforts:
     def recall(self) -> None:
         """Know which efforts are active."""
         self._active = {effort.id for effort in self._ours()}
-        self._changed()
 
     def _ours(self, *, only_active: bool = True) -> list[Effort]:
         """Efforts of this machine: others serve their own."""

@@ -15,7 +15,7 @@ def session_line(effort: Effort, window: Window | None, time: str) -> str:
         f"effort {effort.skill} #{effort.ordinal}",
         f"phase {effort.phase}" if effort.phase else "",
         f"task {effort.task_dir}",
-        f"{window.heartbeat} tool calls since the last log" if window else "",
+        f"{_calls(window.heartbeat)} since the last log" if window else "",
     ]
     return f"[Headspace: {' · '.join(part for part in parts if part)}]"
 
@@ -52,12 +52,16 @@ def _bounded(text: str) -> str:
 
 def heartbeat_warning(count: int, limit: int) -> str:
     """Before calls are refused."""
-    return f"{count} tool calls without a log entry; from {limit} on they are refused. {LOG_IT}"
+    return f"{_calls(count)} without a log entry; from {limit} on they are refused. {LOG_IT}"
 
 
 def heartbeat_denial(count: int) -> str:
     """Why a call is refused, and how to go on."""
-    return f"{count} tool calls without a log entry: this one was not run. {LOG_IT} Then go on."
+    return f"{_calls(count)} without a log entry: this one was not run. {LOG_IT} Then go on."
+
+
+def _calls(count: int) -> str:
+    return "1 tool call" if count == 1 else f"{count} tool calls"
 
 
 def overflow_warning(usage: float) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet, row
-from claude_headspace.surfaces.wording import Json, ago, clock, one_line
+from claude_headspace.surfaces.wording import Json, ago, clock, count, one_line
 
 LAST_MESSAGES = 12
 _HEADINGS = ("  effort", "phase", "calls", "log", "task", "begun")
@@ -75,9 +75,9 @@ def hang_of(name: str, text: str, width: int) -> Line:
 def _session(window: Json, now: datetime) -> tuple[str, str]:
     who = f"sub-agent {window['subagent_id']}" if window["subagent_id"] else "main"
     end = f", ended ({window['end_reason']})" if window["ended_at"] else ""
-    loaded = f", {len(window['loaded_files'])} files" if window["loaded_files"] else ""
+    loaded = f", {count(len(window['loaded_files']), 'file')}" if window["loaded_files"] else ""
     handed = ", handed over" if window["dehydrated"] else ""
-    return clock(window["started_at"], now), f"{who}: {window['heartbeat']} calls{loaded}{handed}{end}"
+    return clock(window["started_at"], now), f"{who}: {count(window['heartbeat'], 'call')}{loaded}{handed}{end}"
 
 
 def _message(message: Json, now: datetime) -> tuple[str, str]:
