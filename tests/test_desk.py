@@ -1,6 +1,7 @@
 """Efforts in the engine: found, counted, advised, handed over; and the log tells all of it again."""
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -430,3 +431,59 @@ def test_metadata_is_changed_field_by_field() -> None:
         assert changed.metadata == {"a": 1, "c": 3}
 
     play(story)
+
+
+EVENTS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("SessionStart", {"source": "startup"}),
+    ("SessionStart", {"source": "compact"}),
+    ("SessionEnd", {"reason": "clear"}),
+    ("SessionEnd", {"reason": "other"}),
+    ("UserPromptSubmit", {"prompt": "Go"}),
+    ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "make"}}),
+    ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "headspace effort log x"}}),
+    ("PostToolUse", {"tool_name": "Read", "tool_input": {"file_path": "/a"}}),
+    ("PostToolUseFailure", {"tool_name": "Bash", "error": "exit 1"}),
+    ("SubagentStart", {"agent_id": "sub", "agent_type": "x"}),
+    ("SubagentStop", {"agent_id": "sub", "agent_type": "x"}),
+    ("SubagentStop", {"agent_id": "odd", "agent_type": ""}),
+    ("PreToolUse", {"tool_name": 7, "tool_input": [], "agent_id": "sub"}),
+    ("PreCompact", {"trigger": "auto"}),
+    ("TeammateIdle", {"teammate_name": 3}),
+    ("Mystery", {}),
+)
+DEEDS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("EffortLogged", {"text": "x"}),
+    ("EffortLogged", {"text": "y", "holder": "agent-1"}),
+    ("PhaseSet", {"phase": "p"}),
+    ("InjectionQueued", {"text": "z"}),
+    ("SessionOpened", {"holder": "agent-1"}),
+    ("Dehydrated", {"text": "d"}),
+    ("MetadataSet", {"metadata": {"guards": [{"field": "phase", "gte": 1}, 5], "gates": {"session": True}}}),
+    ("FilesLoaded", {"session_id": "nobody", "files": ("/b",)}),
+)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_history_is_taken_in_and_told_again_by_the_log(seed: int) -> None:
+    """Hooks and acts in any order, of several sessions and panes: nothing fails, and a replay gives the same."""
+    chance = random.Random(seed)
+
+    async def story(work: Work) -> None:
+        await work.start("e1")
+        await work.start("e2", owner="pane", manager="e1")
+        for _ in range(150):
+            if chance.random() < 0.2:
+                name, said = chance.choice(DEEDS)
+                await work.act(name, effort_id=chance.choice(("e1", "e2")), **said)
+                continue
+            name, told = chance.choice(EVENTS)
+            session, fleet = chance.choice(("session-1", "session-2")), chance.choice((None, None, "pane"))
+            pid, asked = chance.choice((7, 8)), chance.random() < 0.7
+            await work.hook(name, asked=asked, fleet=fleet, pid=pid, **{"session_id": session, **told})
+
+    work = play(story)
+    odd = [stored.anomaly for stored in work.journal.events(limit=1_000) if stored.anomaly]
+    assert [anomaly for anomaly in odd if "not served" in anomaly or "not understood" in anomaly] == []
+    for effort in work.journal.list_efforts():
+        assert len({window.id for window in effort.windows}) == len(effort.windows)
+        assert all(window.ended_at is None for window in effort.windows)
