@@ -147,6 +147,30 @@ def socket_commands() -> str:
     return "\n".join(["| command | takes | |", "|---|---|---|", *rows])
 
 
+def shipped_rules() -> str:
+    """Every rule that comes along, and what the presets make of it."""
+    from pathlib import Path
+
+    from claude_headspace.config import Places
+    from claude_headspace.inputs.policy.files import built_in
+
+    nowhere = Places(*[Path("/headspace")] * 4)
+    rules = built_in(nowhere, "strict").policy
+    rows = [f"| `{r.id}` | {r.outcome.value} | {rules.outcome(r).value} | {r.reason} |" for r in rules.rules]
+    return "\n".join(["| rule | `guard` | `strict` | why |", "|---|---|---|---|", *rows])
+
+
+def rule_keys() -> str:
+    """Every key of a rule."""
+    from typing import get_type_hints
+
+    from claude_headspace.kernel.policy.rules import Rule
+
+    hints = get_type_hints(Rule, include_extras=True)
+    keys = [(name, hints[name].__metadata__[-1].description) for name in Rule.__struct_fields__]
+    return "\n".join(["| key | what it means |", "|---|---|", *(f"| `{name}` | {what} |" for name, what in keys)])
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "state machine": state_machine,
     "settings": settings,
@@ -154,6 +178,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "installed hooks": installed_hooks,
     "endpoints": endpoints,
     "stream": stream,
+    "shipped rules": shipped_rules,
+    "rule keys": rule_keys,
     "commands": commands,
     "socket commands": socket_commands,
 }

@@ -179,3 +179,12 @@ def test_config_dirs_with_our_hooks_are_remembered(places: Places, tmp_path: Pat
     assert claude_config_dirs(Settings(), places, env) == (*usual, work)
     note_config_dirs(places, removed=[work])
     assert claude_config_dirs(Settings(), places, env) == usual
+
+
+def test_a_table_is_a_way_to_write_long_names(tmp_path: Path) -> None:
+    """`preset` below `[policy]` is `policy_preset`; a table that stands for nothing is an unknown setting."""
+    (tmp_path / "config.toml").write_text('[policy]\npreset = "watch"\n')
+    assert load_settings(find_places({"HEADSPACE_HOME": str(tmp_path)}), {}).policy_preset == "watch"
+    (tmp_path / "config.toml").write_text('[policy]\npresent = "watch"\n')
+    with pytest.raises(BadConfiguration, match="policy"):
+        load_settings(find_places({"HEADSPACE_HOME": str(tmp_path)}), {})

@@ -59,6 +59,13 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             "which costs less."
         ),
     ] = ()
+    policy_preset: Annotated[
+        Literal["guard", "strict", "watch", "off"],
+        Meta(
+            description="What agents are kept from: `guard` denies what nothing brings back and asks before `sudo` and "
+            "the like, `strict` denies all of it, `watch` only records what `guard` would do, `off` looks at nothing."
+        ),
+    ] = "guard"
     hold_seconds: Annotated[
         float,
         Meta(
@@ -115,6 +122,16 @@ class Places(msgspec.Struct, frozen=True):
     def config_file(self) -> Path:
         """The user's settings."""
         return self.config / "config.toml"
+
+    @property
+    def policy_file(self) -> Path:
+        """The user's own rules for what agents may do."""
+        return self.config / "policy.toml"
+
+    @property
+    def contacts_file(self) -> Path:
+        """The people that agents may write to."""
+        return self.config / "contacts.toml"
 
     @property
     def database(self) -> Path:
@@ -252,7 +269,7 @@ def describe_settings() -> list[tuple[str, Any, str]]:
 
 def _from_file(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return _flat(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -261,6 +278,15 @@ def _from_file(path: Path) -> dict[str, Any]:
             f"{path} cannot be read: {error}",
             "Correct the file, or move it away to use the defaults.",
         ) from error
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    """A table is a way to write long names: `preset` below `[policy]` is `policy_preset`."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        is_prefix = isinstance(value, dict) and any(f"{name}_{inner}" in Settings.__struct_fields__ for inner in value)
+        found |= {f"{name}_{inner}": each for inner, each in value.items()} if is_prefix else {name: value}
+    return found
 
 
 def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from claude_headspace.errors import BadConfiguration, HeadspaceError, JournalUna
 from claude_headspace.inputs.clock import SteadyClock
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
+from claude_headspace.inputs.policy.guard import PolicyGuard, asked_hooks
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
@@ -156,8 +157,12 @@ class Daemon:
         self.follower = Follower(journal, self.broadcaster, self._publish) if journal.is_shared else None
         self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
         self.holds = Holds(journal, self._act, self._clock, settings.hold_seconds, headless=settings.hold_headless)
+        self.guard = PolicyGuard(places, settings.policy_preset)
+        self._in_order = asyncio.Lock()
         publish = self._leave_to_the_follower if self.follower else self._publish
-        self.engine = Engine(journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles)
+        self.engine = Engine(
+            journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles, self.guard.judge
+        )
         self._surroundings = SurroundingsFinder()
         self.sources = Sources(
             settings.host_name,
@@ -322,6 +327,7 @@ class Daemon:
             await self.follower.stop()
         self._surroundings.close()
         self._advising.close()
+        self.guard.close()
         await asyncio.to_thread(self._journal.close)
         patience.cancel()
         self._journal.abandon()
@@ -350,12 +356,18 @@ class Daemon:
         """What lay in the spool: news when it fired, which may have been long ago."""
         started = time.perf_counter()
         await self.sources.transcripts.tell_until(envelope.fired_at)
-        await self._hear(envelope, envelope.fired_at)
+        async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
+            await self.guard.gather(envelope, asked=False)
+            envelope = await self._advising.gather(envelope)
+            hearing = asyncio.ensure_future(self._hear(envelope, envelope.fired_at))
+        await hearing
         self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
 
     async def _hear_asked(self, envelope: Envelope) -> Outcome | None:
         """A hook that waits for its answer; None when it waits in the spool, and nothing is decided for it."""
+        await self.guard.gather(envelope, asked=True)
+        envelope = await self._advising.gather(envelope)
         return await self._shelter.take(envelope, partial(self._hear, asked=True))
 
     def _ask_anew(self) -> None:
@@ -368,7 +380,6 @@ class Daemon:
         self, envelope: Envelope, at: Micros | None = None, *, asked: bool = False, trusted: bool = True
     ) -> Outcome:
         at = at or envelope.received_at
-        envelope = await self._advising.gather(envelope) if trusted else envelope
         outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted)
         if outcome.strategy is not Strategy.NOBODY:
             self.sources.known.met(outcome.agent)
@@ -401,6 +412,7 @@ class Daemon:
             "writer": _part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
             "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
             "spool": _part(*self.spool.health()),
+            "policy": _part(*self.guard.health()),
             **self._source_health(),
             "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
             "socket": _part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
@@ -536,8 +548,9 @@ def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], 
     with hold(places), _listen(settings) as listener:
         configure_logging(places.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
+        asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
         held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
-        presence = Presence(places, host, port, settings.asked_hooks, held)
+        presence = Presence(places, host, port, asked, held)
         daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence)
         info = _announce(places, listener)
         listening(info)

@@ -36,7 +36,7 @@ from claude_headspace.kernel.correlate import (
     identities,
     project_at,
 )
-from claude_headspace.kernel.decide import ABSTAIN, Policy, Verdict, decide
+from claude_headspace.kernel.decide import Judge, judged, nobody
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.effort.acts import is_act
 from claude_headspace.kernel.effort.advice import Advice
@@ -46,6 +46,7 @@ from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentRenamed, Event
 from claude_headspace.kernel.names import suggestions
+from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import react
 from claude_headspace.kernel.wire import PROBE
 from claude_headspace.ports import (
@@ -123,13 +124,14 @@ class Engine:
         new_id: Callable[[], str],
         observe_commit: Callable[[float, int], None] = lambda _seconds, _size: None,
         troubles: Troubles | None = None,
+        judge: Judge = nobody,
     ) -> None:
         self._journal = journal
         self._publish = publish
         self._new_id = new_id
         self._observe_commit = observe_commit
         self._troubles = troubles
-        self._policy = Policy()
+        self._judge = judge
         self._waiting: asyncio.Queue[Submission | None] = asyncio.Queue()
         self._loop: asyncio.Task[None] | None = None
         self._closed = False
@@ -237,7 +239,7 @@ class Engine:
     def _process(
         self, transaction: Transaction, submissions: list[Submission]
     ) -> tuple[list[Answer], list[StreamMessage]]:
-        batch = Batch(transaction, self._policy, self._new_id)
+        batch = Batch(transaction, self._judge, self._new_id)
         results = batch.work(submissions)
         return results, transaction.write(batch.records) if batch.records else []
 
@@ -245,9 +247,9 @@ class Engine:
 class Batch:
     """Works envelopes through, one after the other; each sees what the ones before it changed."""
 
-    def __init__(self, transaction: Transaction, policy: Policy, new_id: Callable[[], str]) -> None:
+    def __init__(self, transaction: Transaction, judge: Judge, new_id: Callable[[], str]) -> None:
         self._transaction = transaction
-        self._policy = policy
+        self._judge = judge
         self._new_id = new_id
         self._agents: dict[str, Agent] = {}
         self._owners: dict[Identity, str] = {}
@@ -383,7 +385,8 @@ class Batch:
         )
         verdict = ABSTAIN
         try:
-            verdict = decide(self._policy, agent, event)
+            verdict = self._judge(envelope, agent)
+            envelope = record.envelope = judged(envelope, verdict)
             change = evolve(agent, event)
             record.change, record.publish = change, react(before, change) if submission.announce else ()
             record.anomaly = "; ".join(change.anomalies) or None
@@ -392,7 +395,7 @@ class Batch:
             log.exception("event_not_understood", event_name=envelope.name, agent=agent.id)
             record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
             record.claims = ()
-            return self._remember(record, Outcome(agent, strategy))
+            return self._remember(record, Outcome(agent, strategy, verdict))
         outcome = Outcome(agent, strategy, verdict)
         if not submission.trusted:
             return self._keep(record, agent, outcome)

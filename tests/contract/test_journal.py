@@ -12,7 +12,7 @@ from claude_headspace.engine import Batch, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
-from claude_headspace.kernel.decide import Policy
+from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
 from claude_headspace.ports import Journal, Position, StreamMessage
@@ -38,7 +38,7 @@ def store(journal: Journal, *envelopes: Envelope) -> list[StreamMessage]:
     """Work envelopes through as one batch, as the engine does."""
     ids = iter(f"agent-{journal.counts().agents + n}" for n in range(1, 100))
     with journal.transaction() as transaction:
-        batch = Batch(transaction, Policy(), lambda: next(ids))
+        batch = Batch(transaction, nobody, lambda: next(ids))
         batch.work([submission(envelope) for envelope in envelopes])
         return transaction.write(batch.records) if batch.records else []
 
@@ -154,7 +154,7 @@ def test_a_failed_batch_leaves_no_trace(journal: Journal) -> None:
 
     def half_a_batch() -> None:
         with journal.transaction() as transaction:
-            batch = Batch(transaction, Policy(), lambda: "agent-1")
+            batch = Batch(transaction, nobody, lambda: "agent-1")
             batch.work([submission(hook("SessionStart"))])
             transaction.write(batch.records)
             raise Unlucky
@@ -346,7 +346,7 @@ def test_a_batch_that_fails_leaves_no_effort(journal: Journal) -> None:
     """Neither in the database nor in what the writer remembers."""
     store(journal, begun(1))
     with suppress(ZeroDivisionError), journal.transaction() as transaction:
-        batch = Batch(transaction, Policy(), lambda: "x")
+        batch = Batch(transaction, nobody, lambda: "x")
         batch.work([submission(begun(2, "e2"))])
         transaction.write(batch.records)
         raise ZeroDivisionError

@@ -114,6 +114,19 @@ def test_a_moment_of_rest_between_two_turns_is_no_end(tmp_path: Path) -> None:
     assert read(tmp_path, play).stored("registry") == []
 
 
+def test_a_client_that_rests_is_not_at_work_for_a_moment(tmp_path: Path) -> None:
+    """`/clear` and `/exit` keep it busy, and no hook tells of work; what lasts is believed."""
+
+    async def play(reading: Reading) -> None:
+        await reading.hook("SessionStart", "s1", source="startup", pid=os.getpid(), ago=2)
+        reading.registers("s1", "busy")
+        await asyncio.sleep(0.5)
+        assert reading.state("s1") == "idle"
+        await reading.until(lambda: reading.state("s1") == "working", "for work that lasts")
+
+    read(tmp_path, play)
+
+
 def test_a_longer_rest_is_a_moment_where_something_waits(tmp_path: Path) -> None:
     """A prompt is known to be queued: a client that is slow to take it up does not rest."""
 

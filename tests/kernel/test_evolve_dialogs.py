@@ -20,6 +20,21 @@ def story() -> Story:
     return told
 
 
+def test_an_answer_is_taken_up_as_soon_as_the_client_works() -> None:
+    """Even if that is sooner than the registry knows of a dialog; a `busy` from before the answer says nothing."""
+    story = Story()
+    story.starts(at=1)
+    story.prompted(at=2)
+    story.calls("t1", at=3)
+    story.asks_permission(at=3.1)
+    [wait] = story.agent.waits
+    story.tell(facts.WaitAnswered(wait.id, "allowed", "ann", "cli"), origin=Origin.OPERATOR, at=3.2)
+    story.tell(facts.ClientReported("busy"), origin=Origin.REGISTRY, at=3.15)
+    assert story.open_waits == ["permission"]
+    story.tell(facts.ClientReported("busy"), origin=Origin.REGISTRY, at=3.3)
+    assert (story.board, story.waits[wait.id].resolution) == (("working", None), "allowed by ann")
+
+
 def test_a_notification_never_opens_a_second_wait(story: Story) -> None:
     """The reminder six seconds after a dialog tells nothing new."""
     story.calls("t1", "rm x", at=4)

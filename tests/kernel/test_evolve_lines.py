@@ -140,6 +140,15 @@ def test_the_same_words_later_are_not_taken_for_the_earlier_ones(story: Story) -
     assert at == [moment(5), moment(64.9)]
 
 
+def test_a_line_with_the_id_of_the_next_turn_is_known_by_its_moment(story: Story) -> None:
+    """A busy client writes it that late; the same words at another time are another prompt."""
+    story.hook("StopFailure", error="unknown", prompt_id="p1", at=3)
+    story.prompted("Two", "p2", at=4)
+    story.tell(UserSpoke("Fix it"), prompt_id="p2", at=1.8)
+    assert [turn[2] for turn in story.turns] == ["Fix it", "Two"]
+    assert next(iter(story.turn_rows.values())).timestamp_source == "jsonl"
+
+
 def test_a_prompt_that_is_known_only_late_stands_where_it_belongs(story: Story) -> None:
     """The registry was seen idle before the transcript of a quick turn was read, and there are no hooks."""
     story.tell(TurnInterrupted(), at=3)
@@ -172,6 +181,15 @@ def test_a_turn_behind_which_a_prompt_waits_is_followed_at_once(story: Story) ->
     story.stops("I fixed it.", "p1", at=9)
     assert (story.board, story.command.text) == (("working", None), "Two")
     story.prompted("Two", "p2", at=9.2)
+    story.stops("And two.", "p2", at=12)
+    assert (story.board, outcomes(story)) == (("idle", None), [("Fix it", "completed"), ("Two", "completed")])
+
+
+def test_a_queued_prompt_that_is_taken_up_very_late_has_its_end(story: Story) -> None:
+    """The client seemed to rest before it; nothing announces the turn, and its end belongs to it all the same."""
+    story.prompted("Two", "p1", at=3)
+    story.stops("I fixed it.", "p1", at=9)
+    story.tell(ClientReported("idle"), origin=Origin.REGISTRY, at=10)
     story.stops("And two.", "p2", at=12)
     assert (story.board, outcomes(story)) == (("idle", None), [("Fix it", "completed"), ("Two", "completed")])
 

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from claude_headspace.kernel.decide import Ruling, Verdict
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.effort.nouns import Injection
+from claude_headspace.kernel.policy.verdict import Ruling, Verdict
 from claude_headspace.outputs.advice import with_advice
 from claude_headspace.outputs.preload import BUDGET
 from claude_headspace.outputs.reply import for_claude

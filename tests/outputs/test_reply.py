@@ -8,10 +8,10 @@ import pytest
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.birth import born
 from claude_headspace.kernel.correlate import Strategy
-from claude_headspace.kernel.decide import ABSTAIN, Ruling, Verdict
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Envelope
 from claude_headspace.kernel.evolve import evolve
+from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.kernel.views import agent_view
 from claude_headspace.outputs.reply import compose, for_claude
 from claude_headspace.testing import START, hook

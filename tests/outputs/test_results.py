@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_headspace.kernel.decide import Ruling, Verdict
+from claude_headspace.kernel.policy.verdict import Ruling, Verdict
 from claude_headspace.outputs.results import HOOK_COMMANDS, Told, pre_tool_use
 
 ALLOWED_EMPTY: tuple[object, ...] = (None, False, True, [])

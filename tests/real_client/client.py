@@ -4,6 +4,7 @@ All clients of a test session share one tmux server, as a person's do, so that p
 client has on its screen and in its registry entry is its own truth; what Headspace makes of it is read elsewhere.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -26,6 +27,9 @@ API_KEY = "sk-ant-fake-0000"
 KEY_PAUSE = 0.4
 """The client drops keys that come sooner than a person could press them: after a text, and when a dialog appears."""
 DIALOG_PAUSE = 1.0
+TRIES = 3
+RETRY_SECONDS = 5.0
+"""A client that is busy with itself drops keys."""
 
 
 class Terminals:
@@ -127,6 +131,11 @@ class Client:
         lines = self._terminals("capture-pane", "-p", "-t", self.pane).splitlines()
         return "\n".join(line.rstrip() for line in lines if line.strip())
 
+    @property
+    def input(self) -> str:
+        """What stands in the input line."""
+        return next((line for line in reversed(self.screen.splitlines()) if line.startswith("❯")), "")
+
     def options(self) -> dict[str, str]:
         """What the open dialog offers, by the keys that choose it; nothing if there is no dialog."""
         return dict(_OPTION.findall(self.screen)) if "❯ 1." in self.screen else {}
@@ -155,11 +164,20 @@ class Client:
 
     # --- what a person does ---
 
-    def type(self, words: str) -> None:
-        """Write a prompt and send it off."""
+    def write(self, words: str) -> None:
+        """Write a prompt, and wait until it stands there."""
         self._terminals("send-keys", "-t", self.pane, "-l", "--", words)
+        wait_until(lambda: words in self.input, f"{words!r} to be written")
         time.sleep(KEY_PAUSE)
-        self.press("Enter")
+
+    def send(self) -> None:
+        """Send what is written off; again, if the client did not take it."""
+        written = self.input
+        for _ in range(TRIES):
+            self.press("Enter")
+            with contextlib.suppress(AssertionError):
+                wait_until(lambda: self.input != written, "the prompt to be taken", limit=RETRY_SECONDS)
+                return
 
     def press(self, *keys: str) -> None:
         """Press keys, by tmux's names for them."""

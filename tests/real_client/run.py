@@ -8,20 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.real_client.board import History, Shown
-from tests.real_client.client import DIALOG_PAUSE, Client, Home
+from tests.real_client.client import DIALOG_PAUSE, RETRY_SECONDS, TRIES, Client, Home
 from tests.real_client.house import House
 from tests.real_client.model import ScriptedModel
 from tests.real_client.scenario import Each, Lines, Scenario
-from tests.support import LIMIT_SECONDS, wait_until
+from tests.support import LIMIT_SECONDS, Reply, wait_until
 
 SETTLE_SECONDS = 1.5
 """How long nothing more may be shown after the end. What a client leaves behind is read long before."""
 
 PACE = {"idle": ("idle", "shell"), "waiting": ("waiting", "idle"), "error": ("idle",)}
 """What the client's own registry says in a state: the pace of a scenario that nobody hears."""
-TRIES = 3
-RETRY_SECONDS = 5.0
-"""A client that is busy with itself drops keys."""
 UNHEARD_SECONDS = 1.0
 """What is waited for something that only Headspace could show."""
 
@@ -93,6 +90,16 @@ class Run:
         self.act(lambda: self.clients.append(Client(self.house.terminals, self.home, self.model.url, *options)))
         self.client.wait_until_ready()
 
+    def start_daemon(self) -> None:
+        """Start Headspace; from when it answers it must know."""
+        self.house.start()
+        self.act(lambda: None)
+
+    def type(self, words: str, client: Client) -> None:
+        """Write a prompt and send it off."""
+        client.write(words)
+        self.act(client.send)
+
     def answer(self, option: str) -> None:
         """Choose an option of the dialog by its first word, or press a key; again, if the client did not take it."""
         shown = wait_until(self.client.options, "a dialog")
@@ -103,6 +110,16 @@ class Run:
             with contextlib.suppress(AssertionError):
                 wait_until(lambda: self.client.options() != shown, "an effect", limit=RETRY_SECONDS)
                 return
+
+    def reply(self, answer: dict[str, object]) -> None:
+        """Answer the open wait through the API, once the client holds it open."""
+        wait_until(lambda: any(wait["held_until"] for wait in self.agent()["waits"]), "a wait that can be answered")
+        [wait] = self.agent()["waits"]
+        path = f"/api/waits/{wait['id']}/answer"
+        self.act(lambda: self._accepted(self.house.daemon.send("POST", path, answer, scope="act")))
+
+    def _accepted(self, reply: Reply) -> None:
+        assert reply.status == 200, reply.body
 
     def headless(self, *options: str) -> None:
         """Run a client that has no terminal, to its end."""
@@ -167,6 +184,13 @@ class Run:
         """Nobody hears what happens: wait for the client itself."""
         wait_until(lambda: self._is_at(state.partition(":")[0]), f"the client to be {state!r}")
 
+    def _let_it_come_to_rest(self) -> None:
+        """Nobody shows that something has happened: give it time, and let the client be done with it."""
+        time.sleep(UNHEARD_SECONDS)
+        wait_until(
+            lambda: time.time() - self.client.entry.get("statusUpdatedAt", 0) / 1000 > UNHEARD_SECONDS, "a quiet client"
+        )
+
     def _is_at(self, state: str) -> bool:
         """Whether the client's entry says so, as it is since the last deed; work may be over by the time we look."""
         if state == "ended":
@@ -180,7 +204,7 @@ class Run:
         if self.heard:
             wait_until(lambda: {name: self._field(number, name) for name in fields} == fields, f"agent {fields}")
         else:
-            time.sleep(UNHEARD_SECONDS)
+            self._let_it_come_to_rest()
 
     def expect_child(self, child: int, parent: int) -> None:
         """Wait until the API shows whose child it is."""
@@ -192,7 +216,7 @@ class Run:
         if self.heard:
             wait_until(lambda: words in [turn["text"] for turn in self._rows(0, "turns")], f"{words!r} to be heard")
         else:
-            time.sleep(UNHEARD_SECONDS)
+            self._let_it_come_to_rest()
 
     def _rows(self, number: int, what: str) -> list[dict[str, Any]]:
         path = f"/api/agents/{self._history(number).agent_id}/{what}"

@@ -75,7 +75,7 @@ def starts(*options: str) -> Step:
 
 def types(words: str, into: int = -1) -> Step:
     """Write a prompt to a client (the newest, unless one is named) and send it off."""
-    return lambda run: run.act(lambda: run.clients[into].type(words))
+    return lambda run: run.type(words, run.clients[into])
 
 
 def presses(*keys: str) -> Step:
@@ -86,6 +86,11 @@ def presses(*keys: str) -> Step:
 def answers(option: str) -> Step:
     """Choose an option of the open dialog by its first word, or press a key in it."""
     return lambda run: run.answer(option)
+
+
+def replies(**answer: object) -> Step:
+    """Answer what the agent waits for through Headspace, as the API takes it."""
+    return lambda run: run.reply(answer)
 
 
 def touches(file: str) -> Step:
@@ -130,7 +135,7 @@ def kills_daemon() -> Step:
 
 def starts_daemon() -> Step:
     """Start Headspace again."""
-    return lambda run: run.act(run.house.start)
+    return lambda run: run.start_daemon()
 
 
 # --- what must be shown -----------------------------------------------------------------------------------------------

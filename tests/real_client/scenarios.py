@@ -20,6 +20,7 @@ from tests.real_client.scenario import (
     presses,
     reaches,
     releases,
+    replies,
     runs,
     shows,
     starts,
@@ -285,6 +286,38 @@ QUESTIONS = [
     ),
 ]
 
+ANSWERS = [
+    Scenario(
+        "permission approved through Headspace",
+        MAKE_IT,
+        [*ASKED, replies(decision="allow"), shows("working"), touches("go"), shows("idle")],
+        End(["completed: Make it"], ["USER COMMAND: Make it", "AGENT COMPLETION: I made it."]),
+    ),
+    Scenario(
+        "permission denied through Headspace",
+        MAKE_IT,
+        [*ASKED, replies(decision="deny", message="use make"), shows("working", "idle")],
+        End(["completed: Make it"], ["USER COMMAND: Make it", "AGENT COMPLETION: I made it."]),
+    ),
+    Scenario(
+        "question answered through Headspace",
+        {"Paint it": [reply(CHOOSE), reply(text("I painted it."))]},
+        [
+            *(starts(), shows("idle"), types("Paint it"), shows("working", "waiting: question")),
+            *(replies(answers={"Which color?": "Blue"}), shows("working", "idle")),
+        ],
+        End(
+            commands=["completed: Paint it"],
+            turns=[
+                "USER COMMAND: Paint it",
+                "AGENT QUESTION: Which color?",
+                "USER ANSWER: Which color? Blue",
+                "AGENT COMPLETION: I painted it.",
+            ],
+        ),
+    ),
+]
+
 BACKGROUND = [
     Scenario(
         "sub-agent with tools",
@@ -486,4 +519,4 @@ UNHEARD = [
 ]
 """What is also played while no daemon runs, and must be understood afterwards all the same."""
 
-SCENARIOS = [*TURNS, *PERMISSIONS, *INTERRUPTS, *QUESTIONS, *BACKGROUND, *SESSIONS, *DAEMON]
+SCENARIOS = [*TURNS, *PERMISSIONS, *INTERRUPTS, *QUESTIONS, *ANSWERS, *BACKGROUND, *SESSIONS, *DAEMON]

@@ -48,7 +48,7 @@ def result(daemon: RunningDaemon) -> tuple[object, ...]:
 
 def test_what_hooks_tell_is_on_the_board(tmp_path: Path) -> None:
     """A turn that is told through the installed hooks is seen as it happened, with the client's process and times."""
-    with running_daemon(tmp_path) as daemon:
+    with running_daemon(tmp_path, policy_preset="off") as daemon:
         hooks = Hooks(tmp_path)
         play(hooks)
         wait_for_turns(daemon, 1)

@@ -25,7 +25,7 @@ from claude_headspace.inputs.known import KnownAgents
 from claude_headspace.inputs.loop import Loop
 from claude_headspace.inputs.processes import Kinship, is_alive
 from claude_headspace.inputs.receiver import Surroundings, new_id
-from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.news import is_news
@@ -39,11 +39,13 @@ LARGEST = 64 * 1024
 AGAIN_SECONDS = 0.06
 TRIES = 5
 """An entry that is empty or half written is read again, a few times."""
-RESTING = ("idle", "shell")
+RESTING, BUSY = ("idle", "shell"), "busy"
 BETWEEN_TURNS: Micros = SECOND * 3 // 20
 """Between a turn and the next one that waited for it the client is idle for a moment: that is no end."""
 BEFORE_THE_NEXT: Micros = SECOND
 """The same where something is known to wait for the turn to end: news of background work, or a queued prompt."""
+BY_ITSELF: Micros = 3 * SECOND
+"""A client that rests and has hooks tells its work by them; without one it is only busy with `/clear` or `/exit`."""
 HELD_BACK_SECONDS = 1.0
 PATIENCE_SECONDS = 5.0
 MILLI: Micros = SECOND // 1000
@@ -207,7 +209,7 @@ class RegistryWatch(Loop):
     async def _consider(self, path: str) -> None:
         """Tell it now, or look again after a while if it may still turn out to be wrong."""
         entry = self._clients[path].entry
-        if entry.status in RESTING and self._clock() - entry.at < (moment := self._moment(entry)):
+        if self._clock() - entry.at < (moment := self._moment(entry)):
             asyncio.get_running_loop().call_later(moment / SECOND, self._touched, {path})
             return
         now = time.monotonic()
@@ -221,9 +223,12 @@ class RegistryWatch(Loop):
             self._again(path)
 
     def _moment(self, entry: Entry) -> Micros:
-        """How long a client may rest before it is believed."""
+        """How long an entry must stand before it is believed."""
         agent = self._known.of_session(entry.session_id)
-        return BEFORE_THE_NEXT if agent is not None and agent.goes_on_by_itself(entry.at) else BETWEEN_TURNS
+        if entry.status in RESTING:
+            return BEFORE_THE_NEXT if agent is not None and agent.goes_on_by_itself(entry.at) else BETWEEN_TURNS
+        is_at_rest = agent is not None and agent.alive_at > 0 and agent.state in (AgentState.IDLE, AgentState.ERROR)
+        return BY_ITSELF if entry.status == BUSY and is_at_rest else 0
 
     def _again(self, path: str) -> None:
         asyncio.get_running_loop().call_later(HELD_BACK_SECONDS + 0.01, self._touched, {path})

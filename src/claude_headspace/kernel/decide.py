@@ -1,37 +1,89 @@
-"""What Claude Code is answered. No policy is configured yet, so every call is left to the client."""
+"""What Claude Code is answered: the strictest of the rules that hold.
 
-from enum import StrEnum
+Rules
+- `deny` wins over `ask`, `ask` over `warn`, `warn` over `allow`; among equals the first rule speaks.
+- `allow` speaks only for a call of which it covers everything: `git status && curl …` is not allowed by a rule about
+  `git`, nor is `git diff > file`.
+- A verdict names its rule, and is stored with the event. Nothing is decided twice.
+"""
+
+from collections.abc import Callable
 
 import msgspec
 
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.policy.call import Call, Subject, Use
+from claude_headspace.kernel.policy.matching import Hit, hits
+from claude_headspace.kernel.policy.rules import Policy
+from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
+
+Judge = Callable[[Envelope, Agent], Verdict]
+"""Whoever rules on an event, with what was gathered for it."""
 
 
-class Ruling(StrEnum):
-    """What a policy may say; `abstain` leaves the decision where it was."""
-
-    ABSTAIN = "abstain"
-    ALLOW = "allow"
-    ASK = "ask"
-    DENY = "deny"
-
-
-class Verdict(msgspec.Struct, frozen=True):
-    """A ruling, with the rule that gave it."""
-
-    ruling: Ruling
-    rule: str | None = None
-    reason: str | None = None
-
-
-class Policy(msgspec.Struct, frozen=True):
-    """The rules in force: none."""
-
-
-ABSTAIN = Verdict(Ruling.ABSTAIN)
-
-
-def decide(_policy: Policy, _agent: Agent, _event: Event) -> Verdict:
-    """Rule on what the agent is about to do."""
+def nobody(_envelope: Envelope, _agent: Agent) -> Verdict:
+    """A judge without rules."""
     return ABSTAIN
+
+
+def judged(envelope: Envelope, verdict: Verdict) -> Envelope:
+    """An envelope that tells the verdict, where there is one."""
+    if verdict is ABSTAIN:
+        return envelope
+    context = msgspec.structs.replace(envelope.context, verdict=verdict)
+    return msgspec.structs.replace(envelope, context=context)
+
+
+def subject_of(agent: Agent) -> Subject:
+    """What of an agent rules may depend on."""
+    project = agent.project
+    return Subject(agent.mode, agent.role, tuple(name for name in (project.id, project.name, project.root) if name))
+
+
+def decide(policy: Policy, subject: Subject, call: Call) -> Verdict:
+    """Rule on what an agent is about to do."""
+    found = hits(policy, subject, call)
+    spoken = [(ruling_of(policy, hit), hit) for hit in found]
+    heard = [(ruling, hit) for ruling, hit in spoken if ruling is not Ruling.ALLOW or _covers(found, call)]
+    if not heard:
+        return ABSTAIN
+    ruling, hit = max(heard, key=lambda each: each[0].severity)
+    if ruling is Ruling.ABSTAIN:
+        return ABSTAIN
+    return Verdict(ruling, hit.rule.id, reason_of(ruling, hit), enforced=not policy.shadow)
+
+
+def ruling_of(policy: Policy, hit: Hit) -> Ruling:
+    """What a rule says of what it holds for."""
+    return hit.rule.unclear if hit.unclear else policy.outcome(hit.rule)
+
+
+def _covers(found: list[Hit], call: Call) -> bool:
+    """Whether all of the call is allowed by some rule: every program, and every file that it changes."""
+    allowing = [hit for hit in found if hit.rule.outcome is Ruling.ALLOW and not hit.unclear]
+    if call.traits or not allowing:
+        return False
+    if any(hit.program is None and not any(hit.rule.path_lists) for hit in allowing):
+        return True
+    changed_by = {use.by for use in call.paths if use.use is not Use.READ}
+    by_path = [hit for hit in allowing if any(hit.rule.path_lists)]
+    if not call.programs:
+        return bool(by_path)
+    names = {hit.program.name for hit in by_path if hit.program is not None}
+    return changed_by <= names and set(call.programs) <= {hit.program for hit in allowing}
+
+
+WORDS = {
+    Ruling.DENY: "Headspace does not allow this",
+    Ruling.ASK: "Headspace wants you to decide",
+    Ruling.WARN: "Headspace warns",
+    Ruling.ALLOW: "Headspace allows this",
+}
+
+
+def reason_of(ruling: Ruling, hit: Hit) -> str:
+    """What the model and the user are told."""
+    doubt = ", as far as can be told" if hit.unclear else ""
+    what = f" {hit.rule.reason}" if hit.rule.reason else ""
+    return f"{WORDS[ruling]}: {hit.about}{doubt}.{what} (rule {hit.rule.id})"

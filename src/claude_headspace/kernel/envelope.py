@@ -12,6 +12,7 @@ from enum import StrEnum
 import msgspec
 
 from claude_headspace.kernel.effort.advice import Advice
+from claude_headspace.kernel.policy.verdict import Verdict
 
 Micros = int
 """A moment: microseconds since 1970, UTC."""
@@ -60,6 +61,8 @@ class Context(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The instruction files that belong to the paths that a call touched."""
     advice: Advice | None = None
     """What the client was answered because of the effort."""
+    verdict: Verdict | None = None
+    """What a policy said of the call, where it said anything."""
     flaw: str | None = None
     """What was wrong with the text that arrived, where it had to be repaired."""
 

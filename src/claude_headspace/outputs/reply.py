@@ -1,7 +1,7 @@
 """The answer to a hook: one JSON for API users and for Claude Code, which ignores keys that it does not know.
 
-The shim asks for Claude Code's part alone, since what a hook prints may reach the model. No policy speaks yet, so that
-part is always empty.
+The shim asks for Claude Code's part alone, since what a hook prints may reach the model. It is empty where no rule
+spoke, and where a rule spoke only for the record.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.correlate import Strategy
-from claude_headspace.kernel.decide import Ruling, Verdict
+from claude_headspace.kernel.policy.verdict import Ruling, Verdict
 from claude_headspace.kernel.views import Dialects, dialects
 
 
@@ -32,7 +32,7 @@ SPOOLED = HookReply("spooled")
 
 
 def compose(agent: Agent, strategy: Strategy, *, duplicate: bool) -> HookReply:
-    """The reply to an event that is stored. No policy speaks yet, so nothing in it is for Claude Code to act on."""
+    """The reply to an event that is stored. Nothing in it is for Claude Code to act on."""
     return HookReply(
         "duplicate" if duplicate else "ok",
         agent.id,
@@ -48,10 +48,13 @@ def compose(agent: Agent, strategy: Strategy, *, duplicate: bool) -> HookReply:
 def for_claude(event: str, verdict: Verdict) -> bytes:
     """Claude Code's part of the reply, empty where there is nothing to act on.
 
-    A ruling is said in the words of the event that it is about; other events know none.
+    A ruling is said in the words of the event that it is about; other events know none. A warning decides nothing: it
+    is shown to the user.
     """
-    if verdict.ruling is Ruling.ABSTAIN:
+    if verdict.ruling is Ruling.ABSTAIN or not verdict.enforced:
         return b""
+    if verdict.ruling is Ruling.WARN:
+        return msgspec.json.encode({"systemMessage": verdict.reason}) if event == "PreToolUse" else b""
     output = _ruling(event, verdict)
     return msgspec.json.encode({"hookSpecificOutput": {"hookEventName": event, **output}}) if output else b""
 

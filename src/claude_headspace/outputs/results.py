@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decide import ABSTAIN, Ruling, Verdict
 from claude_headspace.kernel.effort import texts
 from claude_headspace.kernel.effort.advice import NOTHING, Advice
 from claude_headspace.kernel.effort.advise import injected, pending_preloads, to_preload
 from claude_headspace.kernel.effort.nouns import Effort, EffortOutcome, Window
+from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.kernel.views import dialects
 
 Result = dict[str, Any]
@@ -72,7 +72,7 @@ def session_start(told: Told) -> Result:
 
 def pre_tool_use(told: Told) -> Result:
     """Whether the call may run, and how the window stands."""
-    policy_denies = told.verdict.ruling is Ruling.DENY
+    policy_denies = told.verdict.ruling is Ruling.DENY and told.verdict.enforced
     reason = told.verdict.reason if policy_denies else told.said.reason
     result: Result = {
         "allow": not policy_denies and not told.said.denies,

@@ -5,6 +5,7 @@ import msgspec
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND, Origin
+from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.views import (
     AgentView,
     CommandView,
@@ -62,6 +63,8 @@ class EventView(msgspec.Struct, frozen=True):
     received_at: Time
     correlation: str
     anomaly: str | None
+    verdict: Verdict | None
+    """What a policy said of the call."""
     payload: msgspec.Raw
 
 
@@ -160,5 +163,6 @@ def _event_view(stored: StoredEvent) -> EventView:
         iso(envelope.received_at),
         stored.strategy.value,
         stored.anomaly,
+        envelope.context.verdict,
         msgspec.Raw(envelope.payload),
     )

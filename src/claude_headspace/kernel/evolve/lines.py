@@ -8,6 +8,7 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, Command, Heard, Outcome, Trigger
 from claude_headspace.kernel.evolve.change import (
     COMMAND_PREVIEW,
+    DOUBLED,
     REMEMBERED,
     RETOLD,
     Change,
@@ -36,13 +37,16 @@ LAST_WORDS = 2_000
 
 
 def _untimed(agent: Agent, meta: Meta, actor: Actor, text: str) -> Heard | None:
-    """The oldest turn of these words whose exact time is not known yet: of the same turn of the client, or close by."""
+    """The oldest turn of these words whose exact time is not known yet: of the same turn of the client, or close by.
+
+    A busy client writes a prompt's line so late that it has the id of the next one: then the moment tells.
+    """
     wanted = mark(text)
     for entry in agent.heard:
         if entry.mark == wanted and entry.actor is actor and not entry.from_transcript:
             is_named = entry.prompt_id is not None and entry.prompt_id == meta.prompt_id
-            is_near = may_be_same(entry.prompt_id, meta.prompt_id) and abs(entry.at - meta.at) < RETOLD
-            if is_named or is_near:
+            tolerance = RETOLD if may_be_same(entry.prompt_id, meta.prompt_id) else DOUBLED
+            if is_named or abs(entry.at - meta.at) < tolerance:
                 return entry
     return None
 

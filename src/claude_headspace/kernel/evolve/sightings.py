@@ -30,6 +30,7 @@ def client_reported(change: Change, meta: Meta, fact: facts.ClientReported) -> N
     if fact.status in ("idle", "shell"):
         _rests(change, meta, fact.status)
     elif fact.status == "busy":
+        _take_up_answers(change, meta.at)
         _no_dialog_at(change, meta.at - REGISTRY_LAG)
         _works(change, meta)
     elif fact.ask is not None and (fact.ask.kind != "dialog" or agent.turn_runs or agent.working_subagents):
@@ -52,6 +53,12 @@ def _works(change: Change, meta: Meta) -> None:
     close_questions(change, meta.at)
     if meta.at > agent.settled_at:
         move(change, Actor.AGENT, Intent.PROGRESS)
+
+
+def _take_up_answers(change: Change, at: Micros) -> None:
+    """What was answered through us may be taken up sooner than the registry could have known of the dialog."""
+    if change.agent.waits:
+        close_waits(change, lambda wait: wait.answered is not None and wait.answered.at <= at, "the agent went on")
 
 
 def _no_dialog_at(change: Change, at: Micros) -> None:

@@ -387,13 +387,22 @@ def _command_that_ended(change: Change, meta: Meta, message: str, outcome: Outco
     agent, command = change.agent, change.agent.command
     if (running := open_command_of(agent)) is not None:
         return running
-    if command is not None and command.outcome is Outcome.INTERRUPTED and meta.at <= agent.settled_at:
+    if (
+        command is not None
+        and command.outcome is Outcome.INTERRUPTED
+        and (meta.at <= agent.settled_at or _was_only_expected(command))
+    ):
         better = replace(command, outcome=outcome, ended_at=meta.at)
         keep_command(change, better)
         return better
     if command is not None and _is_turn_of(agent, command, meta.prompt_id):
         return command
     return begin_command(change, Trigger.UNANNOUNCED, "", meta.at, meta.prompt_id) if message else None
+
+
+def _was_only_expected(command: Command) -> bool:
+    """Whether nothing was ever heard of a queued prompt's turn: a client that is slow to begin it seemed to rest."""
+    return command.trigger is Trigger.QUEUED and command.prompt_id is None
 
 
 def _queued_behind(agent: Agent, command: Command) -> list[Heard]:

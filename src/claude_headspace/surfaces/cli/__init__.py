@@ -19,6 +19,7 @@ from claude_headspace.surfaces.cli import (
     following,
     history,
     install,
+    policy,
     rpc,
     setup,
 )
@@ -114,6 +115,27 @@ EFFORT_COMMANDS = (
     Entry("finish", effort.finish, ("headspace effort finish 'Released.'",)),
 )
 
+POLICY_COMMANDS = (
+    Entry(
+        "explain",
+        policy.explain,
+        (
+            "headspace policy explain 'cd / && rm -rf *'",
+            "headspace policy explain .env --tool Write",
+            "headspace policy explain 'sudo ls' --preset strict --json | jq .verdict",
+        ),
+    ),
+    Entry("check", policy.check, ("headspace policy check", "headspace policy check draft.toml")),
+    Entry(
+        "test", policy.try_out, ("headspace policy test cases.toml", "headspace policy test cases.toml -f draft.toml")
+    ),
+    Entry(
+        "backtest",
+        policy.backtest,
+        ("headspace policy backtest", "headspace policy backtest --preset strict --last 10000"),
+    ),
+)
+
 
 def build(first: Sequence[Entry] = ()) -> typer.Typer:
     """The application, with further commands before those of the table."""
@@ -123,6 +145,9 @@ def build(first: Sequence[Entry] = ()) -> typer.Typer:
     efforts = group("Make an effort: work that outlives sessions.")
     add(efforts, EFFORT_COMMANDS)
     app.add_typer(efforts, name="effort")
+    policies = group("What agents may do: look at the rules, try them, look back.")
+    add(policies, POLICY_COMMANDS)
+    app.add_typer(policies, name="policy")
     return app
 
 

@@ -62,23 +62,27 @@ def why(
 ) -> None:
     """Tell why an agent is believed to be in its state.
 
-    Which source said so, when, and how sure that is; then the states before, each with its reason.
+    Which source said so, when, and how sure that is; then the states before, each with its reason; then what the rules
+    said of its calls.
     """
     from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.presentation.policy import judged
     from claude_headspace.surfaces.cli.presentation.portrait import next_of, reasons
     from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.policy import verdicts_of
     from claude_headspace.surfaces.wording import cleaned
 
     client = Client.local()
     found = client.agent(agent)
-    states = client.evidence(found["id"], last)
+    states, verdicts = client.evidence(found["id"], last), verdicts_of(client, found["id"], last)
     if as_json:
         fields = ("id", "name", "state", "waiting_for", "state_since", "evidence")
-        terminal.write_json({**{name: found[name] for name in fields}, "states": states})
+        terminal.write_json({**{name: found[name] for name in fields}, "states": states, "verdicts": verdicts})
         return
     screen = terminal.screen()
     found = cleaned(found)
-    screen.show(reasons(found, cleaned(states), now(), screen.width), then=next_of(found, "show", "tail"))
+    lines = reasons(found, cleaned(states), now(), screen.width)
+    screen.show(lines + judged(cleaned(verdicts), now(), screen.width), then=next_of(found, "show", "tail"))
 
 
 def rename(

@@ -1,0 +1,54 @@
+"""Policy: how long a verdict takes, from the payload of a call to the rule, over the corpus of the tests.
+
+In this process, without the daemon: reading the call (shell, paths on the disk) and judging it by the shipped rules.
+What a hook waits for beside that is in `shim` (asking).
+"""
+
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from bench.options import Options
+from bench.report import Row, at_most
+from claude_headspace.config import Places
+from claude_headspace.inputs.policy.calls import understand
+from claude_headspace.inputs.policy.cases import Case, read_cases
+from claude_headspace.inputs.policy.files import RuleBook, load
+from claude_headspace.kernel.decide import decide
+from claude_headspace.kernel.policy.call import Subject
+
+CORPUS = Path(__file__).resolve().parent.parent / "tests/inputs/policy/corpus"
+SECONDS = 4.0
+
+
+def run(options: Options) -> list[Row]:
+    """Measure, and answer the rows."""
+    options.say("policy")
+    with tempfile.TemporaryDirectory() as scratch:
+        home = Path(scratch)
+        book = load(Places(home, home, home, home), "guard")
+        payloads = [_payload(case, home) for path in sorted(CORPUS.glob("*.toml")) for case in read_cases(path)]
+        taken = sorted(_measured(payloads, book, str(home), options.seconds or SECONDS))
+    note = f"{len(payloads)} calls of the corpus, {len(taken)} verdicts"
+    return [
+        Row("verdict, median", statistics.median(taken) * 1e3, "ms", at_most(2.0), note),
+        Row("verdict, 99th percentile", taken[int(len(taken) * 0.99)] * 1e3, "ms"),
+    ]
+
+
+def _payload(case: Case, home: Path) -> bytes:
+    return json.dumps({"tool_name": case.tool, "tool_input": case.input, "cwd": str(home)}).encode()
+
+
+def _measured(payloads: list[bytes], book: RuleBook, home: str, seconds: float) -> list[float]:
+    """How long each verdict took, one pass after the other, at least one of them."""
+    taken: list[float] = []
+    deadline = time.perf_counter() + seconds
+    while not taken or time.perf_counter() < deadline:
+        for payload in payloads:
+            began = time.perf_counter()
+            decide(book.policy, Subject(), understand(payload, book, home=home, project=home))
+            taken.append(time.perf_counter() - began)
+    return taken

@@ -1,0 +1,106 @@
+"""Expected verdicts: a file of calls, and what the rules should say of each. `headspace policy test` runs one.
+
+    [[cases]]
+    about = "our deploy script"
+    expect = "ask"                 # deny, ask, warn, allow, or pass: no rule speaks
+    rule = "deploys"               # the rule that should say so, if that matters
+    mode = "interactive"
+    commands = ["./deploy.sh production", "make deploy"]
+
+Instead of `commands` a case may have `tools` with `paths`, or with an `input`.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from claude_headspace.errors import BadConfiguration
+from claude_headspace.inputs.policy.calls import FILE_TOOLS, call_of
+from claude_headspace.inputs.policy.files import RuleBook
+from claude_headspace.kernel.decide import decide
+from claude_headspace.kernel.policy.call import Subject
+from claude_headspace.kernel.policy.verdict import Verdict
+
+Expected = Literal["deny", "ask", "warn", "allow", "pass"]
+
+
+class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Calls that get the same verdict."""
+
+    expect: Expected
+    about: str = ""
+    rule: str | None = None
+    mode: str = "interactive"
+    role: str | None = None
+    commands: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    input: dict[str, Any] = {}
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    cases: tuple[Group, ...] = ()
+
+
+class Case(msgspec.Struct, frozen=True):
+    """One call, and what is expected of the rules."""
+
+    group: Group
+    tool: str
+    input: dict[str, Any]
+    words: str
+    """The call in short."""
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What the rules said of a case."""
+
+    case: Case
+    verdict: Verdict
+
+    @property
+    def said(self) -> str:
+        """The outcome, in the words of the file."""
+        return "pass" if self.verdict.ruling == "abstain" else self.verdict.ruling.value
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is as expected, and by the expected rule."""
+        group = self.case.group
+        return self.said == group.expect and group.rule in (None, self.verdict.rule)
+
+
+def read_cases(path: Path) -> list[Case]:
+    """The cases of a file."""
+    try:
+        found = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise BadConfiguration(
+            "bad_cases", f"{path} cannot be used: {error}.", "docs/policy.md shows how such a file looks."
+        ) from error
+    return [case for group in found.cases for case in _cases(group)]
+
+
+def _cases(group: Group) -> Iterator[Case]:
+    for command in group.commands:
+        yield Case(group, "Bash", {"command": command}, command)
+    for tool in group.tools:
+        name = FILE_TOOLS.get(tool, ("path", None))[0]
+        for path in group.paths:
+            yield Case(group, tool, {name: path}, f"{tool} {path}")
+        if not group.paths:
+            yield Case(group, tool, group.input, f"{tool} {group.input}")
+
+
+def try_case(case: Case, book: RuleBook, *, directory: str, home: str, project: str = "") -> Result:
+    """What the rules say of a case."""
+    given = {name: _at_home(value, home) for name, value in case.input.items()} if case.group.paths else case.input
+    call = call_of(case.tool, given, book, directory=directory, home=home, project=project)
+    return Result(case, decide(book.policy, Subject(case.group.mode, case.group.role, (project,)), call))
+
+
+def _at_home(path: str, home: str) -> str:
+    return home + path[1:] if path.startswith("~/") else path

@@ -1,0 +1,69 @@
+"""Rules as data, in the shape in which a policy file writes them.
+
+A rule says where it holds (`tools`, `modes`, `roles`, `projects`), what it is about (programs, files, messages,
+traits) and what is to be done (`outcome`). Every list that is given must have a match; lists that are not given hold
+always. What stands in an `except_…` list is not meant.
+"""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from claude_headspace.kernel.policy.call import Trait
+from claude_headspace.kernel.policy.verdict import Ruling
+
+Texts = tuple[str, ...]
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One rule."""
+
+    id: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{0,63}$", description="Its name, in verdicts and overrides.")]
+    outcome: Annotated[Ruling, Meta(description="`deny`, `ask`, `warn` or `allow`.")]
+    strict: Annotated[Ruling | None, Meta(description="The outcome under the preset `strict`, if another.")] = None
+    reason: Annotated[str, Meta(description="What the model and the user are told.")] = ""
+    unclear: Annotated[
+        Ruling, Meta(description="What to do when it cannot be told whether a path is meant; `abstain`: nothing.")
+    ] = Ruling.ABSTAIN
+    enabled: Annotated[bool, Meta(description="`false` switches the rule off.")] = True
+    tools: Annotated[Texts, Meta(description="Tools, MCP tools too: `Bash`, `mcp__mail__*`.")] = ()
+    modes: Annotated[Texts, Meta(description="Modes of the session: interactive, mission, background.")] = ()
+    roles: Annotated[Texts, Meta(description="Roles of the session.")] = ()
+    projects: Annotated[Texts, Meta(description="Projects, by name or root.")] = ()
+    commands: Annotated[Texts, Meta(description="Programs, by their last name: `rm`, `mkfs*`.")] = ()
+    arguments: Annotated[Texts, Meta(description="Arguments of that program; one of them must fit.")] = ()
+    except_arguments: Annotated[Texts, Meta(description="Arguments with which the program is not meant.")] = ()
+    fed_by: Annotated[Texts, Meta(description="Programs whose output that program works on.")] = ()
+    reads: Annotated[Texts, Meta(description="Files that are read.")] = ()
+    writes: Annotated[Texts, Meta(description="Files that are written.")] = ()
+    deletes: Annotated[Texts, Meta(description="Files that are deleted or moved away.")] = ()
+    changes: Annotated[Texts, Meta(description="Files that are written or deleted.")] = ()
+    except_paths: Annotated[Texts, Meta(description="Files that are not meant.")] = ()
+    traits: Annotated[tuple[Trait, ...], Meta(description="What the call is, see below.")] = ()
+    messages: Annotated[Texts, Meta(description="`send`, `draft`: the call writes to people.")] = ()
+    untagged: Annotated[Texts, Meta(description="Holds when a recipient has none of these tags.")] = ()
+
+    @property
+    def path_lists(self) -> tuple[Texts, ...]:
+        """The lists that are about files."""
+        return self.reads, self.writes, self.deletes, self.changes
+
+    @property
+    def is_about_something(self) -> bool:
+        """Whether anything but the place is asked for: a rule without that would hold for every call."""
+        about = (self.commands, self.arguments, self.fed_by, *self.path_lists, self.traits, self.messages, self.tools)
+        return any(about)
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """The rules in force."""
+
+    rules: tuple[Rule, ...] = ()
+    strict: bool = False
+    shadow: bool = False
+    """Whether it is only written down what would be done."""
+
+    def outcome(self, rule: Rule) -> Ruling:
+        """What a rule says under this preset."""
+        return rule.strict if self.strict and rule.strict is not None else rule.outcome

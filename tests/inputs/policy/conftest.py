@@ -1,0 +1,65 @@
+"""A home with a project in it, as the corpus has it: links, scripts that were there before, contacts."""
+
+from pathlib import Path
+
+import pytest
+
+from claude_headspace.config import Places
+from claude_headspace.inputs.policy.files import RuleBook, load
+
+CONTACTS = """
+[[contact]]
+name = "Ada"
+addresses = ["ada@example.org"]
+tags = ["claude_direct"]
+
+[[contact]]
+name = "Bob"
+addresses = ["bob@example.org"]
+tags = ["claude_draft"]
+
+[[contact]]
+name = "Carol"
+addresses = ["carol@example.org"]
+"""
+
+FILES = {
+    "app/wipe.sh": "#!/bin/bash\ncd /\nrm -rf *\n",
+    "app/wipe.py": "#!/usr/bin/env python3\nimport shutil\nshutil.rmtree('/')\n",
+    "app/tidy.sh": '#!/bin/bash\nset -e\nrm -rf "$1" build dist\nrm -rf "$OUT"\n',
+    "app/needs-root.sh": "#!/bin/sh\nsudo apt-get update\n",
+    "app/scripts/build.sh": "#!/bin/sh\nnpm run build\n",
+    "app/config/keep": "",
+    "app/build/keep": "",
+    "app/secrets/.env": "KEY=1\n",
+    "app/.env": "KEY=1\n",
+    ".ssh/id_rsa": "",
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The home; `app` in it is the project."""
+    home = tmp_path / "dev"
+    for name, text in FILES.items():
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+    (home / "app/link-to-etc").symlink_to("/etc")
+    return home
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    """Where the rules would be; there are contacts."""
+    root = tmp_path / "headspace"
+    root.mkdir()
+    (root / "contacts.toml").write_text(CONTACTS, encoding="utf-8")
+    return Places(root, root, root, root / "run")
+
+
+@pytest.fixture
+def book(places: Places) -> RuleBook:
+    """The rules that come with Headspace."""
+    return load(places, "guard")

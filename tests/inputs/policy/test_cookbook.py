@@ -1,0 +1,39 @@
+"""The recipes of docs/policy.md do what the page says: each file of rules is tried on the cases beside it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from claude_headspace.config import Places
+from claude_headspace.inputs.policy.cases import read_cases, try_case
+from claude_headspace.inputs.policy.files import load
+
+PAGE = Path(__file__).resolve().parents[3] / "docs/policy.md"
+BLOCK = re.compile(r"```toml\n# (policy|contacts|cases)\.toml[^\n]*\n(.*?)```", re.DOTALL)
+
+
+def recipes() -> list[dict[str, str]]:
+    """The files of each recipe: a section that has cases."""
+    sections = re.split(r"(?m)^##+ ", PAGE.read_text(encoding="utf-8"))
+    found = [dict(BLOCK.findall(section)) | {"title": section.partition("\n")[0]} for section in sections]
+    return [recipe for recipe in found if "cases" in recipe]
+
+
+def test_the_page_has_recipes() -> None:
+    """The other test here looks at real ones."""
+    assert len(recipes()) >= 6
+
+
+@pytest.mark.parametrize("recipe", recipes(), ids=lambda recipe: str(recipe["title"]))
+def test_a_recipe_does_what_it_says(recipe: dict[str, str], places: Places, home: Path, tmp_path: Path) -> None:
+    """Its cases get the verdicts that stand beside them."""
+    places.policy_file.write_text(recipe.get("policy", ""), encoding="utf-8")
+    places.contacts_file.write_text(recipe.get("contacts", ""), encoding="utf-8")
+    (tmp_path / "cases.toml").write_text(recipe["cases"], encoding="utf-8")
+    book, app = load(places, "guard"), str(home / "app")
+    results = [
+        try_case(case, book, directory=app, home=str(home), project=app) for case in read_cases(tmp_path / "cases.toml")
+    ]
+    assert results
+    assert [(each.case.words, each.said, each.verdict.rule) for each in results if not each.ok] == []

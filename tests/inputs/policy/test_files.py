@@ -1,0 +1,134 @@
+"""Rules from files: what the user may change, what a project may not, and what is said of a broken one."""
+
+from pathlib import Path
+
+import pytest
+
+from claude_headspace.config import Places
+from claude_headspace.errors import BadConfiguration
+from claude_headspace.inputs.policy.files import built_in, load, read_policy, read_project
+from claude_headspace.kernel.policy.rules import Rule
+from claude_headspace.kernel.policy.verdict import Ruling
+
+
+def rules_of(places: Places, text: str, preset: str = "guard") -> dict[str, Rule]:
+    """The rules with a file of the user's."""
+    places.policy_file.write_text(text, encoding="utf-8")
+    return {rule.id: rule for rule in load(places, preset).policy.rules}
+
+
+def project(tmp_path: Path, text: str) -> str:
+    """A project with a file of rules."""
+    folder = tmp_path / "shop" / ".headspace"
+    folder.mkdir(parents=True)
+    (folder / "policy.toml").write_text(text, encoding="utf-8")
+    return str(tmp_path / "shop")
+
+
+def test_without_a_file_the_shipped_rules_hold(places: Places) -> None:
+    """They are the same as those that come with Headspace; the presets differ in how they are meant."""
+    assert load(places, "guard").policy == built_in(places, "guard").policy
+    assert load(places, "strict").policy.strict
+    assert load(places, "watch").policy.shadow
+    assert load(places, "off").policy.rules == ()
+
+
+def test_every_shipped_rule_says_why(places: Places) -> None:
+    """A reason for the model, and under `strict` nothing that only asks."""
+    policy = load(places, "strict").policy
+    assert all(rule.reason for rule in policy.rules)
+    assert {policy.outcome(rule) for rule in policy.rules} == {Ruling.DENY}
+
+
+def test_a_rule_is_added(places: Places) -> None:
+    """Under an id of its own it stands beside the others."""
+    rules = rules_of(places, '[[rule]]\nid = "deploys"\noutcome = "ask"\ncommands = ["deploy"]\n')
+    assert rules["deploys"].outcome is Ruling.ASK
+    assert len(rules) == len(built_in(places, "guard").policy.rules) + 1
+
+
+def test_a_shipped_rule_is_changed_by_its_id(places: Places) -> None:
+    """What is given replaces what was; everything else of it stays."""
+    rules = rules_of(
+        places, '[[rule]]\nid = "become-root"\noutcome = "deny"\n[[rule]]\nid = "fork-bomb"\nenabled = false\n'
+    )
+    assert (rules["become-root"].outcome, "sudo" in rules["become-root"].commands) == (Ruling.DENY, True)
+    assert not rules["fork-bomb"].enabled
+
+
+def test_own_places_are_filled_in(places: Places) -> None:
+    """The rules about Headspace's own files name where they are."""
+    rules = {rule.id: rule for rule in load(places, "guard").policy.rules}
+    assert f"{places.config}/**" in rules["own-rules"].changes
+    assert rules["own-keys"].reads == (str(places.secret_file),)
+
+
+def test_what_counts_as_messaging_is_the_users_to_set(places: Places) -> None:
+    """A list in the file replaces the shipped one; the other lists stay."""
+    places.policy_file.write_text('[messaging]\nsend = ["mcp__pigeon__fly"]\n', encoding="utf-8")
+    messaging = load(places, "guard").messaging
+    assert messaging.send == ("mcp__pigeon__fly",)
+    assert messaging.draft
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[[rule]\n", "policy.toml cannot be used"),
+        ('[[rule]]\nid = "x"\ncommands = ["ls"]\n', "rule x: Object missing required field `outcome`"),
+        ('[[rule]]\nid = "x"\noutcome = "maybe"\ncommands = ["ls"]\n', "rule x: Invalid enum value 'maybe'"),
+        ('[[rule]]\nid = "x"\noutcome = "deny"\ncomands = ["ls"]\n', "unknown field `comands`"),
+        ('[[rule]]\nid = "x"\noutcome = "deny"\ncommands = "ls"\n', "Expected `array`"),
+        ('[[rule]]\nid = "x"\noutcome = "deny"\n', "rule x would hold for every call"),
+        ('[[rule]]\nid = "x"\noutcome = "deny"\nmodes = ["mission"]\n', "rule x would hold for every call"),
+        ('[[rule]]\nid = "x"\noutcome = "abstain"\ncommands = ["ls"]\n', "the outcome is deny, ask, warn or allow"),
+        ('[[rule]]\nid = "No Spaces"\noutcome = "deny"\ncommands = ["ls"]\n', "No Spaces"),
+        ('[[rule]]\nid = "x"\noutcome = "deny"\ntraits = ["bad"]\n', "Invalid enum value 'bad'"),
+        ("rules = 1\n", "unknown field `rules`"),
+        ('[messaging]\npost = ["x"]\n', "unknown field `post`"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_named(places: Places, text: str, problem: str) -> None:
+    """The file, the rule, the fault, and where to look it up."""
+    places.policy_file.write_text(text, encoding="utf-8")
+    with pytest.raises(BadConfiguration) as raised:
+        load(places, "guard")
+    assert problem in raised.value.message
+    assert str(places.policy_file) in raised.value.message
+    assert "headspace policy check" in raised.value.hint
+
+
+def test_contacts_that_cannot_be_read_are_named(places: Places) -> None:
+    """A contact without a name is no contact."""
+    places.contacts_file.write_text('[[contact]]\ntags = ["claude_direct"]\n', encoding="utf-8")
+    with pytest.raises(BadConfiguration, match=r"contacts\.toml"):
+        load(places, "guard")
+
+
+def test_a_file_that_is_asked_for_must_be_there(places: Places, tmp_path: Path) -> None:
+    """A mistyped name is not taken for no rules."""
+    with pytest.raises(BadConfiguration, match="there is no such file"):
+        read_policy(tmp_path / "missing.toml", "guard", places)
+
+
+def test_a_project_adds_rules_under_names_of_its_own(tmp_path: Path) -> None:
+    """They are marked, so that nobody takes them for the user's."""
+    root = project(tmp_path, '[[rule]]\nid = "no-push"\noutcome = "deny"\ncommands = ["git"]\narguments = ["push"]\n')
+    [rule] = read_project(root)
+    assert (rule.id, rule.outcome) == ("project-no-push", Ruling.DENY)
+    assert read_project(str(tmp_path / "nowhere")) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[[rule]]\nid = "x"\noutcome = "allow"\ncommands = ["rm"]\n',
+        '[[rule]]\nid = "x"\noutcome = "ask"\nstrict = "allow"\ncommands = ["rm"]\n',
+        '[[rule]]\nid = "system-delete"\noutcome = "deny"\nenabled = false\ncommands = ["rm"]\n',
+        "[messaging]\nsend = []\n",
+    ],
+)
+def test_a_project_cannot_weaken_the_users_rules(tmp_path: Path, text: str) -> None:
+    """It cannot allow, replace, switch off, or say what a message is."""
+    with pytest.raises(BadConfiguration, match=r"\.headspace/policy\.toml"):
+        read_project(project(tmp_path, text))

@@ -1,0 +1,166 @@
+"""What agents may do, from the hook to the answer: the installed script, a real daemon, the user's files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import RunningDaemon, running_daemon, wait_until
+from tests.support_hooks import Hooks
+
+
+def ask(hooks: Hooks, command: str, **fields: Any) -> dict[str, Any]:
+    """What Claude Code is told when an agent wants to run a command."""
+    call = {"tool_name": "Bash", "tool_use_id": command[:20], "tool_input": {"command": command}}
+    told = hooks.fire("PreToolUse", {"session_id": "one", "cwd": str(hooks.home), **call, **fields})
+    answer: dict[str, Any] = json.loads(told) if told else {}
+    return answer
+
+
+def decision(answer: dict[str, Any]) -> str | None:
+    """Its decision."""
+    found: str | None = answer.get("hookSpecificOutput", {}).get("permissionDecision")
+    return found
+
+
+def verdicts(daemon: RunningDaemon) -> list[dict[str, Any]]:
+    """What is stored of verdicts, in order."""
+    return [event["verdict"] for event in daemon.events() if event["verdict"]]
+
+
+def wait_for_the_door(daemon: RunningDaemon) -> None:
+    """Wait until the hooks know that they are to ask."""
+    wait_until((daemon.home / "asked" / "PreToolUse").exists, "the sign that calls are judged")
+
+
+def test_a_call_is_denied_in_the_answer_and_the_reason_is_kept(tmp_path: Path) -> None:
+    """`rm -rf /` never runs: the model reads why, the log has rule and reason, `why` tells it, a replay agrees."""
+    with running_daemon(tmp_path) as daemon:
+        hooks = Hooks(tmp_path)
+        wait_for_the_door(daemon)
+        output = ask(hooks, "cd / && rm -rf *")["hookSpecificOutput"]
+        assert output["hookEventName"] == "PreToolUse"
+        assert output["permissionDecision"] == "deny"
+        assert "rm deletes /" in output["permissionDecisionReason"]
+        assert "(rule system-delete)" in output["permissionDecisionReason"]
+        assert decision(ask(hooks, "sudo ls")) == "ask"
+        assert ask(hooks, "git status") == {}
+        assert [(each["ruling"], each["rule"]) for each in verdicts(daemon)] == [
+            ("deny", "system-delete"),
+            ("ask", "become-root"),
+        ]
+        [agent] = daemon.agents()
+        told = hooks.headspace("why", agent["name"]).stdout
+        assert "✕ denied" in told
+        assert "cd / && rm -rf *" in told
+        assert daemon.verified()
+
+
+def test_only_the_hooks_get_decisions(tmp_path: Path) -> None:
+    """Whoever has no token is heard and recorded, and learns nothing of the rules."""
+    with running_daemon(tmp_path) as daemon:
+        call = {"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "session_id": "one", "cwd": "/tmp"}
+        reply = daemon.post("pre-tool-use", call, {"X-Headspace-Reply": "hook"})
+        assert "hookSpecificOutput" not in reply.json()
+        assert verdicts(daemon) == []
+
+
+def test_the_shadow_writes_down_what_it_would_have_done(tmp_path: Path) -> None:
+    """Under `watch` no hook waits and nothing is denied, and the log says what `guard` would have said."""
+    with running_daemon(tmp_path, policy_preset="watch") as daemon:
+        hooks = Hooks(tmp_path)
+        assert ask(hooks, "rm -rf /") == {}
+        [found] = wait_until(lambda: verdicts(daemon), "the verdict")
+        assert (found["ruling"], found["enforced"], found.get("lapse")) == ("deny", False, None)
+        assert not (tmp_path / "asked" / "PreToolUse").exists()
+
+
+def test_switched_off_nothing_is_looked_at(tmp_path: Path) -> None:
+    """Under `off` calls are only heard."""
+    with running_daemon(tmp_path, policy_preset="off") as daemon:
+        assert ask(Hooks(tmp_path), "rm -rf /") == {}
+        wait_until(daemon.events, "the event")
+        assert verdicts(daemon) == []
+
+
+def test_calls_made_while_nobody_was_there_are_told_afterwards(tmp_path: Path) -> None:
+    """With the daemon down the client is undisturbed; later it is said that the guards were off, and for what."""
+    hooks = Hooks(tmp_path)
+    assert ask(hooks, "rm -rf /") == {}
+    with running_daemon(tmp_path) as daemon:
+        [found] = wait_until(lambda: verdicts(daemon), "the call from before")
+        assert (found["ruling"], found["rule"], found["enforced"]) == ("deny", "system-delete", False)
+        assert "not asked" in found["lapse"]
+        detail = daemon.get("/health", scope=None).json()["parts"]["policy"]["detail"]
+        assert "guards were off from 2" in detail
+        assert "(1 call:" in detail
+        assert "guards were off" in hooks.headspace("status").stdout
+
+
+def test_a_broken_file_keeps_the_last_good_rules_and_shouts(tmp_path: Path) -> None:
+    """The user's rules hold while the file is good, stay when it breaks, and change when it is good again."""
+    rules = tmp_path / "policy.toml"
+    rules.write_text('[[rule]]\nid = "no-deploys"\noutcome = "deny"\ncommands = ["deploy"]\n')
+    with running_daemon(tmp_path) as daemon:
+        hooks = Hooks(tmp_path)
+        wait_for_the_door(daemon)
+        assert decision(ask(hooks, "deploy now")) == "deny"
+        rules.write_text("[[rule]\nthis is no TOML")
+        wait_until(lambda: ask(hooks, "ls") == {} and _policy(daemon)["status"] == "failing", "the shout")
+        assert "headspace policy check" in _policy(daemon)["detail"]
+        assert daemon.get("/health", scope=None).json()["status"] == "degraded"
+        assert decision(ask(hooks, "deploy now")) == "deny"
+        rules.write_text(
+            '[[rule]]\nid = "no-deploys"\noutcome = "warn"\ncommands = ["deploy"]\nreason = "Is it Friday?"\n'
+        )
+        wait_until(lambda: "systemMessage" in ask(hooks, "deploy now"), "the new rule")
+        assert _policy(daemon)["status"] == "ok"
+
+
+def _policy(daemon: RunningDaemon) -> dict[str, str]:
+    part: dict[str, str] = daemon.get("/health", scope=None).json()["parts"]["policy"]
+    return part
+
+
+def test_a_project_adds_rules_and_weakens_none(tmp_path: Path) -> None:
+    """What a project forbids is forbidden there; where it tries to allow something, nothing of its file counts."""
+    project = tmp_path / "shop"
+    (project / ".git").mkdir(parents=True)
+    (project / ".headspace").mkdir()
+    rules = project / ".headspace/policy.toml"
+    rules.write_text('[[rule]]\nid = "no-push"\noutcome = "deny"\ncommands = ["git"]\narguments = ["push"]\n')
+    with running_daemon(tmp_path / "home") as daemon:
+        hooks = Hooks(tmp_path / "home")
+        wait_for_the_door(daemon)
+        assert decision(ask(hooks, "git push", cwd=str(project))) == "deny"
+        assert ask(hooks, "git push", cwd=str(tmp_path)) == {}
+        rules.write_text('[[rule]]\nid = "system-delete"\noutcome = "allow"\ncommands = ["rm"]\n')
+        assert decision(ask(hooks, "rm -rf /", cwd=str(project))) == "deny"
+        assert decision(ask(hooks, "git push", cwd=str(project))) == "deny", "the last good rules of the project hold"
+        assert _policy(daemon)["status"] == "failing"
+
+
+@pytest.mark.parametrize("tool", ["Write", "Edit", "MultiEdit"])
+def test_file_tools_are_judged_too(tmp_path: Path, tool: str) -> None:
+    """A file tool that would change an `.env` is denied, by its name relative to where the agent works."""
+    with running_daemon(tmp_path) as daemon:
+        hooks = Hooks(tmp_path)
+        wait_for_the_door(daemon)
+        call = {"tool_name": tool, "tool_input": {"file_path": str(tmp_path / "app/.env"), "content": "KEY=1"}}
+        assert decision(ask(hooks, "x", **call)) == "deny"
+
+
+def test_looking_back_finds_what_would_have_been_stopped(tmp_path: Path) -> None:
+    """`policy backtest` goes through the recorded calls with other rules than those that were in force."""
+    with running_daemon(tmp_path, policy_preset="off") as daemon:
+        hooks = Hooks(tmp_path)
+        for command in ("ls", "rm -rf /", "sudo reboot", "git push"):
+            ask(hooks, command)
+        wait_until(lambda: len(daemon.events()) == 4, "the calls")
+        report = json.loads(hooks.headspace("policy", "backtest", "--preset", "guard", "--json").stdout)
+        assert (report["calls"], report["deny"], report["ask"]) == (4, 1, 1)
+        assert [each["call"] for each in report["verdicts"]] == ["Bash: rm -rf /", "Bash: sudo reboot"]
+        told = hooks.headspace("policy", "backtest", "--preset", "strict").stdout
+        assert "Of 4 calls these rules would have stopped 2 (2 denied, 0 asked about):" in told
+        assert json.loads(hooks.headspace("policy", "backtest", "--preset", "off", "--json").stdout)["verdicts"] == []
