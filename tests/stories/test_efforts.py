@@ -76,7 +76,7 @@ def house(tmp_path: Path) -> Iterator[House]:
     """A house in which nobody has begun an effort."""
     root = tmp_path / "app"
     (root / ".git").mkdir(parents=True)
-    with running_daemon(tmp_path / "home", hold_seconds=0) as daemon:
+    with running_daemon(tmp_path / "home", hold_seconds=0, policy_preset="off") as daemon:
         yield House(daemon, root)
         assert daemon.verified()
 
