@@ -282,7 +282,7 @@ class RunningDaemon:
     @property
     def status(self) -> dict[str, Any]:
         """`/hook/status`."""
-        answer: dict[str, Any] = self.get("/hook/status", scope=None).json()
+        answer: dict[str, Any] = self.get("/hook/status").json()
         return answer
 
     def agents(self) -> list[dict[str, Any]]:
@@ -317,7 +317,7 @@ class RunningDaemon:
         assert after["events_total"] == before["events_total"], "something was written"
         assert after["last_seq"] == before["last_seq"], "something was announced"
         assert after["pid"] == self.pid
-        assert self.get("/health", scope=None).json()["status"] == "ok"
+        assert self.get("/health").json()["status"] == "ok"
 
     # --- ending it ---
 
@@ -380,7 +380,7 @@ def _announced(daemon: RunningDaemon) -> str:
 def _answers(daemon: RunningDaemon) -> bool:
     assert daemon.alive, f"the daemon ended at once: {daemon.output.read_text()}"
     try:
-        return daemon.get("/health", scope=None).status == 200
+        return daemon.get("/health").status == 200
     except (OSError, http.client.HTTPException):
         return False
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace import __version__
+from claude_headspace import __version__, database
 from claude_headspace.main import application
-from claude_headspace.surfaces.cli import COMMANDS
+from claude_headspace.surfaces.cli import COMMANDS, TOKEN_COMMANDS
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, start_daemon, wait_until
 
 SHOP = {"session_id": "one", "cwd": "/projects/shop"}
@@ -50,13 +50,20 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         done = headspace(tmp_path, *arguments)
         assert done.returncode == 0
         named = re.findall(r"^  (\w+)  +\S.*\.$", done.stdout, re.MULTILINE)
-        assert named == ["serve", *(entry.name for entry in COMMANDS), "db"]
+        assert named == ["serve", *(entry.name for entry in COMMANDS), "token", "db"]
     bare = headspace(tmp_path)
     assert "Usage: headspace" in bare.stdout + bare.stderr
 
 
 @pytest.mark.parametrize(
-    "name", ["serve", *(entry.name for entry in COMMANDS), "db verify", "db rebuild", "db upgrade"]
+    "name",
+    [
+        "serve",
+        *(entry.name for entry in COMMANDS),
+        *(f"db {entry.name}" for entry in database.COMMANDS),
+        "token",
+        *(f"token {entry.name}" for entry in TOKEN_COMMANDS),
+    ],
 )
 def test_every_command_has_help_with_examples(tmp_path: Path, name: str) -> None:
     """What it does, its options, and what one could type."""
@@ -83,8 +90,8 @@ def test_every_command_that_reads_has_json() -> None:
     parameters = {entry.name: entry.run.__annotations__ for entry in COMMANDS}
     assert {name for name, taken in parameters.items() if "as_json" not in taken} == {
         "down",
+        "export",
         "install",
-        "token",
         "uninstall",
     }
 

@@ -6,6 +6,7 @@ used.
 """
 
 import os
+import re
 import socket
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -17,10 +18,11 @@ from msgspec import Meta
 
 from claude_headspace.errors import BadConfiguration
 
-MIB = 1024 * 1024
+KIB = 1024
+MIB = 1024 * KIB
 
 
-LISTS = ("allowed_hosts", "config_dirs", "asked_hooks")
+LISTS = ("allowed_hosts", "config_dirs", "asked_hooks", "redact")
 """Settings that are lists; in the environment their parts stand between commas."""
 
 
@@ -90,6 +92,19 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         Meta(description="How long a hook waits for the database; then its event waits in the spool.", gt=0),
     ] = 1.0
     max_body_bytes: Annotated[int, Meta(description="Largest request body; a larger one gets 413.", ge=1024)] = 8 * MIB
+    max_text_bytes: Annotated[
+        int, Meta(description="How much is kept of what was said; more is cut in the middle.", ge=1024)
+    ] = 256 * KIB
+    max_result_bytes: Annotated[
+        int, Meta(description="How much is kept of a tool's input or result; more is cut in the middle.", ge=1024)
+    ] = 32 * KIB
+    redact: Annotated[
+        tuple[str, ...],
+        Meta(description="Regular expressions of secrets that are not kept, beside the well known kinds."),
+    ] = ()
+    retention_days: Annotated[
+        int, Meta(description="How long events are kept before `db prune` takes them; 0 keeps everything.", ge=0)
+    ] = 0
     heartbeat_seconds: Annotated[float, Meta(description="Pause between heartbeat comments of the stream.", gt=0)] = (
         15.0
     )
@@ -302,8 +317,9 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
 
 def _check(values: dict[str, Any], origin: str) -> None:
     try:
-        msgspec.convert(values, Settings, strict=False)
-    except msgspec.ValidationError as error:
+        for pattern in msgspec.convert(values, Settings, strict=False).redact:
+            re.compile(pattern)
+    except (msgspec.ValidationError, re.error) as error:
         known = ", ".join(Settings.__struct_fields__)
         raise BadConfiguration(
             "bad_configuration",

@@ -13,7 +13,7 @@ import socket
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -36,6 +36,7 @@ from claude_headspace.errors import BadConfiguration, HeadspaceError, JournalUna
 from claude_headspace.inputs.clock import SteadyClock
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
+from claude_headspace.inputs.keeping import Keeper
 from claude_headspace.inputs.policy.guard import PolicyGuard, asked_hooks
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
@@ -50,9 +51,14 @@ from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.journal.trouble import AWAY, UNUSABLE
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
+from claude_headspace.kernel.birth import born
+from claude_headspace.kernel.bounds import Bounds
 from claude_headspace.kernel.correlate import Strategy
+from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.policy.verdict import ABSTAIN
+from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
 from claude_headspace.outputs.holds import Holds, given_answer
@@ -75,11 +81,16 @@ from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.efforts import Efforts
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
+from claude_headspace.surfaces.household import Household
 from claude_headspace.surfaces.metrics import Metrics
+from claude_headspace.surfaces.named_tokens import NamedTokens
+from claude_headspace.surfaces.page import Page
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.read_model import ReadModel
 from claude_headspace.surfaces.rpc import Commands
 from claude_headspace.surfaces.running import DaemonInfo, hold
+from claude_headspace.surfaces.services import Services
+from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
 from claude_headspace.surfaces.wording import without_password
@@ -140,7 +151,14 @@ def _unusable(url: str, reason: str) -> BadConfiguration:
 class Daemon:
     """All parts, wired."""
 
-    def __init__(self, settings: Settings, places: Places, journal: Journal, presence: Presence | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        places: Places,
+        journal: Journal,
+        presence: Presence | None = None,
+        origins: Mapping[str, str] | None = None,
+    ) -> None:
         self._settings = settings
         self._places = places
         self._journal = journal
@@ -148,6 +166,7 @@ class Daemon:
         self._clock = SteadyClock(wall_clock, self.troubles.note)
         self._started_at = self._clock()
         self._counts = Counts(0, 0, 0, 0, {})
+        self._heard_before: Micros | None = None
         self._events_stored = 0
         self._refusals: Counter[str] = Counter()
         self._presence = presence
@@ -164,6 +183,7 @@ class Daemon:
             journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles, self.guard.judge
         )
         self._surroundings = SurroundingsFinder()
+        keep = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
         self.sources = Sources(
             settings.host_name,
             self._clock,
@@ -171,16 +191,19 @@ class Daemon:
             journal,
             self._submit,
             self._surroundings,
+            keep,
         )
         cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
         self.reconciler = Reconciler(cadence, self._clock, self.sources.looks, awake_clock(wall_clock))
         self._receiver = HookReceiver(
-            settings.host_name, self._clock, self._surroundings, self.sources.kinship, self._clock.told
+            settings.host_name, self._clock, self._surroundings, self.sources.kinship, self._clock.told, keep
         )
         self.spool = Spool(
             places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
         )
-        self._shelter: Shelter[Outcome] = Shelter(self.spool, settings.patience_seconds, self.troubles)
+        self._shelter: Shelter[Outcome] = Shelter(
+            self.spool, settings.patience_seconds, self.troubles, self._judge_alone
+        )
         self.efforts = Efforts(
             self.engine, journal, self._clock, settings.host_name, self._surroundings, self._config_dirs, self._ask_anew
         )
@@ -189,8 +212,12 @@ class Daemon:
         self._advising = Advising(self.efforts)
         commands = Commands(self._receiver, self._hear_asked, self.efforts)
         self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
+        self._secret = read_secret(places.secret_file)
+        self.sign_ins = SignIns(self._secret, self._clock)
+        household = Household(settings, origins or {}, places, self.sign_ins)
+        model = ReadModel(journal, self._clock)
         self.api = Api(
-            ReadModel(journal, self._clock),
+            model,
             self.engine,
             self.broadcaster,
             self.metrics,
@@ -201,6 +228,7 @@ class Daemon:
             self.status,
             lambda: self.spool.counts().depth,
             self._history(),
+            Services(journal, model, self.engine, self._clock, settings, household),
             Answering(journal, self._act, given_answer, Caller(self._client_pids)),
         )
 
@@ -240,14 +268,16 @@ class Daemon:
             return Response(description, media_type="application/json")
 
         starlette = Starlette(
-            routes=[*self.api.routes(), Route("/openapi.json", describe)],
+            routes=[*self.api.routes(), Route("/openapi.json", describe), *self.sign_ins.routes(), *Page().routes()],
             exception_handlers={HeadspaceError: _tell, HTTPException: _tell_http, Exception: _tell_bug},
             lifespan=self._lifespan,
         )
         starlette.router.redirect_slashes = False
-        known = Tokens(read_secret(self._places.secret_file))
+        known = Tokens(self._secret)
         hosts = frozenset(self._settings.allowed_hosts)
-        return Guard(_front(hooks, starlette), known, hosts, open_ingest=self._settings.ingest == "open")
+        named = NamedTokens(self._journal, self._clock).holder
+        is_open = self._settings.ingest == "open"
+        return Guard(_front(hooks, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -269,6 +299,7 @@ class Daemon:
             self._journal.open()
             self._counts = self._journal.counts()
             self._clock.go_on_after(self._last_heard())
+            self._heard_before = self._journal.last_hook_at(self._settings.host_name)
         except JournalUnavailable as error:
             self.troubles.begin(error.message)
             return False
@@ -337,10 +368,12 @@ class Daemon:
 
     async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes | Held, bool]:
         if for_claude_alone:
-            outcome = await self._hear_asked(envelope)
-            return (await self._reply(envelope, outcome) if outcome else b""), outcome is not None
+            asked = await self._hear_asked(envelope)
+            if isinstance(asked, Envelope):
+                return for_claude(envelope.name, asked.context.verdict or ABSTAIN), False
+            return await self._reply(envelope, asked), True
         outcome = await self._shelter.take(envelope, partial(self._hear, trusted=False))
-        if outcome is None:
+        if isinstance(outcome, Envelope):
             return msgspec.json.encode(SPOOLED), False
         return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate)), True
 
@@ -352,23 +385,40 @@ class Daemon:
             return partial(self.holds.hold, envelope, wait)
         return await self._advising.add(envelope.name, for_claude(envelope.name, outcome.verdict), outcome)
 
+    async def _judge_alone(self, envelope: Envelope) -> Envelope:
+        """Judge a call without the journal: by the rules, and by what is remembered of its agent.
+
+        It may be stored after all, and is judged there in the same way.
+        """
+        await self.guard.gather(envelope, asked=True)
+        event = decode(envelope)
+        agent = self.sources.known.of_session(event.meta.session_id) or born("", envelope, event)
+        return judged(envelope, self.guard.judge(envelope, agent, last=False))
+
     async def _take(self, envelope: Envelope) -> None:
         """What lay in the spool: news when it fired, which may have been long ago."""
         started = time.perf_counter()
         await self.sources.transcripts.tell_until(envelope.fired_at)
         async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
-            await self.guard.gather(envelope, asked=False)
+            if envelope.context.verdict is None:
+                await self.guard.gather(envelope, asked=False)
             envelope = await self._advising.gather(envelope)
             hearing = asyncio.ensure_future(self._hear(envelope, envelope.fired_at))
-        await hearing
+        try:
+            await hearing
+        except JournalUnavailable:
+            raise
+        except HeadspaceError:
+            self._shelter.taken(envelope)  # it will be set aside
+            raise
         self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
 
-    async def _hear_asked(self, envelope: Envelope) -> Outcome | None:
-        """A hook that waits for its answer; None when it waits in the spool, and nothing is decided for it."""
+    async def _hear_asked(self, envelope: Envelope) -> Outcome | Envelope:
+        """A hook that waits for its answer; when the journal is away the hook itself, and only the rules decide."""
         await self.guard.gather(envelope, asked=True)
         envelope = await self._advising.gather(envelope)
-        return await self._shelter.take(envelope, partial(self._hear, asked=True))
+        return await self._shelter.take(envelope, partial(self._hear, asked=True), asked=True)
 
     def _ask_anew(self) -> None:
         """The first effort began, or the last one ended: the shims learn at once what waits for an answer."""
@@ -418,6 +468,8 @@ class Daemon:
             "socket": _part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
             "stream": self._stream_health(),
         }
+        if self._waking is not None and not self._waking.done():
+            parts = {name: WAITS if part.status == "stopped" else part for name, part in parts.items()}
         ok = all(part.status == "ok" for part in parts.values())
         return Health("ok" if ok else "degraded", __version__, parts)
 
@@ -446,7 +498,7 @@ class Daemon:
         """How the receiver is doing."""
         self._counts = self._counted()
         counts, polling, now = self._counts, self.reconciler.polling, self._clock()
-        last, spool = self.reconciler.last_event_at, self.spool.counts()
+        last, spool = self.reconciler.last_event_at or self._heard_before, self.spool.counts()
         return HookStatus(
             enabled=True,
             mode=polling.mode.value,
@@ -492,6 +544,9 @@ def _front(hooks: ASGIApp, others: ASGIApp) -> ASGIApp:
         await (hooks if is_hook else others)(scope, receive, send)
 
     return front
+
+
+WAITS = PartHealth("waiting", "begins when the database is there")
 
 
 def _part(running: bool, failure: str | None, detail: str) -> PartHealth:
@@ -541,7 +596,12 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], None] = lambda _info: None) -> None:
+def serve(
+    settings: Settings,
+    places: Places,
+    listening: Callable[[DaemonInfo], None] = lambda _info: None,
+    origins: Mapping[str, str] | None = None,
+) -> None:
     """Run the daemon until it is told to stop; `listening` is told where it can be reached."""
     _refuse_open_bind(settings)
     places.make()
@@ -551,7 +611,7 @@ def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], 
         asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
         held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
         presence = Presence(places, host, port, asked, held)
-        daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence)
+        daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence, origins)
         info = _announce(places, listener)
         listening(info)
         try:

@@ -48,9 +48,9 @@ from claude_headspace.kernel.facts import AgentRenamed, Event
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import react
+from claude_headspace.kernel.retell import UNDERSTANDING_FAILED
 from claude_headspace.kernel.wire import PROBE
 from claude_headspace.ports import (
-    UNDERSTANDING_FAILED,
     Delivered,
     Record,
     StreamMessage,
@@ -320,7 +320,7 @@ class Batch:
         project_id = opened.project_id
         if project_id is None:
             return []
-        stored = self._transaction.in_project(project_id, opened.envelope.fired_at - CLAIMABLE_AFTER_END)
+        stored = self._transaction.unclaimed(project_id, opened.envelope.fired_at - CLAIMABLE_AFTER_END)
         ours = {agent.id: agent for agent in stored}
         ours |= {agent.id: agent for agent in self._agents.values() if agent.project.id == project_id}
         return sorted(ours.values(), key=lambda agent: agent.last_active_at, reverse=True)
@@ -385,7 +385,7 @@ class Batch:
         )
         verdict = ABSTAIN
         try:
-            verdict = self._judge(envelope, agent)
+            verdict = envelope.context.verdict or self._judge(envelope, agent)
             envelope = record.envelope = judged(envelope, verdict)
             change = evolve(agent, event)
             record.change, record.publish = change, react(before, change) if submission.announce else ()

@@ -9,21 +9,16 @@ Exit codes
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from claude_headspace.config import Places, find_places, load_settings
+from claude_headspace import database
+from claude_headspace.config import effective_settings, find_places
 from claude_headspace.errors import DaemonMissing, HeadspaceError
 from claude_headspace.surfaces import cli
-from claude_headspace.surfaces.cli.options import AsJson
-
-if TYPE_CHECKING:
-    from claude_headspace.ports import Journal
-    from claude_headspace.surfaces.client import Client, Json
 
 EXIT_ERROR, EXIT_DAEMON_MISSING = 1, 3
 
@@ -53,9 +48,9 @@ def _tell(message: str, hint: str) -> None:
 def application() -> typer.Typer:
     """All commands."""
     app = cli.build([cli.Entry("serve", serve, ("headspace serve", "headspace serve --port 0"))])
-    database = cli.group("Look after the database.")
-    cli.add(database, DATABASE_COMMANDS)
-    app.add_typer(database, name="db")
+    group = cli.group("Look after the database.")
+    cli.add(group, database.COMMANDS)
+    app.add_typer(group, name="db")
     return app
 
 
@@ -75,16 +70,16 @@ def serve(
 
     places = find_places()
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    settings = load_settings(places, overrides=given)
-    database = without_password(settings.database) or str(places.database)
+    settings, origins = effective_settings(places, overrides=given)
+    address = without_password(settings.database) or str(places.database)
 
     def listening(info: DaemonInfo) -> None:
         screen = terminal.screen()
-        screen.show(banner(info.url, database, str(places.log_file), screen.width))
+        screen.show(banner(info.url, address, str(places.log_file), screen.width))
 
     _stop_by_signals()
     with suppress(KeyboardInterrupt):
-        daemon.serve(settings, places, listening)
+        daemon.serve(settings, places, listening, origins)
     terminal.screen().show([terminal.line("Headspace has stopped.")])
 
 
@@ -100,98 +95,3 @@ def _stop_by_signals() -> None:
     signal.signal(signal.SIGTERM, stop)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
         signal.signal(signal.SIGHUP, hang_up)
-
-
-# --- db ---
-
-
-def upgrade(as_json: AsJson = False) -> None:
-    """Bring the database to this version.
-
-    The daemon does so itself when it starts.
-    """
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.running import find_daemon
-
-    places = find_places()
-    if find_daemon(places) is None:
-        with _journal(places):
-            pass
-    if as_json:
-        terminal.write_json({"up_to_date": True})
-    else:
-        terminal.screen().show([terminal.line("The database is up to date.")])
-
-
-def verify(as_json: AsJson = False) -> None:
-    """Replay the log and compare it with what is shown.
-
-    Exits with 1 if anything differs.
-    """
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.cli.presentation.reports import verification
-    from claude_headspace.surfaces.wording import cleaned
-
-    result = _upkeep(lambda client: client.db_verify(), _verified)
-    if as_json:
-        terminal.write_json(result)
-    else:
-        terminal.screen().show(verification(cleaned(result)))
-    if not result["ok"]:
-        raise typer.Exit(EXIT_ERROR)
-
-
-def rebuild(as_json: AsJson = False) -> None:
-    """Make everything that is shown anew from the log.
-
-    Nothing is announced or done again.
-    """
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.wording import count
-
-    result = _upkeep(lambda client: client.db_rebuild(), lambda journal: {"events": journal.rebuild()})
-    if as_json:
-        terminal.write_json(result)
-    else:
-        terminal.screen().show([terminal.line(f"Rebuilt from {count(result['events'], 'event')}.")])
-
-
-def _upkeep(ask: Callable[["Client"], "Json"], do: Callable[["Journal"], "Json"]) -> "Json":
-    """Let the running daemon do it; without one, do it here."""
-    from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.running import is_held
-
-    places = find_places()
-    if is_held(places.lock_file):
-        return ask(Client.local(places))
-    with _journal(places) as journal:
-        return do(journal)
-
-
-def _verified(journal: "Journal") -> "Json":
-    import msgspec
-
-    differences = [msgspec.structs.asdict(difference) for difference in journal.verify()]
-    return {"ok": not differences, "differences": differences}
-
-
-@contextmanager
-def _journal(places: Places) -> Iterator["Journal"]:
-    """The journal of this home; no daemon can start meanwhile."""
-    from claude_headspace.daemon import ready_journal
-    from claude_headspace.surfaces.running import hold
-
-    places.make()
-    with hold(places):
-        journal = ready_journal(load_settings(places), places)
-        try:
-            yield journal
-        finally:
-            journal.close()
-
-
-DATABASE_COMMANDS = (
-    cli.Entry("upgrade", upgrade, ("headspace db upgrade",)),
-    cli.Entry("verify", verify, ("headspace db verify || headspace db rebuild",)),
-    cli.Entry("rebuild", rebuild, ("headspace db rebuild",)),
-)

@@ -12,17 +12,17 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
+from claude_headspace.kernel.documents import Document
 from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Message, Task, Window
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.react import Publish
+from claude_headspace.kernel.snapshot import Snapshot
+from claude_headspace.kernel.words import Query
 
 Clock = Callable[[], Micros]
 
 Result = TypeVar("Result")
-
-UNDERSTANDING_FAILED = "not understood: "
-"""How the anomaly of an event begins that was kept without changing its agent."""
 
 
 class Record(msgspec.Struct, kw_only=True):
@@ -73,6 +73,20 @@ class StateRow(msgspec.Struct, frozen=True, kw_only=True):
     event: str
 
 
+class EventChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events are wanted: by name, by who told, only odd ones, below a number, by when they arrived."""
+
+    names: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
+    odd: bool = False
+    before: int | None = None
+    received: tuple[Micros, Micros] | None = None
+    """From this moment on, and before that one."""
+
+
+EVERY_EVENT = EventChoice()
+
+
 class Delivered(msgspec.Struct, frozen=True):
     """A delivery that the journal has already."""
 
@@ -101,6 +115,27 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
     """Sessions, each with the project and the moment in which its agent is looked for should nobody know it."""
 
 
+class Searched(msgspec.Struct, frozen=True, kw_only=True):
+    """Where to look; None means everywhere."""
+
+    up_to: int | None = None
+    """The newest document's number."""
+    agent_id: str | None = None
+    project_ids: tuple[str, ...] | None = None
+    actor: str | None = None
+    tool: str | None = None
+    since: Micros | None = None
+    until: Micros | None = None
+
+
+class Match(msgspec.Struct, frozen=True):
+    """A document that matches, when it is from, and how well the journal thinks it does."""
+
+    id: int
+    at: Micros
+    rank: float
+
+
 class Transaction(Protocol):
     """One batch of the single writer: everything in it happens, or nothing."""
 
@@ -116,8 +151,8 @@ class Transaction(Protocol):
     def agents(self, ids: Collection[str]) -> dict[str, Agent]:
         """The agents with these ids."""
 
-    def in_project(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
-        """The agents of a project that live, or ended after that moment; the most recently active first."""
+    def unclaimed(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
+        """The agents of a project that a new session may be taken for, if they did not end before; newest first."""
 
     def taken(self, names: Collection[str]) -> set[str]:
         """Which of these names living agents have."""
@@ -130,6 +165,12 @@ class Transaction(Protocol):
 
     def task(self, task_id: str) -> Task | None:
         """One task."""
+
+    def known(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
+        """Which of these events of an agent are here already."""
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Begin an agent where its pruned log begins elsewhere."""
 
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
         """Append the events with all that came of them; give the announcements their sequence numbers."""
@@ -164,6 +205,9 @@ class Reader(Protocol):
     def agents_beginning(self, prefix: str) -> list[Agent]:
         """Agents whose id begins so (a few are enough)."""
 
+    def agent_of_session(self, session_id: str) -> Agent | None:
+        """The agent that a session of the client belongs to."""
+
     def turns(self, *, agent_id: str | None = None, command_id: str | None = None, limit: int = 100) -> list[Turn]:
         """The newest turns of an agent or a command, oldest of them first."""
 
@@ -182,17 +226,45 @@ class Reader(Protocol):
     def wait(self, wait_id: str) -> Wait | None:
         """One wait by its id, open or over."""
 
-    def events(self, *, agent_id: str | None = None, after: int | None = None, limit: int = 100) -> list[StoredEvent]:
-        """Events in sequence: those after a number, or else the newest."""
+    def events(
+        self,
+        *,
+        agent_id: str | None = None,
+        after: int | None = None,
+        limit: int = 100,
+        choice: EventChoice = EVERY_EVENT,
+    ) -> list[StoredEvent]:
+        """Events in sequence: those after a number, or else the newest; of all or of those that are chosen."""
+
+    def delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
+        """How long hooks that arrived in this time had been on their way; of many the newest."""
+
+    def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
+        """The states that agents came into in this time, and the one that each was in when it began; by their time."""
+
+    def commands_between(self, since: Micros, until: Micros) -> list[Command]:
+        """The commands that began in this time, by their beginning."""
 
     def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
         """The newest states of an agent with their evidence, oldest of them first."""
 
+    def search(self, query: Query, wanted: Searched, limit: int) -> list[Match]:
+        """The newest documents that match, newest first."""
+
+    def documents(self, ids: Collection[int]) -> dict[int, tuple[Document, str]]:
+        """Documents with their texts, by number."""
+
     def stream(self, after: int, limit: int) -> list[StreamMessage]:
         """Announcements after a sequence number, in order."""
 
+    def snapshot(self, agent_id: str) -> Snapshot | None:
+        """Where the log of an agent begins, if it was pruned."""
+
     def stream_bounds(self) -> tuple[int, int]:
         """The oldest and the newest sequence number that can be replayed."""
+
+    def last_hook_at(self, host: str) -> Micros | None:
+        """When a host's newest hook event was received."""
 
     def counts(self) -> Counts:
         """What the journal holds."""
@@ -230,12 +302,52 @@ class Bookmarks(Protocol):
         """Keep how far a reader came."""
 
 
+class NamedToken(msgspec.Struct, frozen=True, kw_only=True):
+    """Who may come in: a token's name, what it is good for, whose it is, and until when."""
+
+    name: str
+    scopes: tuple[str, ...]
+    owner: str
+    created_at: Micros
+    expires_at: Micros | None = None
+    last_used_at: Micros | None = None
+
+
+class TokenStore(Protocol):
+    """The named tokens of everybody on this journal. Of a token only its digest is known."""
+
+    def tokens(self) -> list[NamedToken]:
+        """All of them, by name."""
+
+    def token(self, digest: str) -> NamedToken | None:
+        """The one with this digest."""
+
+    def add_token(self, token: NamedToken, digest: str) -> bool:
+        """Keep a new one; False if the name is taken."""
+
+    def remove_token(self, name: str) -> bool:
+        """Forget one; False if there is none."""
+
+    def use_token(self, name: str, at: Micros) -> None:
+        """Note that one was used."""
+
+
 class Difference(msgspec.Struct, frozen=True):
     """A projection row that does not follow from the log."""
 
     table: str
     id: str
     problem: str
+
+
+class Pruned(msgspec.Struct, frozen=True):
+    """What pruning took, or would take: events and announcements, agents that are gone wholly."""
+
+    events: int
+    announcements: int
+    agents: int
+    up_to: int
+    """The newest sequence number that went."""
 
 
 class Upkeep(Protocol):
@@ -250,6 +362,9 @@ class Upkeep(Protocol):
     def rebuild(self) -> int:
         """Make the projections anew from the log; tells how many events that took."""
 
+    def prune(self, before: Micros, *, dry_run: bool = False) -> Pruned:
+        """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
+
     def abandon(self) -> None:
         """Wait no longer for a database that does not answer; whoever does is told that it is away."""
 
@@ -257,5 +372,5 @@ class Upkeep(Protocol):
         """Let go of the database, cleanly."""
 
 
-class Journal(Writer, Reader, Bookmarks, Upkeep, Protocol):
+class Journal(Writer, Reader, Bookmarks, TokenStore, Upkeep, Protocol):
     """All of it: what is remembered."""

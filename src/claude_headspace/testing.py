@@ -7,27 +7,33 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, islice
 
 import msgspec
 
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
-from claude_headspace.kernel.birth import born, claims
-from claude_headspace.kernel.correlate import Found, Identity, Strategy
-from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.correlate import Found, Identity, is_free
+from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.effort.advance import Ledger
 from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Message, Task, Window
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
-from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.retell import retell
+from claude_headspace.kernel.snapshot import Snapshot, Telling
+from claude_headspace.kernel.words import Query, matches, words
 from claude_headspace.ports import (
-    UNDERSTANDING_FAILED,
+    EVERY_EVENT,
     Counts,
     Delivered,
     Difference,
+    EventChoice,
+    Match,
+    NamedToken,
     Position,
+    Pruned,
     Record,
     Result,
+    Searched,
     StateRow,
     StoredEvent,
     StreamMessage,
@@ -90,6 +96,8 @@ class MemoryJournal:
         self._stream: list[StreamMessage] = []
         self._rows = _Rows()
         self._positions: dict[str, dict[str, Position]] = {}
+        self._snapshots: dict[str, Snapshot] = {}
+        self._tokens: dict[str, tuple[NamedToken, str]] = {}
         self._seq = 0
 
     is_shared = False
@@ -134,6 +142,10 @@ class MemoryJournal:
         """Agents whose id begins so."""
         return [agent for agent in self._rows.agents.values() if agent.id.startswith(prefix)][:10]
 
+    def agent_of_session(self, session_id: str) -> Agent | None:
+        """The agent that a session of the client belongs to."""
+        return self._rows.agents.get(self._rows.identities.get(Identity("session", session_id), ""))
+
     def turns(self, *, agent_id: str | None = None, command_id: str | None = None, limit: int = 100) -> list[Turn]:
         """The newest turns of an agent or a command, oldest of them first."""
         wanted = [
@@ -170,16 +182,59 @@ class MemoryJournal:
         """One wait by its id, open or over."""
         return self._rows.waits.get(wait_id)
 
-    def events(self, *, agent_id: str | None = None, after: int | None = None, limit: int = 100) -> list[StoredEvent]:
+    def events(
+        self,
+        *,
+        agent_id: str | None = None,
+        after: int | None = None,
+        limit: int = 100,
+        choice: EventChoice = EVERY_EVENT,
+    ) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest."""
-        wanted = [event for event in self._events if agent_id in (None, event.agent_id)]
+        wanted = [event for event in self._events if agent_id in (None, event.agent_id) and _is_chosen(event, choice)]
         if after is None:
             return wanted[-limit:]
         return [event for event in wanted if event.seq > after][:limit]
 
+    def delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
+        """How long hooks that arrived in this time had been on their way."""
+        chosen = EventChoice(origins=frozenset({Origin.HOOK.value}), received=(since, until))
+        envelopes = [stored.envelope for stored in self.events(limit=limit, choice=chosen)]
+        return [envelope.received_at - envelope.fired_at for envelope in envelopes]
+
+    def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
+        """The states of this time, and those that it began with."""
+        rows = sorted(self._rows.states.values(), key=lambda row: (row.at, row.seq))
+        before = {row.agent_id: row for row in rows if row.at < since}
+        found = [*before.values(), *(row for row in rows if since <= row.at < until)]
+        return sorted(found, key=lambda row: (row.at, row.seq))
+
+    def commands_between(self, since: Micros, until: Micros) -> list[Command]:
+        """The commands that began in this time."""
+        found = [command for command in self._rows.commands.values() if since <= command.started_at < until]
+        return sorted(found, key=lambda command: command.started_at)
+
     def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
         """The newest states of an agent with their evidence, oldest of them first."""
         return [row for row in self._rows.states.values() if row.agent_id == agent_id][-limit:]
+
+    def search(self, query: Query, wanted: Searched, limit: int) -> list[Match]:
+        """The newest documents that match, newest first."""
+        found = (
+            Match(document.id, document.at, float(rank))
+            for document, text in reversed(self._rows.documents.values())
+            if _is_wanted(document, wanted) and (rank := matches(query, words(text)))
+        )
+        return list(islice(found, limit))
+
+    def documents(self, ids: Collection[int]) -> dict[int, tuple[Document, str]]:
+        """Documents with their texts, by number."""
+        found = {number: self._rows.documents[number] for number in ids if number in self._rows.documents}
+        return {number: (self._known_better(document), text) for number, (document, text) in found.items()}
+
+    def _known_better(self, document: Document) -> Document:
+        turn = self._rows.turns.get(document.turn_id or "")
+        return msgspec.structs.replace(document, at=turn.at, command_id=turn.command_id) if turn else document
 
     def stream(self, after: int, limit: int) -> list[StreamMessage]:
         """Announcements after a sequence number, in order."""
@@ -188,6 +243,11 @@ class MemoryJournal:
     def stream_bounds(self) -> tuple[int, int]:
         """The oldest and the newest sequence number that can be replayed."""
         return (self._stream[0].seq, self._stream[-1].seq) if self._stream else (0, 0)
+
+    def last_hook_at(self, host: str) -> Micros | None:
+        """When a host's newest hook event was received."""
+        ours = (each.envelope for each in reversed(self._events) if each.envelope.host == host)
+        return next((each.received_at for each in ours if each.origin is Origin.HOOK), None)
 
     def counts(self) -> Counts:
         """What the journal holds."""
@@ -228,6 +288,30 @@ class MemoryJournal:
         """Keep how far a reader came."""
         self._positions.setdefault(reader, {}).update(positions)
 
+    # --- tokens ---
+
+    def tokens(self) -> list[NamedToken]:
+        """All of them, by name."""
+        return sorted((token for token, _digest in self._tokens.values()), key=lambda token: token.name)
+
+    def token(self, digest: str) -> NamedToken | None:
+        """The one with this digest."""
+        return next((token for token, known in self._tokens.values() if known == digest), None)
+
+    def add_token(self, token: NamedToken, digest: str) -> bool:
+        """Keep a new one; False if the name is taken."""
+        return self._tokens.setdefault(token.name, (token, digest)) == (token, digest)
+
+    def remove_token(self, name: str) -> bool:
+        """Forget one; False if there is none."""
+        return self._tokens.pop(name, None) is not None
+
+    def use_token(self, name: str, at: Micros) -> None:
+        """Note that one was used."""
+        if name in self._tokens:
+            token, digest = self._tokens[name]
+            self._tokens[name] = msgspec.structs.replace(token, last_used_at=at), digest
+
     # --- upkeep ---
 
     def verify(self) -> Iterator[Difference]:
@@ -250,22 +334,63 @@ class MemoryJournal:
     def close(self) -> None:
         """There is nothing to let go of."""
 
+    def prune(self, before: Micros, *, dry_run: bool = False) -> Pruned:
+        """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
+        kept_from = next((event.seq for event in self._events if event.envelope.received_at >= before), self._seq + 1)
+        old = [event for event in self._events if event.seq < kept_from]
+        told = [message for message in self._stream if message.seq < kept_from]
+        heard = {event.agent_id for event in self._events if event.seq >= kept_from}
+        agents = self._rows.agents
+        gone = {each.agent_id for each in old if each.agent_id in agents and each.agent_id not in heard}
+        gone = {agent_id for agent_id in gone if agents[agent_id].ended_at is not None}
+        pruned = Pruned(len(old), len(told), len(gone), old[-1].seq if old else 0)
+        if not dry_run:
+            self._take_snapshots(old, gone)
+            self._events, self._stream = self._events[len(old) :], self._stream[len(told) :]
+            self._rows = self._replayed()
+        return pruned
+
+    def _take_snapshots(self, old: Sequence[StoredEvent], gone: Collection[str]) -> None:
+        for agent_id in {event.agent_id for event in old}:
+            before = self._snapshots.pop(agent_id, None)
+            telling, claimed = Telling(before), set(before.identities if before else ())
+            ours = [event for event in old if event.agent_id == agent_id]
+            for stored in ours:
+                retold = retell(telling.agent, agent_id, stored.envelope, stored.strategy, stored.anomaly)
+                if retold is not None:
+                    telling.take(retold.change)
+                    claimed.update(retold.claims)
+            if telling.agent is not None and agent_id not in gone:
+                owned = sorted(each for each in claimed if self._rows.identities.get(each) == agent_id)
+                at = max(event.envelope.received_at for event in ours)
+                self._snapshots[agent_id] = telling.snapshot(ours[-1].seq, at, owned)
+
+    def snapshot(self, agent_id: str) -> Snapshot | None:
+        """Where the log of an agent begins, if it was pruned."""
+        return self._snapshots.get(agent_id)
+
     def _replayed(self) -> "_Rows":
         anew, efforts = _Rows(), Ledger()
+        for snapshot in self._snapshots.values():
+            anew.begin(snapshot)
         for stored in self._events:
-            if stored.strategy is Strategy.NOBODY:
-                continue
-            if stored.strategy is Strategy.EFFORT:
-                anew.take_effort(efforts.read(stored.envelope, decode(stored.envelope), None))
-                continue
-            if stored.anomaly is not None and stored.anomaly.startswith(UNDERSTANDING_FAILED):
-                continue
-            event = decode(stored.envelope)
-            agent = anew.agents.get(stored.agent_id) or born(stored.agent_id, stored.envelope, event)
-            change = evolve(agent, event)
-            anew.take(stored.seq, change, claims(agent, stored.envelope, event))
-            anew.take_effort(efforts.read(stored.envelope, event, change.agent))
+            agent = anew.agents.get(stored.agent_id)
+            retold = retell(agent, stored.agent_id, stored.envelope, stored.strategy, stored.anomaly)
+            if retold is not None:
+                anew.take(stored.seq, stored.envelope, retold.change, retold.claims)
+            anew.take_effort(efforts.read(stored.envelope, retold.change.agent if retold else None))
         return anew
+
+
+def _is_chosen(stored: StoredEvent, choice: EventChoice) -> bool:
+    envelope = stored.envelope
+    return (
+        (not choice.names or envelope.name in choice.names)
+        and (not choice.origins or envelope.origin.value in choice.origins)
+        and (not choice.odd or stored.anomaly is not None)
+        and (choice.before is None or stored.seq < choice.before)
+        and (choice.received is None or choice.received[0] <= envelope.received_at < choice.received[1])
+    )
 
 
 class MemoryTransaction:
@@ -275,6 +400,7 @@ class MemoryTransaction:
         self._journal = journal
         self._records: list[tuple[int, Record]] = []
         self._messages: list[StreamMessage] = []
+        self._restored: list[Snapshot] = []
         self._seq = journal._seq
 
     def hold(self, _touched: Touched) -> None:
@@ -299,10 +425,10 @@ class MemoryTransaction:
         rows = self._journal._rows.agents
         return {agent_id: rows[agent_id] for agent_id in ids if agent_id in rows}
 
-    def in_project(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
-        """The agents of a project that live, or ended after that moment; the most recently active first."""
+    def unclaimed(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
+        """The agents of a project that a new session may be taken for, if they did not end before; newest first."""
         near = self._journal.agents(ended_after=not_ended_before - 1)
-        ours = [agent for agent in near if agent.project.id == project_id]
+        ours = [agent for agent in near if agent.project.id == project_id and is_free(agent)]
         return sorted(ours, key=lambda agent: agent.last_active_at, reverse=True)
 
     def taken(self, names: Collection[str]) -> set[str]:
@@ -321,6 +447,15 @@ class MemoryTransaction:
         """One task."""
         return self._journal._rows.tasks.get(task_id)
 
+    def known(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
+        """Which of these events of an agent are here already."""
+        ours = (stored.envelope.id for stored in self._journal._events if stored.agent_id == agent_id)
+        return set(ours).intersection(event_ids)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Begin an agent where its pruned log begins elsewhere."""
+        self._restored.append(snapshot)
+
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
         """Append the events with all that came of them."""
         for record in records:
@@ -338,6 +473,9 @@ class MemoryTransaction:
         journal = self._journal
         journal._seq = self._seq
         journal._stream += self._messages
+        for snapshot in self._restored:
+            journal._snapshots[snapshot.agent.id] = snapshot
+            journal._rows.begin(snapshot)
         for seq, record in self._records:
             stored = StoredEvent(
                 seq=seq,
@@ -348,9 +486,21 @@ class MemoryTransaction:
             )
             journal._events.append(stored)
             if record.change is not None:
-                journal._rows.take(seq, record.change, record.claims)
+                journal._rows.take(seq, record.envelope, record.change, record.claims)
             for change in record.efforts:
                 journal._rows.take_effort(change)
+
+
+def _is_wanted(document: Document, wanted: Searched) -> bool:
+    return (
+        (wanted.up_to is None or document.id <= wanted.up_to)
+        and wanted.agent_id in (None, document.agent_id)
+        and (wanted.project_ids is None or document.project_id in wanted.project_ids)
+        and wanted.actor in (None, document.actor)
+        and (wanted.tool is None or (document.tool or "").lower() == wanted.tool.lower())
+        and (wanted.since is None or document.at >= wanted.since)
+        and (wanted.until is None or document.at <= wanted.until)
+    )
 
 
 class _Rows(msgspec.Struct):
@@ -367,6 +517,7 @@ class _Rows(msgspec.Struct):
     efforts: dict[str, Effort] = {}
     windows: dict[tuple[str, str], Window] = {}
     messages: dict[str, Message] = {}
+    documents: dict[int, tuple[Document, str]] = {}
 
     def take_effort(self, change: EffortChange | None) -> None:
         """Add what one event changed of an effort."""
@@ -378,9 +529,19 @@ class _Rows(msgspec.Struct):
         self.windows.update({(window.effort_id, window.id): window for window in change.windows})
         self.messages.update({message.id: message for message in change.messages})
 
-    def take(self, seq: int, change: Change, claimed: Sequence[Identity]) -> None:
+    def begin(self, snapshot: Snapshot) -> None:
+        """Begin an agent where its log begins."""
+        self.agents[snapshot.agent.id] = snapshot.agent
+        self.identities.update(dict.fromkeys(snapshot.identities, snapshot.agent.id))
+        self.sessions.update(snapshot.sessions)
+        self.commands.update(snapshot.commands)
+        self.turns.update(snapshot.turns)
+        self.waits.update(snapshot.waits)
+
+    def take(self, seq: int, envelope: Envelope, change: Change, claimed: Sequence[Identity]) -> None:
         """Add what one event changed."""
         agent = change.agent
+        self.documents.update({each[0].id: each for each in documents(seq, envelope, change)})
         self.agents[agent.id] = agent
         self.identities.update(dict.fromkeys(claimed, agent.id))
         self.sessions.update({session.id: session for session in change.sessions})

@@ -15,7 +15,7 @@ from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
-from claude_headspace.ports import Journal, Position, StreamMessage
+from claude_headspace.ports import EventChoice, Journal, Position, StreamMessage
 from claude_headspace.testing import START, MemoryJournal, hook
 
 MAKERS: dict[str, Callable[[pytest.FixtureRequest, Path], Journal]] = {
@@ -221,14 +221,26 @@ def test_names_of_the_living_are_taken(journal: Journal) -> None:
         assert transaction.taken([agent.name]) == set()
 
 
-def test_neighbours_in_a_project_are_found(journal: Journal) -> None:
-    """The agents of a project, the most recently active first, without those that ended long ago."""
-    store(journal, hook("SessionStart", context=Context(client_pid=1)))
-    store(journal, hook("SessionStart", START + 5, session_id="s2", context=Context(client_pid=2)))
+def test_those_who_may_be_claimed_are_found(journal: Journal) -> None:
+    """The agents of a project without a client, at rest or just ended, the most recently active first."""
+    store(journal, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="go"))
+    store(journal, hook("SessionStart", START + 2, session_id="s2", context=Context(client_pid=2)))
+    store(journal, hook("SessionStart", START + 3, session_id="s3", context=Context(client_pid=3)))
+    store(journal, hook("SessionStart", START + 4, session_id="s4", cwd="/elsewhere"))
+    [project] = {agent.project.id for agent in journal.agents() if agent.cwd == "/home/dev/app"}
     with journal.transaction() as transaction:
-        [agent] = transaction.agents(["agent-1"]).values()
-        near = transaction.in_project(agent.project.id, START)
-    assert [agent.id for agent in near] == ["agent-2", "agent-1"]
+        assert transaction.unclaimed(project, START) == []
+    store(journal, hook("SessionEnd", START + 5, session_id="s3", reason="other"), hook("Stop", START + 6))
+    with journal.transaction() as transaction:
+        assert [each.id for each in transaction.unclaimed(project, START)] == ["agent-1", "agent-3"]
+        assert [each.id for each in transaction.unclaimed(project, START + SECOND)] == ["agent-1"]
+
+
+def test_the_newest_hook_is_remembered(journal: Journal) -> None:
+    """When it was received, of each host on its own."""
+    assert journal.last_hook_at("laptop") is None
+    store(journal, hook("SessionStart"), hook("SessionStart", START + 5, session_id="s2", host="desktop"))
+    assert (journal.last_hook_at("laptop"), journal.last_hook_at("desktop")) == (START, START + 5)
 
 
 def test_projections_follow_from_the_log(journal: Journal) -> None:
@@ -274,6 +286,36 @@ def test_how_far_files_were_read_is_remembered(journal: Journal) -> None:
     journal.rebuild()
     assert journal.positions("tail") == {"/a.jsonl": Position(20, START + 1), "/b.jsonl": Position(0, 0)}
     assert journal.positions("import") == {"/a.jsonl": Position(5, START)}
+
+
+def test_events_are_chosen(journal: Journal) -> None:
+    """By name, by who told, odd ones only, below a number, and by when they arrived."""
+    store(journal, *a_turn())
+    everything = journal.events()
+
+    def seqs(**choice: Any) -> list[int]:
+        return [stored.seq for stored in journal.events(choice=EventChoice(**choice))]
+
+    assert seqs() == [stored.seq for stored in everything]
+    assert seqs(names=frozenset({"PreToolUse", "PostToolUse"})) == [everything[2].seq, everything[3].seq]
+    assert seqs(origins=frozenset({"transcript"})) == []
+    assert seqs(odd=True) == [stored.seq for stored in everything if stored.anomaly]
+    assert seqs(before=everything[2].seq) == [everything[0].seq, everything[1].seq]
+    assert seqs(received=(START + 1, START + 3)) == [everything[1].seq, everything[2].seq]
+    assert seqs(received=(START + 100, START + 200)) == []
+
+
+def test_a_time_is_asked_for(journal: Journal) -> None:
+    """The states of a time with those that it began with, its commands, and how long its hooks were on their way."""
+    store(journal, *a_turn())
+    between = journal.states_between(START + 2, START + 100)
+    assert [row.state for row in between] == ["working", "waiting"]
+    assert [row.state for row in journal.states_between(START, START + 2)] == ["idle", "working"]
+    assert journal.states_between(START - 10, START) == []
+    assert [command.text for command in journal.commands_between(START, START + 100)] == ["Fix the parser"]
+    assert journal.commands_between(START + 2, START + 100) == []
+    assert journal.delays(START, START + 3, 100) == [0, 0, 0]
+    assert journal.delays(START, START + 100, 2) == [0, 0]
 
 
 # --- efforts ----------------------------------------------------------------------------------------------------------

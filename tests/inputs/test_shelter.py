@@ -9,10 +9,13 @@ from claude_headspace.errors import STOPPING, BadRequest, JournalUnavailable
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.shelter import Shelter
 from claude_headspace.inputs.spool import Spool
+from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.policy.verdict import Ruling, Verdict
 from claude_headspace.testing import START, ManualClock, hook
 from claude_headspace.troubles import Troubles
 
+DENIED = Verdict(Ruling.DENY, "no-stops", "It may not stop.")
 AWAY = JournalUnavailable("journal_unavailable", "The database is away.", "Wait.")
 
 
@@ -47,17 +50,21 @@ class Room:
             return Context()
 
         self.spool = Spool(folder, HookReceiver("laptop", clock, nowhere), self._take, clock, 1_000_000)
-        self.shelter: Shelter[str] = Shelter(self.spool, patience, self.troubles)
+        self.shelter: Shelter[str] = Shelter(self.spool, patience, self.troubles, self._judge)
 
     async def _take(self, envelope: Envelope) -> None:
         await self.journal.hear(envelope)
         self.shelter.taken(envelope)
 
-    async def send(self, number: int) -> str | None:
-        """A hook comes."""
+    async def _judge(self, envelope: Envelope) -> Envelope:
+        return judged(envelope, DENIED)
+
+    async def send(self, number: int, *, asked: bool = False) -> str:
+        """A hook comes: what became of its event."""
         context = Context(tmux_pane="%1", client_pid=42, headspace_id="h1")
-        event = hook("Stop", START - 1000 + number, delivery_id=f"d{number}", context=context)
-        return await self.shelter.take(event, self.journal.hear)
+        sent = hook("Stop", START - 1000 + number, delivery_id=f"d{number}", context=context)
+        outcome = await self.shelter.take(sent, self.journal.hear, asked=asked)
+        return outcome if isinstance(outcome, str) else "spooled"
 
 
 def test_an_event_goes_to_the_journal(tmp_path: Path) -> None:
@@ -74,9 +81,9 @@ def test_what_cannot_be_stored_waits_in_the_spool_and_others_behind_it(tmp_path:
 
     async def story() -> None:
         room.journal.trouble = AWAY
-        assert [await room.send(1), await room.send(2)] == [None, None]
+        assert [await room.send(1), await room.send(2)] == ["spooled"] * 2
         room.journal.trouble = None
-        assert await room.send(3) is None
+        assert await room.send(3) == "spooled"
         await room.spool.drain()
         assert await room.send(4) == "stored"
 
@@ -88,10 +95,10 @@ def test_what_cannot_be_stored_waits_in_the_spool_and_others_behind_it(tmp_path:
 
 
 def test_what_is_put_into_the_spool_comes_out_as_it_was(tmp_path: Path) -> None:
-    """When it fired, from which client and pane, and under which id: nothing of that is lost on the way."""
+    """When it fired, from which client and pane, under which id, and what its sender was answered: nothing is lost."""
     room = Room(tmp_path)
     room.journal.trouble = AWAY
-    asyncio.run(room.send(1))
+    asyncio.run(room.send(1, asked=True))
     seen: list[Envelope] = []
 
     async def take(envelope: Envelope) -> None:
@@ -103,13 +110,14 @@ def test_what_is_put_into_the_spool_comes_out_as_it_was(tmp_path: Path) -> None:
     assert (envelope.name, envelope.delivery_id, envelope.fired_at) == ("Stop", "d1", START - 999)
     assert (envelope.context.tmux_pane, envelope.context.client_pid, envelope.context.headspace_id) == ("%1", 42, "h1")
     assert envelope.payload == hook("Stop").payload
+    assert envelope.context.verdict == DENIED
 
 
 def test_nobody_waits_longer_than_his_patience(tmp_path: Path) -> None:
     """A journal that hangs is told by its own reason."""
     room = Room(tmp_path, patience=0.01)
     room.journal.hangs = True
-    assert asyncio.run(room.send(1)) is None
+    assert asyncio.run(room.send(1)) == "spooled"
     assert room.troubles.now is not None
     assert room.troubles.now.reason == "no commit within 0.01 s"
 
@@ -118,7 +126,7 @@ def test_a_stop_is_no_trouble(tmp_path: Path) -> None:
     """What comes while the daemon stops waits for the next one."""
     room = Room(tmp_path)
     room.journal.trouble = JournalUnavailable(STOPPING, "The daemon is stopping.", "Wait.")
-    assert asyncio.run(room.send(1)) is None
+    assert asyncio.run(room.send(1)) == "spooled"
     assert room.troubles.all == []
 
 

@@ -21,12 +21,18 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> URL:
     return make_url(request.getfixturevalue("postgres").empty()).set(drivername="postgresql+psycopg")
 
 
+def is_described(name: str | None, kind: str, _parents: object) -> bool:
+    """Whether the metadata knows it: the search index is made by each engine in its own way."""
+    return kind != "table" or not (name or "").startswith("words")
+
+
 def test_history_and_schema_agree(url: URL) -> None:
     """After all migrations there is no difference between the database and the metadata."""
     engine = create_engine(url)
     assert upgrade(engine)
+    options = {"include_name": is_described}
     with engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        assert compare_metadata(MigrationContext.configure(connection, opts=options), metadata) == []
     engine.dispose()
 
 

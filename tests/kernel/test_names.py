@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from claude_headspace.kernel.names import CREATURES, MANNERS, NAME, suggestions
+from claude_headspace.kernel.names import CREATURES, MANNERS, NAME, PAIRS_TRIED, suggestions
 
 
 def test_the_first_choice_follows_from_the_id() -> None:
@@ -14,17 +14,22 @@ def test_the_first_choice_follows_from_the_id() -> None:
 
 
 def test_names_are_two_words_that_differ() -> None:
-    """All choices are different, and each is a name that a person may give too."""
-    total = len(MANNERS) * len(CREATURES)
-    names = list(islice(suggestions("agent-1"), total))
-    assert len(set(names)) == total > 9000
+    """The choices of one agent are different, and each is a name that a person may give too."""
+    names = list(islice(suggestions("agent-1"), PAIRS_TRIED))
+    assert len(set(names)) == PAIRS_TRIED
+    assert len(MANNERS) * len(CREATURES) > 9000
     assert all(NAME.fullmatch(name) and len(set(name.split("-"))) == 2 for name in names)
 
 
-def test_names_never_run_out() -> None:
-    """After the last pair of words come numbers."""
-    total = len(MANNERS) * len(CREATURES)
-    assert list(islice(suggestions("agent-1"), total, total + 2)) == ["agent-2", "agent-3"]
+def test_a_free_name_is_near_however_many_are_taken() -> None:
+    """Fifty thousand agents find a name of their own, each after a few dozen tries at most."""
+    taken: set[str] = set()
+    for number in range(50_000):
+        choices = islice(suggestions(f"agent-{number}"), 80)
+        free = next((name for name in choices if name not in taken), None)
+        assert free is not None
+        taken.add(free)
+    assert all(NAME.fullmatch(name) for name in taken)
 
 
 def test_an_odd_id_has_a_name() -> None:

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_headspace.kernel import facts
+from claude_headspace.kernel.bounds import Bounds, cut
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Context, Envelope, Origin
 from claude_headspace.kernel.facts import Fact
 from claude_headspace.kernel.transcript import (
-    LARGEST_UNCUT,
-    LONGEST_SPEECH,
     LONGEST_STRING,
     Line,
     bounded,
@@ -708,30 +707,34 @@ def test_tokens_are_found_among_the_facts() -> None:
     assert measured_tokens((facts.AgentSpoke("Hi."),)) is None
 
 
+BOUNDS = Bounds()
+
 # --- what is kept -----------------------------------------------------------------------------------------------------
 
 
 def test_a_short_line_is_kept_as_it_is() -> None:
-    """Not a byte differs, but for the white space around it."""
+    """Not a byte differs."""
     raw = user("Fix it", unheardOf={"a": [1, 2]})
-    assert bounded(raw + b"\n") == raw
+    assert bounded(raw, BOUNDS) == raw
 
 
 def test_a_long_line_is_cut_but_not_what_was_said() -> None:
     """Contents of files go; the words of a turn stay, and so does everything that is short."""
     said = "word " * 20_000
     raw = assistant({"type": "text", "text": said}, contents="x" * 100_000, unheardOf=7)
-    kept = json.loads(bounded(raw))
+    kept = json.loads(bounded(raw, BOUNDS))
     assert kept["message"]["content"][0]["text"] == said
-    assert (len(kept["contents"]), kept["unheardOf"]) == (LONGEST_STRING, 7)
-    assert facts_of(bounded(raw)) == facts_of(raw)
+    assert kept["contents"] == cut("x" * 100_000, LONGEST_STRING)
+    assert kept["unheardOf"] == 7
+    assert facts_of(bounded(raw, BOUNDS)) == facts_of(raw)
 
 
 def test_even_words_have_an_end() -> None:
     """A line cannot fill the journal."""
-    raw = user("x" * (LONGEST_SPEECH * 2))
-    assert len(json.loads(bounded(raw))["message"]["content"]) == LONGEST_SPEECH
-    assert len(bounded(b'{"a":' * 100_000)) <= LARGEST_UNCUT
+    said = "x" * (BOUNDS.speech * 2)
+    assert json.loads(bounded(user(said), BOUNDS))["message"]["content"] == cut(said, BOUNDS.speech)
+    assert len(bounded(b'{"a":' * 100_000, BOUNDS)) <= BOUNDS.result + 100
+    assert len(bounded(user(["x" * 1_000] * 10_000), BOUNDS)) <= BOUNDS.speech * 2
 
 
 # --- anything else ----------------------------------------------------------------------------------------------------
@@ -760,7 +763,7 @@ BLOCKS = st.lists(
 def understood(raw: bytes) -> None:
     """Read a line in every way that there is."""
     read_line(raw)
-    bounded(raw)
+    bounded(raw, BOUNDS)
     event = decode(envelope("TranscriptLine", 1, raw, origin=Origin.TRANSCRIPT))
     Story().take(event)
 

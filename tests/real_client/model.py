@@ -109,6 +109,15 @@ def _texts(message: dict[str, Any]) -> Iterator[str]:
             yield block.get("text", "")
 
 
+def _results(body: dict[str, Any]) -> Iterator[str]:
+    """What tools gave back, in all messages of a request."""
+    for message in body.get("messages") or []:
+        content = message.get("content")
+        for block in content if isinstance(content, list) else []:
+            if block.get("type") == "tool_result":
+                yield json.dumps(block.get("content"), ensure_ascii=False)
+
+
 class ScriptedModel:
     """The server, in threads of its own."""
 
@@ -118,6 +127,8 @@ class ScriptedModel:
         """What the model was sent, request by request."""
         self.pauses: list[float] = []
         """From each answer to the next request: the client's own time, tools and hooks included."""
+        self.results: list[str] = []
+        """What tools gave back, as the model was told."""
         self._answered = 0.0
         self._gates: dict[str, threading.Event] = {}
         self._reached: dict[str, threading.Event] = {}
@@ -135,8 +146,9 @@ class ScriptedModel:
         self._server.shutdown()
         self._server.server_close()
 
-    def asked(self) -> None:
+    def asked(self, body: dict[str, Any]) -> None:
         """A request came in."""
+        self.results = list(_results(body))
         if self._answered:
             self.pauses.append(time.perf_counter() - self._answered)
 
@@ -223,7 +235,7 @@ class _Handler(BaseHTTPRequestHandler):
         model = self.server.model
         model.requests.append(body)
         chosen = choose(model.script, body)
-        model.asked()
+        model.asked(body)
         if chosen.held:
             model.hold(chosen.held)
         if chosen.status != 200:

@@ -218,6 +218,14 @@ class Run:
         else:
             self._let_it_come_to_rest()
 
+    def expect_result(self, words: str) -> None:
+        """The model has read this as what came of a tool."""
+        assert any(words in result for result in self.model.results), self.model.results
+
+    def expect_no_file(self, file: str) -> None:
+        """Nothing made this file in the project."""
+        assert not (self.home.project / file).exists(), f"{file} was made"
+
     def _rows(self, number: int, what: str) -> list[dict[str, Any]]:
         path = f"/api/agents/{self._history(number).agent_id}/{what}"
         found: list[dict[str, Any]] = self.house.daemon.get(path).json()

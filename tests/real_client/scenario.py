@@ -166,6 +166,16 @@ def hears(words: str) -> Step:
     return lambda run: run.expect_turn(words)
 
 
+def reads(words: str) -> Step:
+    """The model has read these words as what came of a tool."""
+    return lambda run: run.expect_result(words)
+
+
+def lacks(file: str) -> Step:
+    """There is no such file in the project: what would have made it did not run."""
+    return lambda run: run.expect_no_file(file)
+
+
 def on_old(*steps: Step) -> Step:
     """Only with the older version."""
     return lambda run: _all(run, steps) if run.version == OLD else None

@@ -16,9 +16,11 @@ from tests.real_client.scenario import (
     hears,
     kills,
     kills_daemon,
+    lacks,
     pauses,
     presses,
     reaches,
+    reads,
     releases,
     replies,
     runs,
@@ -502,6 +504,39 @@ DAEMON = [
     Scenario("http hooks", HELLO, GREETED, HELLO_DONE, transport="http"),
 ]
 
+RULES = [
+    Scenario(
+        "call denied by a rule",
+        {
+            "Set the key": [
+                reply(text("I write it."), bash("cd . && echo KEY=1 > .env")),
+                reply(text("I may not do that.")),
+            ]
+        },
+        [
+            *(starts(*FREE), shows("idle"), types("Set the key"), shows("working", "idle")),
+            *(lacks(".env"), reads("Headspace does not allow this: redirect writes"), reads("(rule protected-paths)")),
+        ],
+        End(
+            commands=["completed: Set the key"],
+            turns=[
+                "USER COMMAND: Set the key",
+                "AGENT PROGRESS: I write it.",
+                "AGENT COMPLETION: I may not do that.",
+            ],
+        ),
+    ),
+    Scenario(
+        "call that a rule asks about",
+        {"Stop it": [reply(bash("pkill -l")), reply(bash("killall --version")), reply(text("I stopped it."))]},
+        [
+            *(starts(*FREE), shows("idle"), types("Stop it"), shows("working", "waiting: permission")),
+            *(answers("Yes"), shows("working", "idle")),
+        ],
+        End(["completed: Stop it"], ["USER COMMAND: Stop it", "AGENT COMPLETION: I stopped it."]),
+    ),
+]
+
 UNHEARD = [
     "text turn",
     "ending question",
@@ -519,4 +554,4 @@ UNHEARD = [
 ]
 """What is also played while no daemon runs, and must be understood afterwards all the same."""
 
-SCENARIOS = [*TURNS, *PERMISSIONS, *INTERRUPTS, *QUESTIONS, *ANSWERS, *BACKGROUND, *SESSIONS, *DAEMON]
+SCENARIOS = [*TURNS, *PERMISSIONS, *INTERRUPTS, *QUESTIONS, *ANSWERS, *BACKGROUND, *SESSIONS, *DAEMON, *RULES]

@@ -184,6 +184,24 @@ def test_another_program_that_never_ends_is_not_felt(tmp_path: Path) -> None:
         assert daemon.verified()
 
 
+def test_rules_hold_without_the_database(tmp_path: Path) -> None:
+    """A call that may not be is denied at once, and afterwards the log says by which rule, as of any other."""
+    call = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "rm -rf /"}}
+    with running_daemon(tmp_path, patience_seconds=0.3) as daemon:
+        assert prompt(daemon, 0).json()["status"] == "ok"
+        with busy_database(daemon):
+            shim = {**daemon.credentials("ingest"), "X-Headspace-Reply": "hook"}
+            where = {"session_id": "one", "cwd": "/projects/one", "mark": 1}
+            reply = daemon.post("pre-tool-use", {**where, **call}, shim)
+            assert reply.json()["hookSpecificOutput"]["permissionDecision"] == "deny"
+            assert prompt(daemon, 2).json()["status"] == "spooled"
+        wait_until(lambda: all_taken(daemon), "the other program to be done")
+        assert marks(daemon) == [0, 1, 2]
+        [verdict] = [event["verdict"] for event in daemon.events() if event["verdict"]]
+        assert (verdict["ruling"], verdict["rule"], verdict.get("enforced", True)) == ("deny", "system-delete", True)
+        assert daemon.verified()
+
+
 def test_a_database_of_a_newer_headspace_is_left_alone(tmp_path: Path) -> None:
     """A daemon that does not know the schema says so, and does not touch the file."""
     with running_daemon(tmp_path) as daemon:

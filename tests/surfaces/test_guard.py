@@ -1,6 +1,7 @@
 """The door: no web page gets in, every endpoint asks for its own scope, and a refusal says what to do."""
 
 import asyncio
+import getpass
 import http.client
 import json
 import socket
@@ -13,9 +14,12 @@ from typing import Any
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from claude_headspace.surfaces.guard import Guard
+from claude_headspace.surfaces.guard import ACTOR, Guard
+from claude_headspace.surfaces.named_tokens import Holder
+from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.tokens import IMPLIED, Tokens, make_token
 from claude_headspace.surfaces.tokens import Scope as TokenScope
+from claude_headspace.testing import ManualClock
 from tests.support import LIMIT_SECONDS, Reply, RunningDaemon, environment, running_daemon
 
 SCOPES = ("ingest", "read", "act", "admin")
@@ -26,6 +30,8 @@ HOOK = b'{"session_id": "guarded", "cwd": "/projects/guarded"}'
 
 SECRET = b"a secret"
 Headers = list[tuple[bytes, bytes]]
+NAMED = (b"authorization", b"Bearer hs_named_ann")
+ANN = Holder("ann", frozenset({TokenScope.READ}))
 
 
 async def door_opened(_scope: Scope, _receive: Receive, send: Send) -> None:
@@ -43,9 +49,16 @@ def knock(
     client: tuple[str, int] | None = ("127.0.0.1", 50_000),
     allowed: tuple[str, ...] = (),
     open_ingest: bool = True,
+    named: Holder | None = None,
+    seen: list[object] | None = None,
 ) -> list[Message]:
-    """What the guard sends to whoever knocks like this."""
-    guard = Guard(door_opened, Tokens(SECRET), frozenset(allowed), open_ingest=open_ingest)
+    """What the guard sends to whoever knocks like this; `seen` is told who came in."""
+
+    async def find(token: bytes) -> Holder | None:
+        return named if token == NAMED[1].removeprefix(b"Bearer ") else None
+
+    nobody = SignIns(SECRET, ManualClock())
+    guard = Guard(door_opened, Tokens(SECRET), nobody, frozenset(allowed), open_ingest=open_ingest, named=find)
     scope: Scope = {"type": kind, "method": method, "path": path, "headers": headers or [], "client": client}
     if kind == "websocket":
         del scope["method"]
@@ -58,6 +71,8 @@ def knock(
         sent.append(message)
 
     asyncio.run(guard(scope, receive, send))
+    if seen is not None:
+        seen.append(scope.get(ACTOR))
     return sent
 
 
@@ -208,6 +223,26 @@ def test_hooks_from_another_machine_need_a_token(client: tuple[str, int]) -> Non
     """Only this machine may tell events without a token."""
     assert status(knock("POST", "/hook/stop", [OURS, JSON], client=client)) == 401
     assert status(knock("POST", "/hook/stop", [OURS, JSON, bearer("ingest")], client=client)) == 200
+
+
+@pytest.mark.parametrize("path", ["/health", "/hook/status"])
+def test_how_it_is_doing_is_as_open_as_ingestion(path: str) -> None:
+    """Anybody may ask, unless events need a token: then any token that tells or reads is good."""
+    assert status(knock("GET", path, [OURS])) == 200
+    assert status(knock("GET", path, [OURS], open_ingest=False)) == 401
+    for scope in ("ingest", "read", "act", "admin"):
+        assert status(knock("GET", path, [OURS, bearer(scope)], open_ingest=False)) == 200
+    assert status(knock("GET", "/openapi.json", [OURS], open_ingest=False)) == 200
+
+
+def test_a_named_token_says_who_acts() -> None:
+    """It opens what its scopes allow, and its name is known to whatever it opens."""
+    seen: list[object] = []
+    assert status(knock("GET", "/api/agents", [OURS, NAMED], named=ANN, seen=seen)) == 200
+    assert status(knock("POST", "/api/agents/x/rename", [OURS, JSON, NAMED], named=ANN)) == 403
+    assert status(knock("GET", "/api/agents", [OURS, (b"authorization", b"Bearer other")], named=ANN)) == 403
+    assert status(knock("GET", "/api/agents", [OURS, bearer("read")], named=ANN, seen=seen)) == 200
+    assert seen == ["ann", getpass.getuser()]
 
 
 def test_ingest_can_be_closed() -> None:
@@ -386,7 +421,9 @@ def test_a_websocket_is_not_opened(daemon: RunningDaemon) -> None:
         for path in (b"/", b"/api/events/stream", b"/hook/stop"):
             for origin in (b"", b"Origin: https://evil.example\r\n"):
                 answer = first_line(daemon, upgrade % (path, origin))
-                assert answer.split(b" ")[1] in {b"401", b"403", b"404", b"405"}, answer
+                # Where the page is, the wish to upgrade is ignored: the answer is the page, or why there is none.
+                page = {b"200", b"503"} if path == b"/" and not origin else set()
+                assert answer.split(b" ")[1] in {b"401", b"403", b"404", b"405"} | page, answer
 
 
 def first_line(daemon: RunningDaemon, request: bytes) -> bytes:

@@ -175,6 +175,7 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     agent = daemon.agent(reply.json()["agent_id"])
     for part in ("tool", "command", "waits", "subagents", "background_tasks", "todo", "evidence", "session", "model"):
         assert agent[part], f"the example agent has no {part}"
+    _measure(daemon, agent["id"])
     held = {**daemon.credentials("ingest"), "X-Headspace-Reply": "hook"}
     asked = {"session_id": "described", "cwd": "/projects/described", **ask}
     threading.Thread(target=daemon.post, args=("permission-request", asked, held), daemon=True).start()
@@ -183,8 +184,11 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     past.parent.mkdir(parents=True)
     said = {"type": "user", "sessionId": "past", "uuid": "1", "message": {"role": "user", "content": "Hello."}}
     past.write_text(json.dumps({**said, "cwd": "/projects/past", "timestamp": "2026-01-01T00:00:00.000Z"}) + "\n")
+    made = daemon.send("POST", "/api/admin/tokens", {"name": "described", "scopes": ["read"]}, scope="admin")
+    assert made.status == 200
     return {
         "agent": agent["id"],
+        "token": "described",
         "command": agent["command"]["id"],
         "wait": agent["waits"][0]["id"],
         "event": "notification",
@@ -192,9 +196,29 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     }
 
 
+def _measure(daemon: RunningDaemon, agent_id: str) -> None:
+    """Let the agent's transcript tell how full its context is."""
+    path = daemon.home / ".claude/projects/-projects-described/described.jsonl"
+    path.parent.mkdir(parents=True)
+    message = {"role": "assistant", "model": "opus", "usage": {"input_tokens": 50_000}, "content": "I look at it."}
+    line = {
+        "type": "assistant",
+        "sessionId": "described",
+        "uuid": "2",
+        "cwd": "/projects/described",
+        "message": message,
+    }
+    path.write_text(json.dumps({**line, "timestamp": "2026-01-01T00:00:00.000Z"}) + "\n")
+    wait_until(lambda: daemon.get(f"/api/agents/{agent_id}/usage").json(), "a measurement")
+
+
 def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: Schema, filled: dict[str, str]) -> None:
     """Each endpoint's answer has the fields and types of its schema, no more and no less."""
+    first, *lines, _end = daemon.get(f"/api/agents/{filled['agent']}/export").body.decode().splitlines()
     bodies: dict[tuple[str, str], Any] = {
+        ("POST", "/api/admin/import/log"): {"header": first, "lines": lines},
+        ("POST", "/api/admin/tokens"): {"name": "another", "scopes": ["ingest", "act"], "owner": "Ann"},
+        ("POST", "/api/admin/db/prune"): {"days": 30},
         ("POST", "/hook/{event}"): {"session_id": "described"},
         ("POST", "/api/agents/{agent}/rename"): {"name": "described"},
         ("POST", "/api/waits/{wait}/answer"): {"answers": {"Which?": "A"}},
@@ -218,17 +242,20 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
 
 def test_every_parameter_is_understood(daemon: RunningDaemon, description: Schema, filled: dict[str, str]) -> None:
     """A value of the described type is taken, and one of another type is refused in the described shape."""
-    good = {"integer": "1", "boolean": "true", "string": filled["agent"]}
+    good = {"integer": "1", "boolean": "true", "string": filled["agent"], "date": "2026-01-31"}
+    moments = {"at": "2099-01-01T00:00:00Z", "since": "2h", "until": "14:30", "before": "1-0-0"}
     for (method, path), operation in operations(description).items():
         for parameter in operation["parameters"]:
             if parameter["in"] != "query" or path.endswith("/stream"):
                 continue
             schema = parameter["schema"]
-            values = schema.get("enum") or [good[schema["type"]]]
+            usual = good[schema.get("format") or schema["type"]]
+            meant = moments.get(parameter["name"], usual) if schema["type"] == "string" else usual
+            values = schema.get("enum") or [meant]
             for value in values:
                 reply = daemon.send(method, f"{path.format(**filled)}?{parameter['name']}={value}", scope="read")
                 assert reply.status == 200, (path, parameter, reply.body)
-            if schema["type"] != "string" or "enum" in schema:
+            if schema["type"] != "string" or "enum" in schema or parameter["name"] in moments:
                 reply = daemon.send(method, f"{path.format(**filled)}?{parameter['name']}=nonsense", scope="read")
                 assert reply.status == 400
                 assert fits(reply.json(), {"$ref": "#/components/schemas/Error"}, description)

@@ -27,7 +27,7 @@ EVERYTHING = Wanted()
 class Kept(MemoryJournal):
     """A journal of which old announcements can be thrown away, as retention does."""
 
-    def prune(self, before: int) -> None:
+    def forget_before(self, before: int) -> None:
         """Forget the announcements before a number."""
         self._stream = [message for message in self._stream if message.seq >= before]
 
@@ -228,7 +228,7 @@ def test_what_is_no_longer_kept_is_a_gap() -> None:
     async def play(station: Station) -> None:
         await station.tell(30)
         everything = station.announced()
-        station.journal.prune(everything[20])
+        station.journal.forget_before(everything[20])
         listener = await Listener(station.restarted(), after=everything[3]).begin()
         block = await listener.block()
         assert block.startswith(f"id: {everything[20] - 1}\nevent: gap\n")
@@ -244,7 +244,7 @@ def test_when_nothing_is_kept_that_is_a_gap_too() -> None:
     async def play(station: Station) -> None:
         await station.tell(5)
         everything = station.announced()
-        station.journal.prune(everything[-1] + 1)
+        station.journal.forget_before(everything[-1] + 1)
         late = await Listener(station.restarted(), after=everything[1]).begin()
         assert "event: gap" in await late.block()
         up_to_date = await Listener(station.restarted(0.01), after=everything[-1]).begin()

@@ -1,9 +1,9 @@
 """Hooks over HTTP: `POST /hook/{event}` for every event of Claude Code, and for those that nobody knows yet.
 
-The body is kept as it came. Only what says whose event it is must have the right type, because a wrong guess there
-would mix up agents; everything else is the decoder's business. The shim adds what a payload cannot know: in
-`X-Headspace-…` headers, or as the notes of a file in the spool. Nobody sends its events a second time, so what is
-broken in their text is repaired.
+The body is kept as it came, but for secrets and what is too long (`keeping`). Only what says whose event it is must
+have the right type, because a wrong guess there would mix up agents; everything else is the decoder's business. The
+shim adds what a payload cannot know: in `X-Headspace-…` headers, or as the notes of a file in the spool. Nobody sends
+its events a second time, so what is broken in their text is repaired.
 """
 
 import re
@@ -17,7 +17,9 @@ import msgspec
 from msgspec import Meta
 
 from claude_headspace.errors import BadRequest
+from claude_headspace.inputs.keeping import Keeper
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.wire import HOOKS
 from claude_headspace.ports import Clock
 
@@ -141,12 +143,14 @@ class HookReceiver:
         surroundings: Surroundings,
         relatives: Relatives | None = None,
         told_at: Callable[[Micros], Micros] = lambda at: at,
+        keep: Keeper | None = None,
     ) -> None:
         self._host = host
         self._told_at = told_at
         self._clock = clock
         self._surroundings = surroundings
         self._relatives = relatives
+        self._keep = keep or Keeper()
 
     async def seal(
         self, path: str, body: bytes, headers: Iterable[tuple[bytes, bytes]], *, trusted: bool = False
@@ -156,8 +160,12 @@ class HookReceiver:
         return await self._seal(event_name(path), body, told, lenient=trusted)
 
     async def seal_told(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Envelope:
-        """An envelope around what lay in the spool."""
-        return await self._seal(event_name(event), payload, notes, lenient=True)
+        """An envelope around what lay in the spool; a call that was judged before brings its verdict."""
+        envelope = await self._seal(event_name(event), payload, notes, lenient=True)
+        if (verdict := _verdict(notes.get(b"verdict"))) is None:
+            return envelope
+        context = msgspec.structs.replace(envelope.context, verdict=verdict)
+        return msgspec.structs.replace(envelope, context=context)
 
     async def _seal(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Envelope:
         received_at = self._clock()
@@ -175,7 +183,7 @@ class HookReceiver:
             host=self._host,
             fired_at=self._fired_at(told.get(b"fired-at"), received_at),
             received_at=received_at,
-            payload=kept,
+            payload=self._keep.hook(kept),
             context=await self._with_relatives(context),
             delivery_id=_delivery(told.get(b"delivery-id")) or envelope_id,
         )
@@ -220,6 +228,13 @@ def _delivery(told: bytes | None) -> str | None:
             "Send a UUID as X-Headspace-Delivery-Id.",
         )
     return _text(told)
+
+
+def _verdict(told: bytes | None) -> Verdict | None:
+    try:
+        return msgspec.json.decode(told, type=Verdict) if told else None
+    except msgspec.DecodeError:
+        return None
 
 
 def _text(told: bytes | None) -> str | None:

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from claude_headspace.inputs.keeping import Keeper
 from claude_headspace.inputs.receiver import Surroundings, new_id
 from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
-from claude_headspace.kernel.transcript import LINE, Line, bounded
+from claude_headspace.kernel.transcript import LINE, Line
 from claude_headspace.ports import Clock
 
 
@@ -19,11 +20,13 @@ class Sealer:
         clock: Clock,
         surroundings: Surroundings,
         client_of: Callable[[str], Context | None] = lambda _session: None,
+        keep: Keeper | None = None,
     ) -> None:
         self._host = host
         self._clock = clock
         self._surroundings = surroundings
         self._client_of = client_of
+        self._keep = keep or Keeper()
 
     async def line(self, at: Micros, raw: bytes, line: Line) -> Envelope:
         """An envelope around a line, with the client that has the session open."""
@@ -33,7 +36,7 @@ class Sealer:
             LINE,
             Origin.TRANSCRIPT,
             at,
-            bounded(raw),
+            self._keep.line(raw),
             msgspec.structs.replace(process, project_root=around.project_root, branch=around.branch),
             f"transcript:{line.key}",
         )

@@ -2,7 +2,9 @@
 
 Rules
 - A hook waits for the commit, but not longer than its patience: then its event is put into the spool, and the answer
-  says so. Nothing is decided for it, as if nobody had been there.
+  says so.
+- Rules hold without the journal. A call is judged before it goes to the spool, and its verdict goes with it: what the
+  client was answered is never decided a second time.
 - The event has a delivery id: should the commit come after all, the copy from the spool counts no second time.
 - What comes while the daemon stops waits there for its next start.
 - As long as events wait there, those that come after them go there too. So they are taken in their order, and only the
@@ -20,18 +22,26 @@ from claude_headspace.troubles import Troubles
 
 Outcome = TypeVar("Outcome")
 
+Judge = Callable[[Envelope], Awaitable[Envelope]]
+"""Puts the verdict on a call into its envelope, with what is known without the journal."""
+
 
 class Shelter(Generic[Outcome]):
     """Between the hooks and the journal."""
 
-    def __init__(self, spool: Spool, patience_seconds: float, troubles: Troubles) -> None:
+    def __init__(self, spool: Spool, patience_seconds: float, troubles: Troubles, judge: Judge) -> None:
         self._spool = spool
         self._patience = patience_seconds
         self._troubles = troubles
+        self._judge = judge
         self._waiting: set[str] = set()
 
-    async def take(self, envelope: Envelope, hear: Callable[[Envelope], Awaitable[Outcome]]) -> Outcome | None:
-        """What came of an event that is handed in; None when it waits in the spool."""
+    async def take(
+        self, envelope: Envelope, hear: Callable[[Envelope], Awaitable[Outcome]], *, asked: bool = False
+    ) -> Outcome | Envelope:
+        """What came of an event that is handed in; when it waits in the spool, the event itself, with the verdict that
+        was asked for.
+        """
         if not self._waiting:
             try:
                 async with asyncio.timeout(self._patience):
@@ -41,8 +51,10 @@ class Shelter(Generic[Outcome]):
             except JournalUnavailable as error:
                 if error.code != STOPPING:
                     self._troubles.begin(error.message)
+        if asked:
+            envelope = await self._judge(envelope)
         await self._put(envelope)
-        return None
+        return envelope
 
     async def _put(self, envelope: Envelope) -> None:
         delivery_id = envelope.delivery_id or ""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import structlog
 
+from claude_headspace.inputs.keeping import Keeper
 from claude_headspace.inputs.known import KnownAgents
 from claude_headspace.inputs.processes import Kinship, ProcessWatch
 from claude_headspace.inputs.receiver import Surroundings
@@ -37,13 +38,14 @@ class Sources:
         journal: Journal,
         submit: Submit,
         surroundings: Surroundings,
+        keep: Keeper | None = None,
     ) -> None:
         self._submit = submit
         self._journal = journal
         self.known = KnownAgents(host)
         self.kinship = Kinship()
         self.registry = RegistryWatch(host, clock, config_dirs, self.known, self._hand_in, surroundings, self.kinship)
-        self.sealer = Sealer(host, clock, surroundings, self.registry.client_of)
+        self.sealer = Sealer(host, clock, surroundings, self.registry.client_of, keep)
         self.transcripts = TranscriptTailer(
             host,
             clock,

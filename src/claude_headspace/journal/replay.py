@@ -1,39 +1,38 @@
 """From the log back to the projections. Uses `evolve` alone, so a replay can never notify or act again."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import RowMapping, Table
 
 from claude_headspace.journal.rows import Projection, Row, storable
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.birth import born, claims
-from claude_headspace.kernel.correlate import Strategy
-from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.effort.advance import Ledger
 from claude_headspace.kernel.effort.nouns import EffortChange
-from claude_headspace.kernel.evolve import evolve
-from claude_headspace.ports import UNDERSTANDING_FAILED, Difference, StoredEvent
+from claude_headspace.kernel.retell import retell
+from claude_headspace.kernel.snapshot import Snapshot
+from claude_headspace.ports import Difference, StoredEvent
 
 
-def project(events: Iterable[StoredEvent]) -> tuple[Projection, int]:
-    """Everything that follows from a log, and how many events it has."""
+def project(
+    events: Iterable[StoredEvent],
+    find: Callable[[list[tuple[Document, str]]], None],
+    snapshots: Iterable[Snapshot] = (),
+) -> tuple[Projection, int]:
+    """Everything that follows from a log, and how many events it has; what can be found is handed on to `find`."""
     projection, agents, efforts, count = Projection(), dict[str, Agent](), Ledger(), 0
+    for snapshot in snapshots:
+        agents[snapshot.agent.id] = snapshot.agent
+        projection.begin(snapshot)
     for stored in events:
         count += 1
-        if stored.strategy is Strategy.NOBODY:
-            continue
-        if stored.strategy is Strategy.EFFORT:
-            _take_effort(projection, efforts.read(stored.envelope, decode(stored.envelope), None))
-            continue
-        if stored.anomaly is not None and stored.anomaly.startswith(UNDERSTANDING_FAILED):
-            continue
-        event = decode(stored.envelope)
-        agent = agents.get(stored.agent_id) or born(stored.agent_id, stored.envelope, event)
-        change = evolve(agent, event)
-        agents[stored.agent_id] = change.agent
-        projection.take(stored.seq, change, claims(agent, stored.envelope, event))
-        _take_effort(projection, efforts.read(stored.envelope, event, change.agent))
+        retold = retell(agents.get(stored.agent_id), stored.agent_id, stored.envelope, stored.strategy, stored.anomaly)
+        if retold is not None:
+            agents[stored.agent_id] = retold.change.agent
+            projection.take(stored.seq, retold.change, retold.claims)
+            find(documents(stored.seq, stored.envelope, retold.change))
+        _take_effort(projection, efforts.read(stored.envelope, retold.change.agent if retold else None))
     projection.rows(_nobody)
     return projection, count
 

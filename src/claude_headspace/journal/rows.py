@@ -10,11 +10,12 @@ from claude_headspace.journal import schema
 from claude_headspace.journal.efforts import rows_of
 from claude_headspace.kernel import KERNEL_VERSION
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
-from claude_headspace.kernel.correlate import Identity, Strategy
+from claude_headspace.kernel.correlate import Identity, Strategy, is_free
 from claude_headspace.kernel.effort.nouns import Effort, EffortChange
 from claude_headspace.kernel.envelope import Context, Envelope, Origin
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
 from claude_headspace.kernel.react import Publish
+from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.kernel.state_machine import Actor, Intent
 from claude_headspace.ports import Record, StateRow, StoredEvent, StreamMessage
 
@@ -27,6 +28,7 @@ _command = msgspec.json.Decoder(Command).decode
 _session = msgspec.json.Decoder(Session).decode
 _wait = msgspec.json.Decoder(Wait).decode
 _context = msgspec.json.Decoder(Context).decode
+_snapshot = msgspec.json.Decoder(Snapshot).decode
 
 
 def storable(value: Value) -> Value:
@@ -112,12 +114,28 @@ def roster_row(agent: Agent) -> Row:
         "project_id": agent.project.id,
         "state": agent.state.value,
         "ended_at": agent.ended_at,
+        "free": int(is_free(agent)),
     }
 
 
 def agent_of(body: str) -> Agent:
     """The agent of a row's body."""
     return _agent(body)
+
+
+def snapshot_row(snapshot: Snapshot) -> Row:
+    """A snapshot, whole, as JSON."""
+    return {
+        "agent_id": snapshot.agent.id,
+        "seq": snapshot.seq,
+        "at": snapshot.at,
+        "body": _encode(snapshot).decode(),
+    }
+
+
+def snapshot_of(body: str) -> Snapshot:
+    """The snapshot of a row's body."""
+    return _snapshot(body)
 
 
 def command_of(body: str) -> Command:
@@ -216,6 +234,17 @@ class Projection:
         self.agents: dict[str, Agent] = {}
         self.efforts: dict[str, Effort] = {}
         self.patches: list[TurnPatch] = []
+
+    def begin(self, snapshot: Snapshot) -> None:
+        """Begin an agent where its log begins."""
+        tables, agent = self.tables, snapshot.agent
+        self.agents[agent.id] = agent
+        for identity in snapshot.identities:
+            tables[schema.identities][identity.kind, identity.key] = identity_row(identity, agent.id)
+        tables[schema.sessions].update({key: _session_row(each) for key, each in snapshot.sessions.items()})
+        tables[schema.commands].update({key: _command_row(each) for key, each in snapshot.commands.items()})
+        tables[schema.turns].update({key: _turn_row(each) for key, each in snapshot.turns.items()})
+        tables[schema.waits].update({key: _wait_row(each) for key, each in snapshot.waits.items()})
 
     def take(self, seq: int, change: Change, claims: Iterable[Identity]) -> None:
         """Add what one event changed."""

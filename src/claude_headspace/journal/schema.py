@@ -1,8 +1,9 @@
 """The tables. One metadata for SQLite and PostgreSQL; Alembic's history makes exactly these.
 
 `events` is the log and never changes. `stream` is what was announced, kept so that it can be replayed word for word.
-`positions` is how far files were read. All other tables are projections: they follow from `events` and can be made anew
-at any time. Moments are microseconds since 1970; payloads and bodies are JSON texts, never parsed by the database.
+`positions` is how far files were read, `tokens` who may come in, `snapshots` where a pruned log begins. All other
+tables are projections: they follow from `snapshots` and `events` and can be made anew at any time. Moments are
+microseconds since 1970; payloads and bodies are JSON texts, never parsed by the database.
 """
 
 from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, SmallInteger, Table, Text
@@ -91,8 +92,9 @@ roster = Table(
     Column("project_id", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("ended_at", Moment),
+    Column("free", SmallInteger, nullable=False, server_default="1"),
 )
-"""What agents are looked up by; written when that changes."""
+"""What agents are looked up by; written when that changes. `free`: a new session may be taken for it."""
 Index(None, roster.c.project_id, roster.c.ended_at)
 Index(None, roster.c.name)
 Index(None, roster.c.ended_at)
@@ -218,6 +220,47 @@ messages = Table(
     Column("session_id", Text),
 )
 Index(None, messages.c.effort_id, messages.c.at)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("id", Sequence, primary_key=True, autoincrement=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("agent_id", Text, nullable=False),
+    Column("project_id", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("tool", Text),
+    Column("at", Moment, nullable=False),
+    Column("command_id", Text),
+    Column("turn_id", Text),
+)
+"""What can be found. Its words are in `words`, which every engine makes in its own way (`journal.words`)."""
+
+snapshots = Table(
+    "snapshots",
+    metadata,
+    Column("agent_id", Text, primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("body", Text, nullable=False),
+)
+"""Where the replay of an agent begins whose older events were pruned."""
+snapshots.info["replaced"] = True
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("digest", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment),
+    Column("last_used_at", Moment),
+)
+"""Who may come in, beside the tokens that each home makes for itself. Of a token only its hash is kept."""
+Index(None, tokens.c.digest, unique=True)
 
 PROJECTIONS = (
     agents,

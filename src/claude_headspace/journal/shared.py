@@ -65,7 +65,7 @@ class SharedTransaction(SqlTransaction):
         dialects.lock_projects(self.connection, projects)
         table = schema.roster.c
         recent = or_(table.ended_at.is_(None), table.ended_at >= since)
-        query = select(table.id).where(table.project_id.in_(projects), recent)
+        query = select(table.id).where(table.project_id.in_(projects), recent, table.free == 1)
         return [row.id for row in self.connection.execute(query)]
 
     def _hold_agents(self, ids: Collection[str]) -> None:

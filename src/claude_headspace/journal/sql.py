@@ -10,17 +10,21 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 
 from sqlalchemy import Connection, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.journal import dialects, replay, rows, schema
+from claude_headspace.journal import dialects, replay, rows, schema, search
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
 from claude_headspace.journal.migrate import upgrade
-from claude_headspace.journal.reader import SqlReader, event_query
+from claude_headspace.journal.pruning import Pruning, all_snapshots
+from claude_headspace.journal.reader import event_query
+from claude_headspace.journal.search import Searching
 from claude_headspace.journal.shared import SharedTransaction
+from claude_headspace.journal.token_keeping import TokenKeeping
 from claude_headspace.journal.transaction import SqlTransaction, write_projection
 from claude_headspace.journal.trouble import translated
 from claude_headspace.ports import Difference, Position, Result, StoredEvent
@@ -32,7 +36,7 @@ QUICK_SECONDS = 0.004
 """A commit that is quicker than this is not worth a change of threads, which costs as much under load."""
 
 
-class SqlJournal(SqlReader):
+class SqlJournal(Searching, Pruning, TokenKeeping):
     """What is remembered, in a database."""
 
     def __init__(self, url: str) -> None:
@@ -168,7 +172,10 @@ class SqlJournal(SqlReader):
     def verify(self) -> Iterator[Difference]:
         """Replay the log and compare it with the projections."""
         with translated(self._dialect), self._snapshot() as connection:
-            projection, _ = replay.project(_all_events(connection))
+            with search.expectation(connection) as findable:
+                projection, _ = replay.project(_all_events(connection), findable.take, all_snapshots(connection))
+                findable.finish()
+                yield from search.differences(connection)
             for table, expected in projection.tables.items():
                 yield from replay.compare(table, expected, connection.execute(select(table)).mappings().all())
 
@@ -176,7 +183,12 @@ class SqlJournal(SqlReader):
         """Make the projections anew from the log."""
         with self.transaction() as batch:
             batch.be_alone()
-            projection, count = replay.project(_all_events(batch.connection))
+            search.clear(batch.connection)
+            findable = search.Gathering(partial(search.index, batch.connection))
+            projection, count = replay.project(
+                _all_events(batch.connection), findable.take, all_snapshots(batch.connection)
+            )
+            findable.finish()
             for table in schema.PROJECTIONS:
                 batch.connection.execute(table.delete())
             write_projection(batch.connection, projection)

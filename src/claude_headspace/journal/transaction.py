@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from claude_headspace.journal import rows, schema
+from claude_headspace.journal import rows, schema, search
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
 from claude_headspace.journal.efforts import EffortLookups
@@ -15,7 +15,9 @@ from claude_headspace.journal.reader import COUNTER, LISTED
 from claude_headspace.journal.rows import Projection, Row
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
+from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.ports import Delivered, Record, StreamMessage, Touched
 
 CHUNK = 400
@@ -95,11 +97,11 @@ class SqlTransaction(EffortLookups):
                 found[row.id] = rows.agent_of(row.body)
         return found
 
-    def in_project(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
-        """The agents of a project that live, or ended after that moment; the most recently active first."""
+    def unclaimed(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
+        """The agents of a project that a new session may be taken for, if they did not end before; newest first."""
         table = schema.roster.c
         recent = table.ended_at.is_(None) | (table.ended_at >= not_ended_before)
-        query = LISTED.where(table.project_id == project_id, recent)
+        query = LISTED.where(table.project_id == project_id, recent, table.free == 1)
         found = [rows.agent_of(row.body) for row in self.connection.execute(query)]
         return sorted(found, key=lambda agent: agent.last_active_at, reverse=True)
 
@@ -109,15 +111,30 @@ class SqlTransaction(EffortLookups):
         query = select(table.name).where(table.name.in_(names), table.ended_at.is_(None))
         return {row.name for row in self.connection.execute(query)}
 
+    def known(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
+        """Which of these events of an agent are here already."""
+        table = schema.events.c
+        query = select(table.id).where(table.agent_id == agent_id)
+        return {
+            row.id for some in chunks(event_ids) for row in self.connection.execute(query.where(table.id.in_(some)))
+        }
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Begin an agent where its pruned log begins elsewhere."""
+        bulk(self.connection, schema.snapshots, [rows.snapshot_row(snapshot)])
+        self.projection.begin(snapshot)
+
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
         """Append the events with all that came of them; the sequence numbers are taken last."""
         seq = self._take_numbers(sum(1 + len(record.publish) for record in records))
         events: list[Row] = []
         messages: list[StreamMessage] = []
+        findable: list[tuple[Document, str]] = []
         for record in records:
             events.append(rows.event_row(seq, record))
             if record.change is not None:
                 self.projection.take(seq, record.change, record.claims)
+                findable += documents(seq, record.envelope, record.change)
             for change in record.efforts:
                 self.projection.take_effort(change)
             for publish in record.publish:
@@ -127,6 +144,7 @@ class SqlTransaction(EffortLookups):
         bulk(self.connection, schema.events, events)
         bulk(self.connection, schema.stream, [rows.stream_row(message) for message in messages])
         write_projection(self.connection, self.projection, self._before)
+        search.index(self.connection, findable)
         return messages
 
     def _before(self, agent_id: str) -> Agent | None:

@@ -266,6 +266,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     parent_id: str | None = None
     role: str | None = None
     mode: str = "interactive"
+    imported_from: str | None = None
+    """The host whose journal the agent's log was brought in from."""
     # what it is
     state: AgentState = AgentState.STARTING
     waiting_for: str | None = None

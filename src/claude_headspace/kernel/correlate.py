@@ -164,10 +164,15 @@ def _may_go_on(agent: Agent, envelope: Envelope) -> bool:
 
 
 def is_unclaimed(agent: Agent, now: Micros) -> bool:
-    """Whether a new session in the same directory may be taken for this agent. A child was somebody's errand."""
+    """Whether a new session in the same directory may be taken for this agent, at this moment."""
+    return is_free(agent) and (agent.ended_at is None or 0 <= now - agent.ended_at <= CLAIMABLE_AFTER_END)
+
+
+def is_free(agent: Agent) -> bool:
+    """Whether nobody else has a claim to an agent: it is over, or rests without a client. A child was an errand."""
     if agent.parent_id is not None:
         return False
-    if agent.ended_at is not None:
-        return 0 <= now - agent.ended_at <= CLAIMABLE_AFTER_END
     has_client = agent.pid is not None or agent.tmux_pane is not None
-    return not has_client and agent.state not in (AgentState.WORKING, AgentState.WAITING)
+    return agent.ended_at is not None or (
+        not has_client and agent.state not in (AgentState.WORKING, AgentState.WAITING)
+    )

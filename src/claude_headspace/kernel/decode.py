@@ -22,6 +22,7 @@ from claude_headspace.kernel.reading import (
     ask_of,
     digest,
     one_line,
+    short,
     summary_of,
     task_that_came_back,
     tolerant,
@@ -78,10 +79,10 @@ def _meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
         session_id=shape.session_id,
         cwd=shape.cwd or shape.working_directory,
         transcript_path=shape.transcript_path,
-        prompt_id=shape.prompt_id,
-        permission_mode=shape.permission_mode,
-        subagent_id=shape.agent_id,
-        subagent_type=shape.agent_type,
+        prompt_id=short(shape.prompt_id),
+        permission_mode=short(shape.permission_mode),
+        subagent_id=short(shape.agent_id),
+        subagent_type=short(shape.agent_type),
     )
 
 
@@ -101,12 +102,10 @@ def _bare_meta(envelope: Envelope) -> Meta:
 
 def _permission_asked(shape: wire.WirePermissionRequest) -> Fact:
     body = tolerant(shape.tool_input, wire.WireToolInput)[0]
-    summary = summary_of(body)
-    ask = ask_of(shape.tool_name, body) or Ask(
-        "permission", f"{shape.tool_name}: {summary}" if summary else shape.tool_name
-    )
+    summary, tool = summary_of(body), short(shape.tool_name)
+    ask = ask_of(tool, body) or Ask("permission", f"{tool}: {summary}" if summary else tool)
     suggestions = msgspec.json.encode(shape.permission_suggestions).decode() if shape.permission_suggestions else ""
-    return facts.PermissionAsked(shape.tool_name, digest(shape.tool_input), summary, ask, suggestions)
+    return facts.PermissionAsked(tool, digest(shape.tool_input), summary, ask, suggestions)
 
 
 def _tool_finished(shape: wire.WirePostToolUse) -> Fact:
@@ -114,27 +113,31 @@ def _tool_finished(shape: wire.WirePostToolUse) -> Fact:
     body = tolerant(shape.tool_input, wire.WireToolInput)[0]
     background = None
     if response.background_task_id:
-        background = facts.Task(id=response.background_task_id, kind="shell", description=summary_of(body))
+        background = facts.Task(id=short(response.background_task_id), kind="shell", description=summary_of(body))
     return facts.ToolFinished(
-        shape.tool_use_id,
-        shape.tool_name,
+        short(shape.tool_use_id),
+        short(shape.tool_name),
         digest(shape.tool_input),
         answer_of(response.answers or body.answers),
         background,
-        response.agent_id if response.status == "async_launched" else None,
+        short(response.agent_id) if response.status == "async_launched" else None,
     )
 
 
 def _tool_failed(shape: wire.WirePostToolUseFailure) -> Fact:
-    return facts.ToolFailed(shape.tool_use_id, shape.tool_name, digest(shape.tool_input), one_line(shape.error))
+    return facts.ToolFailed(
+        short(shape.tool_use_id), short(shape.tool_name), digest(shape.tool_input), one_line(shape.error)
+    )
 
 
 def _tool_refused(shape: wire.WirePermissionDenied) -> Fact:
-    return facts.ToolRefused(shape.tool_use_id, shape.tool_name, digest(shape.tool_input), one_line(shape.reason))
+    return facts.ToolRefused(
+        short(shape.tool_use_id), short(shape.tool_name), digest(shape.tool_input), one_line(shape.reason)
+    )
 
 
 def _step_finished(shape: wire.WirePostToolBatch) -> Fact:
-    return facts.StepFinished(tuple(call.tool_use_id for call in shape.tool_calls if call.tool_use_id))
+    return facts.StepFinished(tuple(short(call.tool_use_id) for call in shape.tool_calls if call.tool_use_id))
 
 
 # --- turns ------------------------------------------------------------------------------------------------------------
@@ -151,10 +154,10 @@ def _stopped(shape: wire.WireStop) -> Fact:
         shape.last_assistant_message,
         tuple(
             facts.Task(
-                id=task.id,
-                kind=task.type,
+                id=short(task.id),
+                kind=short(task.type),
                 description=one_line(task.command or task.description or ""),
-                subagent_type=task.agent_type or "",
+                subagent_type=short(task.agent_type or ""),
             )
             for task in shape.background_tasks
             if task.id and task.status == "running"
@@ -163,7 +166,7 @@ def _stopped(shape: wire.WireStop) -> Fact:
 
 
 def _failed(shape: wire.WireStopFailure) -> Fact:
-    return facts.TurnFailed(shape.error, shape.last_assistant_message or "")
+    return facts.TurnFailed(short(shape.error), shape.last_assistant_message or "")
 
 
 def _notification(shape: wire.WireNotification) -> Fact:
@@ -173,11 +176,13 @@ def _notification(shape: wire.WireNotification) -> Fact:
 
 def _elicitation(shape: wire.WireElicitation) -> Fact:
     name = shape.elicitation_id or shape.mcp_server_name or ""
-    return facts.ElicitationAsked(name, Ask("elicitation", shape.message))
+    return facts.ElicitationAsked(short(name), Ask("elicitation", shape.message))
 
 
 def _elicitation_answered(shape: wire.WireElicitation) -> Fact:
-    return facts.ElicitationAnswered(shape.elicitation_id or shape.mcp_server_name or "", shape.action or "")
+    return facts.ElicitationAnswered(
+        short(shape.elicitation_id or shape.mcp_server_name or ""), short(shape.action or "")
+    )
 
 
 def _subagent_started(shape: wire.WireHook) -> Fact:
@@ -196,8 +201,8 @@ def _observed(_shape: wire.WireHook) -> Fact:
 
 
 FACTS: dict[str, Callable[[Any], Fact]] = {
-    "SessionStart": lambda shape: facts.SessionStarted(shape.source, shape.model),
-    "SessionEnd": lambda shape: facts.SessionEnded(shape.reason),
+    "SessionStart": lambda shape: facts.SessionStarted(short(shape.source), short(shape.model)),
+    "SessionEnd": lambda shape: facts.SessionEnded(short(shape.reason)),
     "UserPromptSubmit": _prompt,
     "PreToolUse": lambda shape: tool_started(shape.tool_use_id, shape.tool_name, shape.tool_input),
     "PermissionRequest": _permission_asked,
@@ -208,13 +213,13 @@ FACTS: dict[str, Callable[[Any], Fact]] = {
     "Notification": _notification,
     "SubagentStart": _subagent_started,
     "SubagentStop": _subagent_stopped,
-    "TaskCreated": lambda shape: facts.TodoAdded(shape.task_id),
-    "TaskCompleted": lambda shape: facts.TodoDone(shape.task_id),
+    "TaskCreated": lambda shape: facts.TodoAdded(short(shape.task_id)),
+    "TaskCompleted": lambda shape: facts.TodoDone(short(shape.task_id)),
     "Stop": _stopped,
     "StopFailure": _failed,
-    "PreCompact": lambda shape: facts.CompactionStarted(shape.trigger),
+    "PreCompact": lambda shape: facts.CompactionStarted(short(shape.trigger)),
     "PostCompact": lambda _shape: facts.CompactionFinished(),
-    "PostModelSwitch": lambda shape: facts.ModelSwitched(shape.to_model),
+    "PostModelSwitch": lambda shape: facts.ModelSwitched(short(shape.to_model)),
     "CwdChanged": lambda shape: facts.DirectoryChanged(shape.new_cwd),
     "Elicitation": _elicitation,
     "ElicitationResult": _elicitation_answered,
@@ -252,6 +257,7 @@ class WireAct(msgspec.Struct, omit_defaults=True):
     """What a person did, or Headspace for one: the fields of all acts together."""
 
     name: str = ""
+    host: str = ""
     wait_id: str = ""
     until: int = 0
     by: str = ""
@@ -263,6 +269,7 @@ class WireAct(msgspec.Struct, omit_defaults=True):
 
 ACTS: dict[str, Callable[[WireAct], Fact]] = {
     "AgentRenamed": lambda act: facts.AgentRenamed(act.name),
+    "AgentImported": lambda act: facts.AgentImported(short(act.host)),
     "WaitHeld": lambda act: facts.WaitHeld(act.wait_id, act.until),
     "WaitAnswered": lambda act: facts.WaitAnswered(act.wait_id, act.words, act.by, act.via),
     "WaitReleased": lambda act: facts.WaitReleased(act.wait_id),

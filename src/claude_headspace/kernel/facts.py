@@ -329,6 +329,12 @@ class AgentRenamed(msgspec.Struct, frozen=True):
     name: str
 
 
+class AgentImported(msgspec.Struct, frozen=True):
+    """The agent's log was brought in from elsewhere."""
+
+    host: str
+
+
 class Observed(msgspec.Struct, frozen=True):
     """Something that only tells that the agent is there."""
 
@@ -378,6 +384,7 @@ Fact = (
     | WaitAnswered
     | WaitReleased
     | AgentRenamed
+    | AgentImported
     | Observed
     | Several
 )

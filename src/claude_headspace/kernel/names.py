@@ -1,12 +1,14 @@
 """Short names that people remember and can say: two words, unique among the living.
 
 The first choice follows from the agent's id, so it is the same at every replay; the following ones are for the case
-that it is taken. There are more than nine thousand; after those come names with a number.
+that it is taken. There are more than nine thousand. Where two dozen in a row are taken, so are most: then names with a
+number follow, with more and more digits, so that a free one is found in a few steps however many agents live.
 """
 
 import hashlib
 import re
 from collections.abc import Iterator
+from itertools import count
 
 MANNERS = (
     "able amber apt azure bold brave brief bright brisk calm candid clear clever coral cosy crisp dapper deft eager "
@@ -25,6 +27,10 @@ CREATURES = (
     "turtle viper vole walrus wasp weasel whale wolf wombat wren yak zebra"
 ).split()
 
+PAIRS_TRIED = 24
+NUMBERS_TRIED = 8
+"""How many pairs of words, and then how many numbers of each length, are suggested."""
+
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?")
 """What a person may call an agent: lower case, so that names are easy to type."""
 
@@ -32,11 +38,13 @@ NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?")
 def suggestions(agent_id: str) -> Iterator[str]:
     """Names for an agent, best first, without end."""
     seed = int.from_bytes(hashlib.blake2b(agent_id.encode("utf-8", "replace"), digest_size=8).digest(), "big")
-    total = len(MANNERS) * len(CREATURES)
-    for step in range(total):
-        place = (seed + step * 7919) % total
-        yield f"{MANNERS[place // len(CREATURES)]}-{CREATURES[place % len(CREATURES)]}"
-    number = 2
-    while True:
-        yield f"agent-{number}"
-        number += 1
+    for step in range(PAIRS_TRIED):
+        yield _pair(seed + step * 7919)
+    for step in count():
+        digits = 1 + step // NUMBERS_TRIED
+        yield f"{_pair(seed + step * 7919)}-{2 + (seed // 7919 + step * 104_729) % 10**digits}"
+
+
+def _pair(place: int) -> str:
+    place %= len(MANNERS) * len(CREATURES)
+    return f"{MANNERS[place // len(CREATURES)]}-{CREATURES[place % len(CREATURES)]}"

@@ -16,6 +16,7 @@ ASKING_TOOLS = {"AskUserQuestion": "question", "ExitPlanMode": "plan", "EnterPla
 """The tools that are themselves a question to the human, and what they wait for."""
 
 SUMMARY_LIMIT = 300
+LONGEST_NAME = 500
 
 _SUMMARY_FIELDS = (
     "command",
@@ -40,6 +41,7 @@ _ESCAPE = re.compile(
 _UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeError)
 
 _T = TypeVar("_T")
+_Name = TypeVar("_Name", bound=str | None)
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
 
 
@@ -100,6 +102,13 @@ def one_line(text: str, limit: int = SUMMARY_LIMIT) -> str:
     return folded[: limit - 1].rsplit(" ", 1)[0] + "…"
 
 
+def short(text: _Name) -> _Name:
+    """An id or a name that an agent carries, if there is one: it has no business to be long."""
+    if text is None or len(text) <= LONGEST_NAME:
+        return text
+    return f"{text[: LONGEST_NAME - 1]}…"  # type: ignore[return-value]  # a str like the one that came
+
+
 def summary_of(tool_input: wire.WireToolInput) -> str:
     """What people recognise a call by."""
     found = next((value for name in _SUMMARY_FIELDS if (value := getattr(tool_input, name))), "")
@@ -127,8 +136,8 @@ def ask_of(tool: str, tool_input: wire.WireToolInput) -> Ask | None:
 def tool_started(call_id: str | None, tool: str, tool_input: msgspec.Raw) -> facts.ToolStarted:
     """A call; without an id it is known by its tool and input."""
     body = tolerant(tool_input, wire.WireToolInput)[0]
-    mark = digest(tool_input)
-    return facts.ToolStarted(call_id or f"{tool}:{mark}", tool, mark, summary_of(body), ask_of(tool, body))
+    mark, tool = digest(tool_input), short(tool)
+    return facts.ToolStarted(short(call_id or f"{tool}:{mark}"), tool, mark, summary_of(body), ask_of(tool, body))
 
 
 def answer_of(answers: dict[str, object]) -> str:

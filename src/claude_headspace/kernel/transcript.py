@@ -16,15 +16,18 @@ import html
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 
 from claude_headspace.kernel import facts, wire
+from claude_headspace.kernel.bounds import MOST_MEMBERS, Bounds, cut, shortened
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.reading import (
     answer_of,
     one_line,
+    short,
     task_that_came_back,
     tolerant,
     tool_started,
@@ -58,10 +61,8 @@ NO_PROMPT = (
 )
 """How texts begin that stand where prompts do and are none: local commands, what they printed, reminders."""
 
-LARGEST_UNCUT = 32 * 1024
 LONGEST_STRING = 4_096
-LONGEST_SPEECH = 200_000
-"""What is kept of a line: a short one as it is; in a long one long strings are cut, what was said only when huge."""
+"""In a line that is too long other strings than those that were said are cut to this."""
 
 _MARK = re.compile(rb"\[Headspace message ([0-9A-Za-z-]{1,100})\]")
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
@@ -110,8 +111,8 @@ def decode_line(envelope: Envelope) -> Event:
         received_at=envelope.received_at,
         session_id=shape.session_id,
         cwd=shape.cwd,
-        prompt_id=shape.prompt_id,
-        permission_mode=shape.permission_mode,
+        prompt_id=short(shape.prompt_id),
+        permission_mode=short(shape.permission_mode),
         subagent_id=_subagent(shape),
     )
     fact = told[0] if len(told) == 1 else facts.Several(told) if told else facts.Observed()
@@ -151,7 +152,7 @@ def _moment(timestamp: str | None) -> Micros | None:
 
 
 def _subagent(line: WireLine) -> str | None:
-    return line.agent_id if line.is_sidechain else None
+    return short(line.agent_id) if line.is_sidechain else None
 
 
 def _facts(line: WireLine) -> tuple[Fact, ...]:
@@ -167,7 +168,7 @@ def _user(line: WireLine) -> Iterator[Fact]:
     if line.is_meta or line.is_compact_summary:
         return
     said = []
-    for block in _blocks(_message(line)):
+    for block in blocks_of(message_of(line)):
         if block.type == "tool_result":
             yield from _result(line, block)
         elif block.type == "text":
@@ -209,16 +210,16 @@ def _inner(tag: re.Pattern[str], words: str) -> str:
 
 def _result(line: WireLine, block: WireBlock) -> Iterator[Fact]:
     """How a call ended. The result names the call, never the tool."""
-    text = _result_text(block.content)
+    text, call_id = _result_text(block.content), short(block.tool_use_id)
     if line.tool_denial_kind == "interrupted" or text.startswith(CUT_OFF):
         yield facts.TurnInterrupted()
     elif line.tool_denial_kind or text.startswith(REJECTED):
         if line.tool_denial_kind in (None, "user-rejected"):
-            yield facts.ToolRejected(block.tool_use_id, line.user_feedback or text.partition(ADVICE)[2])
+            yield facts.ToolRejected(call_id, line.user_feedback or text.partition(ADVICE)[2])
         else:
-            yield facts.ToolRefused(block.tool_use_id, "", reason=one_line(text))
+            yield facts.ToolRefused(call_id, "", reason=one_line(text))
     elif block.is_error:
-        yield facts.ToolFailed(block.tool_use_id, "", error=one_line(text))
+        yield facts.ToolFailed(call_id, "", error=one_line(text))
     else:
         yield _finished(line, block)
 
@@ -226,7 +227,7 @@ def _result(line: WireLine, block: WireBlock) -> Iterator[Fact]:
 def _finished(line: WireLine, block: WireBlock) -> Fact:
     response = tolerant(line.tool_use_result, wire.WireToolResponse)[0]
     return facts.ToolFinished(
-        block.tool_use_id,
+        short(block.tool_use_id),
         "",
         answer=answer_of(response.answers),
         background_task=_left_running(response.background_task_id),
@@ -239,7 +240,7 @@ def _left_running(task_id: str | None) -> facts.Task | None:
 
 
 def _result_text(content: msgspec.Raw) -> str:
-    return " ".join(block.text for block in _blocks(WireMessage(content=content)))
+    return " ".join(block.text for block in blocks_of(WireMessage(content=content)))
 
 
 # --- the agent --------------------------------------------------------------------------------------------------------
@@ -247,8 +248,8 @@ def _result_text(content: msgspec.Raw) -> str:
 
 def _assistant(line: WireLine) -> Iterator[Fact]:
     """Words, calls, errors, and how full the context is."""
-    message = _message(line)
-    blocks = _blocks(message)
+    message = message_of(line)
+    blocks = blocks_of(message)
     if message.model == SYNTHETIC:
         yield from _written_by_client(line, "".join(block.text for block in blocks))
         return
@@ -272,7 +273,7 @@ def _speech(line: WireLine, text: str, *, final: bool) -> Iterator[Fact]:
 
 def _written_by_client(line: WireLine, text: str) -> Iterator[Fact]:
     if line.is_api_error_message:
-        yield facts.TurnFailed(line.error or "unknown", text)
+        yield facts.TurnFailed(short(line.error or "unknown"), text)
     elif text == NOTHING_SAID[0]:
         yield facts.TurnInterrupted()
     elif text.strip() and text not in NOTHING_SAID and not line.is_sidechain:
@@ -285,7 +286,7 @@ def _usage(line: WireLine, message: WireMessage) -> Iterator[Fact]:
         return
     parts = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
     if tokens := sum(part or 0 for part in parts):
-        yield facts.UsageMeasured(model=message.model, tokens=tokens)
+        yield facts.UsageMeasured(model=short(message.model), tokens=tokens)
 
 
 def _compact(raw: msgspec.Raw) -> msgspec.Raw:
@@ -380,11 +381,12 @@ _READERS: dict[str, Callable[[WireLine], Iterator[Fact]]] = {
 """The kinds of lines that say something. All others are the client's own notes."""
 
 
-def _message(line: WireLine) -> WireMessage:
+def message_of(line: WireLine) -> WireMessage:
+    """The message of a line."""
     return tolerant(line.message, WireMessage)[0]
 
 
-def _blocks(message: WireMessage) -> list[WireBlock]:
+def blocks_of(message: WireMessage) -> list[WireBlock]:
     """The pieces of a message; one that is a plain text has a single piece."""
     content = bytes(message.content)
     if content[:1] == b'"':
@@ -404,28 +406,27 @@ def _text(raw: msgspec.Raw) -> str:
 # --- what is kept -----------------------------------------------------------------------------------------------------
 
 
-def bounded(raw: bytes) -> bytes:
-    """The line as it is kept: whole, unless it is long; then its long strings are cut, but not what was said."""
-    raw = raw.strip()
-    if len(raw) <= LARGEST_UNCUT:
+def bounded(raw: bytes, bounds: Bounds) -> bytes:
+    """The line as it is kept: whole, unless it is long; then its long strings are cut, what was said less than others.
+
+    What is not JSON, or does not become short, is kept by its ends.
+    """
+    if len(raw) <= bounds.result:
         return raw
     try:
-        return msgspec.json.encode(_cut(msgspec.json.decode(raw), LONGEST_STRING))
+        value = msgspec.json.decode(raw)
+        for most in (None, MOST_MEMBERS):
+            kept = msgspec.json.encode(shortened(value, partial(_longest, bounds), most))
+            if len(kept) <= bounds.speech * 2:
+                return kept
     except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return raw[:LARGEST_UNCUT]
+        pass
+    return cut(raw.decode("utf-8", "replace"), bounds.result).encode()
 
 
-def _cut(value: object, longest: int) -> object:
-    if isinstance(value, str):
-        return value if len(value) <= longest else value[: longest - 1] + "…"
-    if isinstance(value, list):
-        return [_cut(item, longest) for item in value]
-    if isinstance(value, dict):
-        return {key: _cut(item, _limit(value, key, longest)) for key, item in value.items()}
-    return value
-
-
-def _limit(owner: dict[object, object], key: object, longest: int) -> int:
+def _longest(bounds: Bounds, owner: dict[object, object] | None, key: object) -> int:
     """Words have room: the text of a block, and a message that is nothing but text."""
+    if owner is None:
+        return LONGEST_STRING
     said = (key == "text" and owner.get("type") == "text") or (key == "content" and "role" in owner)
-    return LONGEST_SPEECH if said and isinstance(owner[key], str) else longest
+    return bounds.speech if said and isinstance(owner[key], str) else LONGEST_STRING

@@ -227,6 +227,7 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     permission_mode: str | None
     role: str | None
     mode: str
+    imported_from: str | None
     dialects: Dialects
     created_at: Time
     ended_at: Time | None

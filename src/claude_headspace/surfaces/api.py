@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -21,18 +20,30 @@ from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.kernel.views import AgentView, CommandView, SessionView, Time, TurnView, WaitView, agent_view
-from claude_headspace.ports import Clock, Difference, Upkeep
+from claude_headspace.ports import Clock, Difference, EventChoice, Upkeep
+from claude_headspace.surfaces import activity, calls, household, past_api, search_api, token_api, upkeep_api, usage
 from claude_headspace.surfaces.answering import Answering
+from claude_headspace.surfaces.guard import ACTOR
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.openapi import Endpoint, Parameter
+from claude_headspace.surfaces.parameters import (
+    AFTER,
+    BEFORE,
+    LARGEST_PAGE,
+    LIMIT,
+    MOMENT,
+    moment,
+    read_body,
+    read_flag,
+    read_limit,
+    read_words,
+    whole_number,
+)
 from claude_headspace.surfaces.read_model import EventView, ReadModel, StateView
+from claude_headspace.surfaces.services import Services
 from claude_headspace.surfaces.stream import Broadcaster, Wanted
 
-LARGEST_PAGE = 1_000
-LARGEST_REQUEST = 64 * 1024
 STATES = [state.value for state in AgentState]
-
-_Body = TypeVar("_Body", bound=msgspec.Struct)
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -121,10 +132,14 @@ class Importing(msgspec.Struct, frozen=True):
     path: str
 
 
-LIMIT = Parameter(
-    "limit", "How many at most, the newest.", {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": 100}
+LOG_PARAMETERS = (
+    LIMIT,
+    AFTER,
+    BEFORE,
+    Parameter("names", "Only events of these names, with commas.", {"type": "string"}),
+    Parameter("origins", "Only what these told, with commas, such as hook.", {"type": "string"}),
+    Parameter("odd", "Only those that were odd.", {"type": "boolean"}),
 )
-AFTER = Parameter("after", "Only those after this sequence number, in order.", {"type": "integer", "minimum": 0})
 
 
 class Api:
@@ -143,6 +158,7 @@ class Api:
         status: Callable[[], HookStatus],
         spool_depth: Callable[[], int],
         history: History,
+        services: Services,
         answering: Answering,
     ) -> None:
         self._model = model
@@ -156,6 +172,7 @@ class Api:
         self._status = status
         self._spool_depth = spool_depth
         self._history = history
+        self.services = services
         self._answering = answering
 
     def routes(self) -> list[Route]:
@@ -179,20 +196,22 @@ class Api:
             self._model.agents,
             state=_state(query.get("state") or None),
             project=query.get("project") or None,
-            every=_flag(request, "all"),
+            every=read_flag(request, "all"),
         )
 
     async def agent(self, request: Request) -> AgentView:
-        """One agent."""
+        """One agent, now or at a moment."""
+        if (at := moment(request, "at", self._clock)) is not None:
+            return await asyncio.to_thread(self._model.agent_at, request.path_params["agent"], at)
         return await asyncio.to_thread(self._model.agent, request.path_params["agent"])
 
     async def turns(self, request: Request) -> list[TurnView]:
         """What was said."""
-        return await asyncio.to_thread(self._model.turns, request.path_params["agent"], _limit(request))
+        return await asyncio.to_thread(self._model.turns, request.path_params["agent"], read_limit(request))
 
     async def commands(self, request: Request) -> list[CommandView]:
         """What the agent was told to do."""
-        return await asyncio.to_thread(self._model.commands, request.path_params["agent"], _limit(request))
+        return await asyncio.to_thread(self._model.commands, request.path_params["agent"], read_limit(request))
 
     async def sessions(self, request: Request) -> list[SessionView]:
         """The agent's context windows."""
@@ -200,22 +219,29 @@ class Api:
 
     async def evidence(self, request: Request) -> list[StateView]:
         """Why the agent is believed to be in its state."""
-        return await asyncio.to_thread(self._model.evidence, request.path_params["agent"], _limit(request))
+        return await asyncio.to_thread(self._model.evidence, request.path_params["agent"], read_limit(request))
 
     async def command_turns(self, request: Request) -> list[TurnView]:
         """What was said in one command."""
-        return await asyncio.to_thread(self._model.command_turns, request.path_params["command"], _limit(request))
+        return await asyncio.to_thread(self._model.command_turns, request.path_params["command"], read_limit(request))
 
     async def waits(self, request: Request) -> list[WaitView]:
         """Who needs a human."""
         agent = request.query_params.get("agent") or None
-        return await asyncio.to_thread(self._model.waits, reference=agent, only_open=not _flag(request, "all"))
+        return await asyncio.to_thread(self._model.waits, reference=agent, only_open=not read_flag(request, "all"))
 
     async def events(self, request: Request) -> list[EventView]:
         """The log, of one agent or of all."""
         agent = request.path_params.get("agent")
-        after = _whole_number("after", request.query_params.get("after") or None, 0)
-        return await asyncio.to_thread(self._model.events, reference=agent, after=after, limit=_limit(request))
+        query, limit = request.query_params, read_limit(request)
+        choice = EventChoice(
+            names=read_words(request, "names"),
+            origins=read_words(request, "origins"),
+            odd=read_flag(request, "odd"),
+            before=whole_number("before", query.get("before") or None, 0),
+        )
+        after = whole_number("after", query.get("after") or None, 0)
+        return await asyncio.to_thread(self._model.events, reference=agent, after=after, limit=limit, choice=choice)
 
     async def stream(self, request: Request) -> Response:
         """Everything as it happens."""
@@ -229,7 +255,7 @@ class Api:
         wanted = Wanted(types, query.get("agent_id") or None, query.get("project_id") or None)
         # A browser that reconnects repeats the address it began with, and tells in the header how far it came.
         resumed_at = request.headers.get("last-event-id") or query.get("last_event_id") or None
-        after = _whole_number("last_event_id", resumed_at, 0)
+        after = whole_number("last_event_id", resumed_at, 0)
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
         now = await self._broadcaster.now()
@@ -245,7 +271,7 @@ class Api:
 
     async def rename(self, request: Request) -> AgentView:
         """Give an agent another name."""
-        name = (await _body(request, Renaming)).name.strip().lower()
+        name = (await read_body(request, Renaming)).name.strip().lower()
         if not NAME.fullmatch(name):
             raise BadRequest(
                 "bad_name",
@@ -253,12 +279,13 @@ class Api:
                 "Use up to 40 small letters, digits, dots and dashes, beginning and ending with a letter or digit.",
             )
         agent = await asyncio.to_thread(self._model.resolve, request.path_params["agent"])
-        envelope = operator_envelope("AgentRenamed", WireAct(name=name), self._host, self._clock())
+        actor = request.scope.get(ACTOR)
+        envelope = operator_envelope("AgentRenamed", WireAct(name=name), self._host, self._clock(), actor)
         return agent_view((await self._engine.submit(envelope, agent.id)).agent)
 
     async def answer(self, request: Request) -> WaitView:
         """Answer what an agent waits for."""
-        return await self._answering.answer(request, request.path_params["wait"], await _body(request, Answer))
+        return await self._answering.answer(request, request.path_params["wait"], await read_body(request, Answer))
 
     async def verify(self, _request: Request) -> Verification:
         """Replay the log and compare."""
@@ -275,7 +302,7 @@ class Api:
 
     async def import_file(self, request: Request) -> Imported:
         """Bring one of them in."""
-        return await self._history.read((await _body(request, Importing)).path)
+        return await self._history.read((await read_body(request, Importing)).path)
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -293,7 +320,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             Parameter("all", "Also those that ended more than a day ago.", {"type": "boolean"}),
         ),
     ),
-    Endpoint("GET", "/api/agents/{agent}", "One agent, by id, name or beginning of the id.", Api.agent, AgentView),
+    Endpoint(
+        "GET",
+        "/api/agents/{agent}",
+        "One agent, by id, name or beginning of the id; with `at` as it was then.",
+        Api.agent,
+        AgentView,
+        parameters=(Parameter("at", "As far as it was known at this moment.", MOMENT),),
+    ),
     Endpoint("GET", "/api/agents/{agent}/turns", "What was said.", Api.turns, list[TurnView], parameters=(LIMIT,)),
     Endpoint(
         "GET",
@@ -310,7 +344,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "The agent's events, as they arrived.",
         Api.events,
         list[EventView],
-        parameters=(LIMIT, AFTER),
+        parameters=LOG_PARAMETERS,
     ),
     Endpoint(
         "GET",
@@ -357,7 +391,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         scope="act",
         takes=Answer,
     ),
-    Endpoint("GET", "/api/events", "The log, as it arrived.", Api.events, list[EventView], parameters=(LIMIT, AFTER)),
+    Endpoint("GET", "/api/events", "The log, as it arrived.", Api.events, list[EventView], parameters=LOG_PARAMETERS),
     Endpoint(
         "GET",
         "/api/events/stream",
@@ -406,11 +440,19 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         scope="admin",
         takes=Importing,
     ),
+    *search_api.ENDPOINTS,
+    *activity.ENDPOINTS,
+    *calls.ENDPOINTS,
+    *usage.ENDPOINTS,
+    *household.ENDPOINTS,
+    *past_api.ENDPOINTS,
+    *token_api.ENDPOINTS,
+    *upkeep_api.ENDPOINTS,
 )
 """Every path, with its types."""
 
 
-def operator_envelope(name: str, act: WireAct, host: str, now: Micros) -> Envelope:
+def operator_envelope(name: str, act: WireAct, host: str, now: Micros, actor: str | None = None) -> Envelope:
     """What a person did, or Headspace for one, as an event."""
     return Envelope(
         id=new_id(),
@@ -421,7 +463,7 @@ def operator_envelope(name: str, act: WireAct, host: str, now: Micros) -> Envelo
         fired_at=now,
         received_at=now,
         payload=msgspec.json.encode(act),
-        context=Context(),
+        context=Context(actor=actor),
     )
 
 
@@ -435,43 +477,7 @@ def _respond(handler: Callable[[Request], Awaitable[object]]) -> Callable[[Reque
     return respond
 
 
-async def _body(request: Request, shape: type[_Body]) -> _Body:
-    raw = b""
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > LARGEST_REQUEST:
-            raise BadRequest(
-                "too_large", "The body is too large.", f"Send at most {LARGEST_REQUEST} bytes.", status=413
-            )
-    try:
-        return msgspec.json.decode(raw, type=shape)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRequest("bad_json", f"The body does not fit: {error}.", "See /openapi.json for its shape.") from error
-
-
-def _limit(request: Request) -> int:
-    limit = _whole_number("limit", request.query_params.get("limit") or None, 1) or 100
-    if limit > LARGEST_PAGE:
-        raise BadRequest("bad_parameter", f"`limit` is at most {LARGEST_PAGE}.", "Ask in several steps, with `after`.")
-    return limit
-
-
-def _whole_number(name: str, value: str | None, least: int) -> int | None:
-    if value is None:
-        return None
-    if not (value.isascii() and value.isdigit() and len(value) < 19 and int(value) >= least):
-        raise BadRequest("bad_parameter", f"`{name}` must be a whole number from {least} on.", "Correct the address.")
-    return int(value)
-
-
 def _state(value: str | None) -> str | None:
     if value is not None and value not in STATES:
         raise BadRequest("bad_parameter", f"There is no state {value[:60]}.", f"There are: {', '.join(STATES)}.")
     return value
-
-
-def _flag(request: Request, name: str) -> bool:
-    value = request.query_params.get(name, "false").lower()
-    if value not in ("", "true", "false", "1", "0"):
-        raise BadRequest("bad_parameter", f"`{name}` is true or false.", "Correct the address.")
-    return value in ("", "true", "1")

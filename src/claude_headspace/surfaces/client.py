@@ -74,6 +74,11 @@ class Client:
         """One agent, by id, name or beginning of the id."""
         return self._object(_agent(reference))
 
+    def agent_at(self, reference: str, moment: str) -> Json:
+        """One agent, as far as it was known at a moment."""
+        answer: Json = self._request("GET", _with_query(_agent(reference), at=moment), Scope.READ, None, REPLAY_SECONDS)
+        return answer
+
     def turns(self, reference: str, limit: int = 100) -> list[Json]:
         """What was said, the newest last."""
         return self._list(_agent(reference, "turns"), limit=limit)
@@ -98,6 +103,10 @@ class Client:
         """The log as it arrived, of one agent or of all."""
         path = _agent(reference, "events") if reference else "/api/events"
         return self._list(path, after=after, limit=limit)
+
+    def search(self, query: str, **filters: str | int | None) -> Json:
+        """What was said and done with these words in it, the best first."""
+        return self._object(_with_query("/api/search", q=query, **filters))
 
     def status(self) -> Json:
         """How the receiver is doing."""
@@ -125,6 +134,28 @@ class Client:
         """Make everything that follows from the log anew."""
         return self._post("/api/admin/db/rebuild", Scope.ADMIN, {}, REPLAY_SECONDS)
 
+    def invite(self) -> Json:
+        """A link that signs a browser in, once."""
+        return self._post("/api/admin/signin", Scope.ADMIN, {})
+
+    def db_prune(self, days: int | None, *, dry_run: bool) -> Json:
+        """Take out what is older than the retention."""
+        return self._post("/api/admin/db/prune", Scope.ADMIN, {"days": days, "dry_run": dry_run}, REPLAY_SECONDS)
+
+    def tokens(self) -> list[Json]:
+        """Every named token."""
+        answer: list[Json] = self._request("GET", "/api/admin/tokens", Scope.ADMIN)
+        return answer
+
+    def create_token(self, name: str, scopes: Sequence[str], owner: str = "", expires_at: str | None = None) -> Json:
+        """Make a named token; its text is told this once."""
+        body = {"name": name, "scopes": list(scopes), "owner": owner, "expires_at": expires_at}
+        return self._post("/api/admin/tokens", Scope.ADMIN, body)
+
+    def revoke_token(self, name: str) -> Json:
+        """Let a named token be good for nothing."""
+        return self._post(f"/api/admin/tokens/{quote(name, safe='')}/revoke", Scope.ADMIN, {})
+
     def past_files(self) -> list[Json]:
         """The transcripts that are there already, and how much of each was brought in."""
         answer: list[Json] = self._request("GET", "/api/admin/import", Scope.ADMIN, None, REPLAY_SECONDS)
@@ -133,6 +164,22 @@ class Client:
     def import_file(self, path: str) -> Json:
         """Bring a transcript in."""
         return self._post("/api/admin/import", Scope.ADMIN, {"path": path}, REPLAY_SECONDS)
+
+    def import_log(self, header: str, lines: Sequence[str], first: int) -> Json:
+        """Bring lines of an exported log in."""
+        body = {"header": header, "lines": list(lines), "first": first}
+        return self._post("/api/admin/import/log", Scope.ADMIN, body, REPLAY_SECONDS)
+
+    def export(self, reference: str) -> Iterator[bytes]:
+        """The log of an agent, or of one session, line by line."""
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=SILENCE_SECONDS)
+        try:
+            response = self._send(connection, "GET", _agent(reference, "export"), Scope.READ)
+            yield from iter(response.readline, b"")
+        except (OSError, http.client.HTTPException) as error:
+            raise self._missing(error) from error
+        finally:
+            connection.close()
 
     # --- following ---
 

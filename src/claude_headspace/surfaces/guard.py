@@ -5,10 +5,14 @@ Rules, in this order
 2. `Origin`, where a browser sends one, must be the very address that was asked; so no other site can write, nor open a
    socket.
 3. A POST carries JSON and says so: a form of a web page cannot.
-4. Reading, acting and administration need a token of their scope. Hooks are recorded without one, unless
-   `ingest = "token"`.
-Answers carry a content policy of `self`, are never cached, and never allow another origin.
+4. Reading, acting and administration need a token of their scope; for reading and acting a browser that signed in will
+   do. Hooks are recorded without one, and `/health` and `/hook/status` told, unless `ingest = "token"`.
+Whose token it is stands in the request's scope from then on (`ACTOR`).
+Answers carry a content policy of `self`, are kept by nobody unless they say so, and never allow another origin.
 """
+
+import getpass
+from collections.abc import Awaitable, Callable
 
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,32 +20,59 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from claude_headspace.errors import BadRequest, Forbidden, HeadspaceError
 from claude_headspace.inputs.http import TRUSTED, send_json
 from claude_headspace.surfaces import tokens
+from claude_headspace.surfaces.named_tokens import Holder
+from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.tokens import Tokens
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 LOOPBACK_PEERS = frozenset({"127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD"})
-OPEN_PATHS = frozenset({"/health", "/hook/status", "/openapi.json"})
+AS_OPEN_AS_INGEST = frozenset({"/health", "/hook/status"})
 """They tell nothing private."""
+ACTOR = "headspace.actor"
+"""Where the guard notes who sends a request: the name of a token, or this home's user for those of the home."""
+
+Find = Callable[[bytes], Awaitable[Holder | None]]
+"""Finds whose token a text is, among those that have a name."""
+
+
+async def _nobody(_token: bytes) -> Holder | None:
+    return None
+
 
 HEADERS = [
     (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-store"),
 ]
+NOT_KEPT = (b"cache-control", b"no-store")
+"""What an answer carries that does not say itself how long it may be kept."""
 
-_READ_HEADERS = frozenset({b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site"})
+_READ_HEADERS = frozenset(
+    {b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site", b"cookie", b"x-headspace-key"}
+)
 
 
 class Guard:
     """Lets in who may come in, and says clearly why not."""
 
-    def __init__(self, app: ASGIApp, known: Tokens, allowed_hosts: frozenset[str], *, open_ingest: bool) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        known: Tokens,
+        signed_in: SignIns,
+        allowed_hosts: frozenset[str],
+        *,
+        open_ingest: bool,
+        named: Find = _nobody,
+    ) -> None:
         self._app = app
         self._tokens = known
+        self._signed_in = signed_in
         self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts if host}
         self._open_ingest = open_ingest
+        self._named = named
+        self._user = _user()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then pass on."""
@@ -51,17 +82,19 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *HEADERS]
+                told = list(message.get("headers", ()))
+                keeps = any(name.lower() == b"cache-control" for name, _ in told)
+                message["headers"] = [*told, *HEADERS] if keeps else [*told, *HEADERS, NOT_KEPT]
             await send(message)
 
         try:
-            self._check(scope)
+            await self._check(scope)
         except HeadspaceError as refusal:
             await _refuse(scope, send_with_headers, refusal)
         else:
             await self._app(scope, receive, send_with_headers)
 
-    def _check(self, scope: Scope) -> None:
+    async def _check(self, scope: Scope) -> None:
         headers: dict[bytes, bytes] = {}
         for key, value in scope["headers"]:
             if key in _READ_HEADERS:
@@ -75,12 +108,22 @@ class Guard:
             _check_content_type(headers.get(b"content-type", b""))
         needed = self._needed(scope["path"], method, scope.get("client"))
         authorization = headers.get(b"authorization")
-        if needed is None and authorization is None:
+        if not needed and authorization is None:
             return
-        allowed = self._tokens.scopes(_bearer(authorization))
-        scope[TRUSTED] = tokens.Scope.INGEST in allowed
-        if needed is not None and needed not in allowed:
-            _refuse_scope(needed, has_token=authorization is not None)
+        if authorization is None:
+            holder = Holder(self._user, self._signed_in.scopes(headers.get(b"cookie"), headers.get(b"x-headspace-key")))
+        else:
+            holder = await self._holder(_bearer(authorization))
+        scope[TRUSTED], scope[ACTOR] = tokens.Scope.INGEST in holder.scopes, holder.name or None
+        if needed and not needed & holder.scopes:
+            _refuse_scope(min(needed), has_token=authorization is not None)
+
+    async def _holder(self, token: bytes | None) -> Holder:
+        """Whose token it is: this home's own need no look into the journal."""
+        if scopes := self._tokens.scopes(token):
+            return Holder(self._user, scopes)
+        found = await self._named(token) if token else None
+        return found or Holder("", frozenset())
 
     def _check_host(self, host: bytes | None) -> None:
         name = (host or b"").decode("latin-1").lower()
@@ -97,18 +140,34 @@ class Guard:
                 "Use http://127.0.0.1, or add the name to `allowed_hosts`.",
             )
 
-    def _needed(self, path: str, method: str, client: tuple[str, int] | None) -> tokens.Scope | None:
-        """The scope that a request needs; None if it needs none."""
-        if path in OPEN_PATHS:
-            return None
-        if path.startswith("/hook/"):
+    def _needed(self, path: str, method: str, client: tuple[str, int] | None) -> frozenset[tokens.Scope]:
+        """The scopes of which a request needs one; none if it needs none."""
+        if path.startswith("/hook/") or path in AS_OPEN_AS_INGEST:
             is_local = client is None or client[0] in LOOPBACK_PEERS
-            return None if self._open_ingest and is_local else tokens.Scope.INGEST
+            if self._open_ingest and (is_local or path in AS_OPEN_AS_INGEST):
+                return ANYTHING
+            return LOOKING if path in AS_OPEN_AS_INGEST else TELLING
         if path.startswith("/api/admin/"):
-            return tokens.Scope.ADMIN
+            return ADMINISTERING
         if path.startswith("/api/") or path == "/metrics":
-            return tokens.Scope.READ if method in SAFE_METHODS else tokens.Scope.ACT
-        return None
+            return READING if method in SAFE_METHODS else ACTING
+        return ANYTHING
+
+
+ANYTHING: frozenset[tokens.Scope] = frozenset()
+TELLING = frozenset({tokens.Scope.INGEST})
+LOOKING = frozenset({tokens.Scope.INGEST, tokens.Scope.READ})
+READING = frozenset({tokens.Scope.READ})
+ACTING = frozenset({tokens.Scope.ACT})
+ADMINISTERING = frozenset({tokens.Scope.ADMIN})
+
+
+def _user() -> str:
+    """Whose home this is; in a container nobody may have a name."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "local"
 
 
 def _check_origin(scope: Scope, headers: dict[bytes, bytes]) -> None:
@@ -140,7 +199,8 @@ def _refuse_scope(needed: tokens.Scope, *, has_token: bool) -> None:
     raise Forbidden(
         "token_refused" if has_token else "token_needed",
         f"This needs a token with the scope {needed.value}.",
-        f"Get one with `headspace token --scope {needed.value}` and send it as `Authorization: Bearer …`.",
+        f"Get one with `headspace token --scope {needed.value}` and send it as `Authorization: Bearer …`; "
+        "in a browser, sign in with `headspace open`.",
         status=403 if has_token else 401,
     )
 

@@ -4,7 +4,7 @@ import msgspec
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.kernel.envelope import SECOND, Origin
+from claude_headspace.kernel.envelope import SECOND, Micros, Origin
 from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.views import (
     AgentView,
@@ -20,7 +20,8 @@ from claude_headspace.kernel.views import (
     turn_view,
     wait_view,
 )
-from claude_headspace.ports import Clock, Reader, StateRow, StoredEvent
+from claude_headspace.ports import EVERY_EVENT, Clock, EventChoice, Reader, StateRow, StoredEvent
+from claude_headspace.surfaces.past import agent_at
 
 RECENTLY = 24 * 3600 * SECOND
 """How long an ended agent stays on the board."""
@@ -107,9 +108,18 @@ class ReadModel:
             "unknown_agent", f"There is no agent {reference}.", "`headspace list` shows their names.", status=404
         )
 
+    def projects(self, reference: str) -> tuple[str, ...]:
+        """The ids of the projects that a person means: by id, name or root."""
+        known = {agent.project.id: agent.project for agent in self._reader.agents(ended_after=0)}
+        return tuple(each.id for each in known.values() if reference in (each.id, each.name, each.root))
+
     def agent(self, reference: str) -> AgentView:
         """One agent."""
         return agent_view(self.resolve(reference))
+
+    def agent_at(self, reference: str, moment: Micros) -> AgentView:
+        """One agent, as far as it was known at a moment."""
+        return agent_view(agent_at(self._reader, self.resolve(reference), moment))
 
     def turns(self, reference: str, limit: int) -> list[TurnView]:
         """What was said."""
@@ -140,10 +150,13 @@ class ReadModel:
         agent_id = self.resolve(reference).id if reference else None
         return [wait_view(wait) for wait in self._reader.waits(agent_id=agent_id, only_open=only_open)]
 
-    def events(self, *, reference: str | None, after: int | None, limit: int) -> list[EventView]:
+    def events(
+        self, *, reference: str | None, after: int | None, limit: int, choice: EventChoice = EVERY_EVENT
+    ) -> list[EventView]:
         """The log."""
         agent_id = self.resolve(reference).id if reference else None
-        return [_event_view(stored) for stored in self._reader.events(agent_id=agent_id, after=after, limit=limit)]
+        found = self._reader.events(agent_id=agent_id, after=after, limit=limit, choice=choice)
+        return [_event_view(stored) for stored in found]
 
 
 def _state_view(row: StateRow) -> StateView:

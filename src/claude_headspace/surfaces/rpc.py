@@ -13,12 +13,13 @@ from claude_headspace.engine import Outcome
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.outputs.results import HOOK_COMMANDS, HookCommand, Told
 from claude_headspace.surfaces import efforts
 from claude_headspace.surfaces.efforts import Efforts
 
-Hear = Callable[[Envelope], Awaitable[Outcome | None]]
-"""Stores a hook that waits for its answer; None when the journal is away: then nothing is decided for it."""
+Hear = Callable[[Envelope], Awaitable[Outcome | Envelope]]
+"""Stores a hook that waits for its answer; the hook itself when the journal is away: then only the rules decide."""
 
 NOTES = {
     "AGENT_ID": b"agent-id",
@@ -58,8 +59,8 @@ class Commands:
         notes = {NOTES[key]: value.encode("utf-8", "replace") for key, value in env.items() if key in NOTES}
         envelope = await self._receiver.seal_told(hook.event, snake_case(args), notes)
         outcome = await self._hear(envelope)
-        if outcome is None:
-            return hook.answer(Told(hook.event))
+        if isinstance(outcome, Envelope):
+            return hook.answer(Told(hook.event, verdict=outcome.context.verdict or ABSTAIN))
         if outcome.advice is not None and outcome.effort is not None and outcome.advice.preload:
             await self._efforts.note_loaded(outcome.effort, outcome.advice.preload)  # the caller reads them in
         return hook.answer(Told(hook.event, outcome.agent, outcome.verdict, outcome.effort, outcome.advice))

@@ -1,5 +1,6 @@
 """Rules from files: what the user may change, what a project may not, and what is said of a broken one."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,12 @@ def test_a_project_cannot_weaken_the_users_rules(tmp_path: Path, text: str) -> N
     """It cannot allow, replace, switch off, or say what a message is."""
     with pytest.raises(BadConfiguration, match=r"\.headspace/policy\.toml"):
         read_project(project(tmp_path, text))
+
+
+def test_a_file_that_is_none_makes_nobody_wait(tmp_path: Path) -> None:
+    """A pipe in its place is named as unusable, and not waited for."""
+    folder = tmp_path / "shop" / ".headspace"
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / "policy.toml")
+    with pytest.raises(BadConfiguration, match="no text file"):
+        read_project(str(tmp_path / "shop"))

@@ -3,12 +3,10 @@
 import json
 import stat
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from claude_headspace.config import Settings
-from claude_headspace.surfaces.cli.setup import ScopeName
 from claude_headspace.surfaces.tokens import Scope
 from tests.surfaces.cli.conftest import Headspace, run_headspace
 
@@ -76,11 +74,6 @@ def test_a_token_is_printed_alone(tmp_path: Path, scope: Scope) -> None:
     assert done.stdout.count("\n") == 1
     assert run_headspace(tmp_path, "token", "--scope", scope.value).stdout == done.stdout
     assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
-
-
-def test_every_scope_can_be_asked_for() -> None:
-    """The option knows the scopes that there are."""
-    assert get_args(ScopeName) == tuple(scope.value for scope in Scope)
 
 
 def test_the_token_opens_what_it_should(headspace: Headspace, tmp_path: Path) -> None:

@@ -17,11 +17,11 @@ import msgspec
 
 from claude_headspace.config import Places
 from claude_headspace.errors import BadConfiguration
+from claude_headspace.inputs.policy.paths import LARGEST_SCRIPT, script_text
 from claude_headspace.kernel.policy.rules import Policy, Rule, Texts
 from claude_headspace.kernel.policy.verdict import Ruling
 
 PROJECT_FILE = ".headspace/policy.toml"
-LARGEST_FILE = 256 * 1024
 
 PRESETS = {
     "guard": "denies what nothing brings back and writes to protected files; asks before `sudo`, `pkill` and the like",
@@ -139,13 +139,15 @@ def _read(path: Path) -> _PolicyFile:
 
 
 def _toml(path: Path) -> dict[str, Any]:
+    """What a file says; one that is not there says nothing. Never waits for a pipe."""
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise _unusable(path, f"it is larger than {LARGEST_FILE} bytes")
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        if not path.exists():
+            return {}
+        text = script_text(str(path))
+        if text is None:
+            raise _unusable(path, f"it is no text file of at most {LARGEST_SCRIPT} bytes that can be read")
+        return tomllib.loads(text)
+    except (OSError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise _unusable(path, str(error)) from error
 
 

@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import time
 from collections import OrderedDict, deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -88,6 +88,7 @@ class PolicyGuard:
         self._preset = preset
         self._home = str(home or Path.home())
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
+        self._hanging: Future[Gathered] | None = None
         self._gathered: OrderedDict[str, Gathered] = OrderedDict()
         self._projects: dict[str, tuple[object, tuple[Rule, ...], str | None]] = {}
         self._looked_at: float | None = None
@@ -108,15 +109,25 @@ class PolicyGuard:
         if self._preset == "off" or envelope.name != JUDGED or envelope.origin is not Origin.HOOK:
             return
         lapse = None if asked or self._preset not in ENFORCING else NOT_ASKED
-        looking = asyncio.get_running_loop().run_in_executor(self._thread, self._look, envelope, lapse)
         try:
-            found = await asyncio.wait_for(looking, self._patience)
+            found = await self._found(envelope, lapse)
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
             found = Gathered(self.book.policy, None, _words(error))
         self._gathered[envelope.id] = found
         while len(self._gathered) > MOST_GATHERED:
             self._gathered.popitem(last=False)
+
+    async def _found(self, envelope: Envelope, lapse: str | None) -> Gathered:
+        """Look in the thread. While a look hangs (a file system that does not answer) nobody waits behind it."""
+        if self._hanging is not None and not self._hanging.done():
+            raise TimeoutError
+        looking = self._thread.submit(self._look, envelope, lapse)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(looking), self._patience)
+        except TimeoutError:
+            self._hanging = looking
+            raise
 
     def _look(self, envelope: Envelope, lapse: str | None) -> Gathered:
         self._refresh()
@@ -165,9 +176,12 @@ class PolicyGuard:
 
     # --- judging ---
 
-    def judge(self, envelope: Envelope, agent: Agent) -> Verdict:
-        """The verdict on a call that was gathered. Never raises."""
-        found = self._gathered.pop(envelope.id, None)
+    def judge(self, envelope: Envelope, agent: Agent, *, last: bool = True) -> Verdict:
+        """The verdict on a call that was gathered, which is forgotten then unless it may be asked for again.
+
+        Never raises.
+        """
+        found = self._gathered.pop(envelope.id, None) if last else self._gathered.get(envelope.id)
         if found is None:
             return ABSTAIN
         verdict, lapse = ABSTAIN, found.lapse

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.evolve import apply, begin, evolve, settle
 from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Task, task_id
@@ -35,12 +36,12 @@ class Ledger:
         self.efforts: dict[str, Effort] = {}
         self.tasks: dict[str, Task] = {}
 
-    def read(self, envelope: Envelope, event: Event, agent: Agent | None) -> EffortChange | None:
+    def read(self, envelope: Envelope, agent: Agent | None) -> EffortChange | None:
         """Take in the next event; `agent` is its agent afterwards, if it has one."""
         if acts.is_act(envelope):
             change = act_on(envelope, self.efforts.get, self.tasks.get)
         elif agent is not None and envelope.context.effort_id:
-            change = follow(envelope, event, agent, self.efforts.get)
+            change = follow(envelope, decode(envelope), agent, self.efforts.get)
         else:
             return None
         if change is not None:

@@ -50,6 +50,7 @@ from claude_headspace.kernel.evolve.traits import (
     compaction_finished,
     compaction_started,
     directory_changed,
+    imported,
     model_switched,
     observed,
     renamed,
@@ -70,7 +71,14 @@ CONFIDENCE = {
     Origin.TIMER: Confidence.LOW,
 }
 
-AFTER_THE_END = (facts.AgentRenamed, facts.ClientVanished, facts.SessionEnded, facts.Several, facts.UsageMeasured)
+AFTER_THE_END = (
+    facts.AgentRenamed,
+    facts.AgentImported,
+    facts.ClientVanished,
+    facts.SessionEnded,
+    facts.Several,
+    facts.UsageMeasured,
+)
 """What still says something of an agent that is gone."""
 
 
@@ -165,6 +173,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.WaitAnswered: wait_answered,
     facts.WaitReleased: wait_released,
     facts.AgentRenamed: renamed,
+    facts.AgentImported: imported,
     facts.Observed: observed,
     facts.Several: _several,
 }

@@ -85,5 +85,10 @@ def renamed(change: Change, _meta: Meta, fact: facts.AgentRenamed) -> None:
     change.agent.name = fact.name or change.agent.name
 
 
+def imported(change: Change, _meta: Meta, fact: facts.AgentImported) -> None:
+    """The agent's log was brought in from elsewhere: everything else is as it was there."""
+    change.agent.imported_from = fact.host or change.agent.imported_from
+
+
 def observed(_change: Change, _meta: Meta, _fact: facts.Observed) -> None:
     """Only a sign of life."""

@@ -4,6 +4,7 @@ Modules of this package import what they need inside the command that needs it, 
 is printed is made in `presentation`, purely, and leaves through `terminal` alone.
 """
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Annotated, NamedTuple
 
@@ -19,10 +20,14 @@ from claude_headspace.surfaces.cli import (
     following,
     history,
     install,
+    past,
     policy,
     rpc,
+    search,
     setup,
+    tokens,
 )
+from claude_headspace.surfaces.cli import open as page
 
 
 class Entry(NamedTuple):
@@ -57,7 +62,22 @@ COMMANDS = (
         answers.answer,
         ("headspace answer calm-otter 2", 'headspace answer calm-otter "SQLite" "unit, browser"'),
     ),
+    Entry(
+        "search",
+        search.search,
+        ("headspace search expired cards", "headspace search '\"rate limit\"' --tool Bash --since 2d"),
+    ),
+    Entry(
+        "replay",
+        past.replay,
+        (
+            "headspace replay calm-otter",
+            "headspace replay calm-otter --at 14:30",
+            "headspace replay calm-otter --at 2h",
+        ),
+    ),
     Entry("rename", agents.rename, ("headspace rename calm-otter login-fix",)),
+    Entry("open", page.open_page, ("headspace open", "headspace open --print")),
     Entry("status", daemon.status, ("headspace status", "headspace status --json | jq .running")),
     Entry("down", daemon.down, ("headspace down",)),
     Entry(
@@ -76,7 +96,6 @@ COMMANDS = (
         doctor.doctor,
         ("headspace doctor", "headspace doctor --json | jq '.places[].checks[] | select(.status != \"ok\")'"),
     ),
-    Entry("import", history.import_history, ("headspace import --dry-run", "headspace import")),
     Entry("fleet", fleet.fleet, ("headspace fleet", "headspace fleet --paint", "headspace fleet --json | jq .status")),
     Entry(
         "rpc",
@@ -87,12 +106,15 @@ COMMANDS = (
             "headspace rpc hooks.stop - <a.json",
         ),
     ),
-    Entry("config", setup.config, ("headspace config", "headspace config --json | jq .settings.port.value")),
     Entry(
-        "token",
-        setup.token,
-        ('curl -H "Authorization: Bearer $(headspace token)" http://127.0.0.1:5055/api/agents',),
+        "import",
+        history.import_history,
+        ("headspace import --dry-run", "headspace import", "headspace import calm-otter.jsonl"),
     ),
+    Entry(
+        "export", past.export, ("headspace export calm-otter -o calm-otter.jsonl", "headspace export calm-otter | jq")
+    ),
+    Entry("config", setup.config, ("headspace config", "headspace config --json | jq .settings.port.value")),
 )
 
 EFFORT_COMMANDS = (
@@ -145,13 +167,35 @@ def build(first: Sequence[Entry] = ()) -> typer.Typer:
     efforts = group("Make an effort: work that outlives sessions.")
     add(efforts, EFFORT_COMMANDS)
     app.add_typer(efforts, name="effort")
+    app.add_typer(_token_group(), name="token")
     policies = group("What agents may do: look at the rules, try them, look back.")
     add(policies, POLICY_COMMANDS)
     app.add_typer(policies, name="policy")
     return app
 
 
-def group(about: str) -> typer.Typer:
+def _token_group() -> typer.Typer:
+    """`token` alone prints one, its commands look after those with a name."""
+    app = group(inspect.getdoc(tokens.local_token))
+    example = 'curl -H "Authorization: Bearer $(headspace token)" http://127.0.0.1:5055/api/agents'
+    app.callback(invoke_without_command=True, epilog=_lines("Examples:", example))(tokens.local_token)
+    app.info.no_args_is_help = False
+    add(app, TOKEN_COMMANDS)
+    return app
+
+
+TOKEN_COMMANDS = (
+    Entry(
+        "create",
+        tokens.create,
+        ("headspace token create grafana --scope read", "headspace token create ci --scope ingest --expires 90d"),
+    ),
+    Entry("list", tokens.list_tokens, ("headspace token list",)),
+    Entry("revoke", tokens.revoke, ("headspace token revoke grafana",)),
+)
+
+
+def group(about: str | None) -> typer.Typer:
     """A group of commands, in the order in which they are added."""
     return typer.Typer(
         help=about,

@@ -1,5 +1,6 @@
-"""`headspace import`: the transcripts that are there already, brought in."""
+"""`headspace import`: the transcripts that are there already, or a log from elsewhere, brought in."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,18 +12,27 @@ if TYPE_CHECKING:
 
 
 def import_history(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="A log that `headspace export` wrote; `-` reads it from a pipe."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what there is to bring in.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring in the sessions that were there before Headspace.
+    """Bring in the sessions that were there before Headspace, or a log from elsewhere.
 
-    Reads the transcripts of all known config dirs. Sessions that nobody has open come in as ended. It can be broken off
-    and begun again: what was brought in is not read twice.
+    Without FILE it reads the transcripts of all known config dirs. Sessions that nobody has open come in as ended. It
+    can be broken off and begun again: what was brought in is not read twice.
     """
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.reports import import_report
     from claude_headspace.surfaces.client import Client
 
+    if file is not None:
+        from claude_headspace.surfaces.cli.past import import_log
+
+        import_log(file, dry_run=dry_run, as_json=as_json)
+        return
     client = Client.local()
     files = [file for file in client.past_files() if file["done"] < file["size"]]
     result = _planned(files) if dry_run else _brought_in(client, files, quiet=as_json)
@@ -38,17 +48,14 @@ def _planned(files: "list[Json]") -> "Json":
 
 def _brought_in(client: "Client", files: "list[Json]", *, quiet: bool) -> "Json":
     """Bring them in, one after the other, under a bar that shows how far it is."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from claude_headspace.surfaces.cli.progress import bar
 
     events, agents = 0, set[str]()
     result = _planned(files)
-    columns = (TextColumn("Reading transcripts"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as progress:
-        bar = progress.add_task("", total=result["bytes"])
+    with bar("Reading transcripts", result["bytes"], quiet=quiet) as advance:
         for file in files:
             done = client.import_file(file["path"])
             events += done["events"]
             agents |= set(done["agents"])
-            progress.advance(bar, file["size"] - file["done"])
+            advance(file["size"] - file["done"])
     return result | {"events": events, "agents": len(agents)}

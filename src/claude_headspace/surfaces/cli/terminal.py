@@ -35,6 +35,7 @@ ROLES = {
     "ended": "2",
     "quiet": "2",
     "strong": "1",
+    "found": "1;4",
 }
 """Attention is the only filled colour."""
 

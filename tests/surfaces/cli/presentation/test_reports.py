@@ -47,7 +47,7 @@ def report(**fields: Any) -> dict[str, Any]:
 def test_a_daemon_that_has_heard_nothing() -> None:
     """It says so, and how to send a first event."""
     shown = texts(running(report(), NOW, 100))
-    assert "none since it started · 0 in all" in shown
+    assert "none yet · 0 in all" in shown
     assert "hooks are silent, so Headspace itself looks every 2 s" in shown
     assert "agents      none yet" in shown
     assert "curl http://127.0.0.1:5055/hook/session-start" in texts(after_status(report()))

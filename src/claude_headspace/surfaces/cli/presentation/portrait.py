@@ -72,6 +72,7 @@ def _facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
         ("session", _session(agent, now)),
         ("client", _client(agent)),
+        ("imported", f"from {agent['imported_from']}" if agent.get("imported_from") else ""),
         ("usage", _usage(agent)),
         ("to do", f"{agent['todo']['done']} of {agent['todo']['total']} done" if agent["todo"] else ""),
         (

@@ -37,7 +37,7 @@ def running(report: Json, now: datetime, width: int) -> list[Line]:
 
 
 def _receiver(report: Json, now: datetime) -> list[tuple[str, str]]:
-    heard = f"last one {ago(report['last_event_at'], now)}" if report["last_event_at"] else "none since it started"
+    heard = f"last one {ago(report['last_event_at'], now)}" if report["last_event_at"] else "none yet"
     agents = [f"{shape(state)} {report['agents'][state]} {state}" for state in SHAPES if report["agents"].get(state)]
     odd = report["anomalies"]
     mode = MODES.get(report["mode"], "Headspace itself looks every {}")

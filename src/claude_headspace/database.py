@@ -1,0 +1,294 @@
+"""The commands `headspace db …`: what keeps the journal healthy, moves it and copies it.
+
+Where a daemon runs it does the work itself; without one the command takes its place, holding the home's lock, so that
+no daemon can start meanwhile. How far it is, is shown on standard error.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from claude_headspace.config import Places, find_places, load_settings
+from claude_headspace.errors import BadRequest
+from claude_headspace.surfaces import cli
+from claude_headspace.surfaces.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from claude_headspace.journal.sql import SqlJournal
+    from claude_headspace.ports import Journal
+    from claude_headspace.surfaces.client import Client, Json
+
+EXIT_ERROR = 1
+
+
+def upgrade(as_json: AsJson = False) -> None:
+    """Bring the database to this version.
+
+    The daemon does so itself when it starts.
+    """
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.running import find_daemon
+
+    places = find_places()
+    if find_daemon(places) is None:
+        with _journal(places):
+            pass
+    if as_json:
+        terminal.write_json({"up_to_date": True})
+    else:
+        terminal.screen().show([terminal.line("The database is up to date.")])
+
+
+def verify(as_json: AsJson = False) -> None:
+    """Replay the log and compare it with what is shown.
+
+    Exits with 1 if anything differs.
+    """
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.presentation.reports import verification
+    from claude_headspace.surfaces.wording import cleaned
+
+    result = _upkeep("Replaying the log", lambda client: client.db_verify(), _verified, quiet=as_json)
+    if as_json:
+        terminal.write_json(result)
+    else:
+        terminal.screen().show(verification(cleaned(result)))
+    if not result["ok"]:
+        raise typer.Exit(EXIT_ERROR)
+
+
+def _verified(journal: "Journal") -> "Json":
+    import msgspec
+
+    differences = [msgspec.structs.asdict(difference) for difference in journal.verify()]
+    return {"ok": not differences, "differences": differences}
+
+
+def rebuild(as_json: AsJson = False) -> None:
+    """Make everything that is shown anew from the log.
+
+    Nothing is announced or done again.
+    """
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.wording import count
+
+    result = _upkeep(
+        "Replaying the log",
+        lambda client: client.db_rebuild(),
+        lambda journal: {"events": journal.rebuild()},
+        quiet=as_json,
+    )
+    if as_json:
+        terminal.write_json(result)
+    else:
+        terminal.screen().show([terminal.line(f"Rebuilt from {count(result['events'], 'event')}.")])
+
+
+def prune(
+    days: Annotated[
+        int | None, typer.Option("--days", min=1, max=36_500, help="How many days to keep; else `retention_days`.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would go.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take old events out, as the retention says.
+
+    Agents that ended before go wholly, with all that was said. Those that go on keep a snapshot of where they were, so
+    that replay, verify and time travel begin there. `db backup` first, if you may want it back.
+    """
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.presentation.upkeep import pruning
+
+    result = _upkeep(
+        "Pruning",
+        lambda client: client.db_prune(days, dry_run=dry_run),
+        lambda journal: _pruned(journal, days, dry_run=dry_run),
+        quiet=as_json,
+    )
+    if as_json:
+        terminal.write_json(result)
+    else:
+        terminal.screen().show(pruning(result, dry_run=dry_run))
+
+
+def _pruned(journal: "Journal", days: int | None, *, dry_run: bool) -> "Json":
+    import msgspec
+
+    from claude_headspace.daemon import wall_clock
+    from claude_headspace.surfaces.upkeep_api import prune_before
+
+    before = prune_before(days, load_settings(find_places()).retention_days, wall_clock())
+    return msgspec.structs.asdict(journal.prune(before, dry_run=dry_run))
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write the copy; it must not exist yet.")],
+    as_json: AsJson = False,
+) -> None:
+    """Copy the database to a file, also while the daemon runs.
+
+    The copy is of one moment, checked, and a database that can be used as it is. For PostgreSQL use `pg_dump`.
+    """
+    from claude_headspace.daemon import database_url
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.presentation.upkeep import backed_up
+
+    places = find_places()
+    address = database_url(load_settings(places), places)
+    if not address.startswith("sqlite"):
+        raise _use_pg_dump(address)
+    if file.exists():
+        raise BadRequest("exists", f"{file} is there already.", "Choose another name, or remove it.")
+    size = _backed_up(address, file, quiet=as_json)
+    if as_json:
+        terminal.write_json({"file": str(file.absolute()), "bytes": size})
+    else:
+        terminal.screen().show(backed_up(str(file), size))
+
+
+def _use_pg_dump(address: str) -> BadRequest:
+    from claude_headspace.surfaces.wording import without_password
+
+    shown = without_password(address).replace("postgresql+psycopg://", "postgresql://")
+    return BadRequest(
+        "not_embedded",
+        "The journal is on PostgreSQL, which has its own tool for that.",
+        f"pg_dump --format=custom --file=headspace.dump '{shown}', and pg_restore to bring it back.",
+    )
+
+
+def _backed_up(address: str, file: Path, *, quiet: bool) -> int:
+    from sqlalchemy.engine import make_url
+
+    from claude_headspace.journal.backup import backup as write
+    from claude_headspace.surfaces.cli.progress import bar
+
+    database = Path(make_url(address).database or "")
+    if not database.exists():
+        raise BadRequest("no_database", f"There is no database at {database}.", "Start Headspace once.")
+    with bar("Copying", database.stat().st_size, quiet=quiet) as advance:
+        done = 0
+
+        def tell(pages: int, _total: int) -> None:
+            nonlocal done
+            advance((pages - done) * 4_096)
+            done = pages
+
+        return write(database, file, tell)
+
+
+def copy(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="A database: a file, or postgresql://…")],
+    target: Annotated[str, typer.Argument(metavar="DST", help="Where to copy it: a file, or postgresql://…")],
+    as_json: AsJson = False,
+) -> None:
+    """Copy a journal to another database: SQLite to PostgreSQL, or back.
+
+    Broken off, it goes on where it stopped when it is run again. At the end both are compared. The daemons on both must
+    be stopped. Then set `database` to the new address.
+    """
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.presentation.upkeep import copied
+    from claude_headspace.surfaces.wording import without_password
+
+    with _opened(source, create=False) as origin, _opened(target, create=True) as destination:
+        result = _copied(origin, destination, quiet=as_json)
+    if as_json:
+        terminal.write_json(result)
+    else:
+        terminal.screen().show(copied(result, without_password(database_address(target))))
+    if result["differing"]:
+        raise typer.Exit(EXIT_ERROR)
+
+
+def _copied(source: "SqlJournal", target: "SqlJournal", *, quiet: bool) -> "Json":
+    import msgspec
+
+    from claude_headspace.journal.copying import copy as copy_journal
+    from claude_headspace.journal.copying import size
+    from claude_headspace.surfaces.cli.progress import bar
+
+    with bar("Copying", size(source), quiet=quiet) as advance:
+        return msgspec.structs.asdict(copy_journal(source, target, advance))
+
+
+@contextmanager
+def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
+    """A journal by its address; this home's own only while no daemon uses it."""
+    from claude_headspace.daemon import database_url, ready_journal
+    from claude_headspace.surfaces.running import hold
+
+    places = find_places()
+    settings = load_settings(places)
+    url = database_address(address)
+    if not create and url.startswith("sqlite") and not Path(url.removeprefix("sqlite:///")).exists():
+        raise BadRequest("no_database", f"There is no database at {address}.", "Give the file of a journal.")
+    is_home = url == database_address(database_url(settings, places))
+    places.make()
+    with hold(places) if is_home else _nothing():
+        journal = ready_journal(load_settings(places, overrides={"database": url}), places)
+        try:
+            yield journal
+        finally:
+            journal.close()
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+def database_address(text: str) -> str:
+    """A database's address, of a path too."""
+    if "://" not in text:
+        return f"sqlite:///{Path(text).expanduser().absolute()}"
+    return text.replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+# --- who does it ------------------------------------------------------------------------------------------------------
+
+
+def _upkeep(what: str, ask: Callable[["Client"], "Json"], do: Callable[["Journal"], "Json"], *, quiet: bool) -> "Json":
+    """Let the running daemon do it; without one, do it here."""
+    from claude_headspace.surfaces.cli.progress import bar
+    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.running import is_held
+
+    places = find_places()
+    with bar(what, None, quiet=quiet):
+        if is_held(places.lock_file):
+            return ask(Client.local(places))
+        with _journal(places) as journal:
+            return do(journal)
+
+
+@contextmanager
+def _journal(places: Places) -> Iterator["Journal"]:
+    """The journal of this home; no daemon can start meanwhile."""
+    from claude_headspace.daemon import ready_journal
+    from claude_headspace.surfaces.running import hold
+
+    places.make()
+    with hold(places):
+        journal = ready_journal(load_settings(places), places)
+        try:
+            yield journal
+        finally:
+            journal.close()
+
+
+COMMANDS = (
+    cli.Entry("upgrade", upgrade, ("headspace db upgrade",)),
+    cli.Entry("verify", verify, ("headspace db verify || headspace db rebuild",)),
+    cli.Entry("rebuild", rebuild, ("headspace db rebuild",)),
+    cli.Entry("backup", backup, ("headspace db backup ~/headspace-backup.db",)),
+    cli.Entry("prune", prune, ("headspace db prune --days 90 --dry-run", "headspace db prune")),
+    cli.Entry(
+        "copy",
+        copy,
+        ("headspace db copy ~/.local/share/headspace/headspace.db postgresql://headspace@db/headspace",),
+    ),
+)

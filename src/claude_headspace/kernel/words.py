@@ -1,0 +1,145 @@
+"""Words, as search knows them: one way to take a text apart, the same on every database.
+
+Rules
+- A word is a run of letters and digits in any script; `_`, `/`, `.` and all other signs stand between words, so that
+  `src/auth_test.py` is found by `auth`. Han, kana and emoji are words by themselves, since nobody puts spaces between.
+- Case and accents do not matter. A very long word counts by its beginning.
+- A query is data: whatever is typed becomes words that must all occur. Words in quotes, and what is one word to
+  the reader (`auth_test`), must follow each other. The last word counts as a beginning, unless it stands in quotes.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import msgspec
+
+LONGEST_WORD = 64
+LONGEST_QUERY = 1_000
+MOST_TERMS = 16
+SNIPPET = 200
+"""How many characters around the best place are shown."""
+
+_SINGLE = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e01-\u0e30\U00020000-\U0003134f"
+_EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
+_WORD = re.compile(rf"[{_SINGLE}]|[^\W_{_SINGLE}](?:[^\W_{_SINGLE}]|[\u0300-\u036f])*|(?=[^\w\s])[{_EMOJI}]")
+_ASCII_WORD = re.compile("[a-z0-9]+")
+_PART = re.compile(r'"([^"]*)"?|([^\s"]+)')
+_SPACE = re.compile(r"\s+")
+
+
+class Term(msgspec.Struct, frozen=True):
+    """Words that must follow each other; of the last one the beginning is enough if `open_end`."""
+
+    words: tuple[str, ...]
+    open_end: bool = False
+
+
+class Query(msgspec.Struct, frozen=True):
+    """What is looked for: all of these."""
+
+    terms: tuple[Term, ...] = ()
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A part of a snippet, and whether it is what was looked for."""
+
+    text: str
+    match: bool
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, in order."""
+    if text.isascii():
+        return [word[:LONGEST_WORD] for word in _ASCII_WORD.findall(text.lower())]
+    return [_folded(word) for word in _WORD.findall(text)]
+
+
+@lru_cache(maxsize=8_192)
+def _folded(word: str) -> str:
+    if word.isascii():
+        return word.lower()[:LONGEST_WORD]
+    plain = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(sign for sign in plain if not unicodedata.combining(sign))[:LONGEST_WORD] or word[:LONGEST_WORD]
+
+
+def read_query(text: str) -> Query:
+    """The query that a person typed; whatever it is, it is one."""
+    terms: list[Term] = []
+    for part in _PART.finditer(text[:LONGEST_QUERY]):
+        quoted = part[2] is None
+        if found := tuple(words(part[1] if quoted else part[2])):
+            terms.append(Term(found[:MOST_TERMS], open_end=not quoted))
+    closed = [Term(term.words) for term in terms[-MOST_TERMS:-1]]
+    return Query((*closed, *terms[-1:]))
+
+
+def occurrences(query: Query, found: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """Where the terms stand among words: number of the term, first word, word after the last."""
+    for number, term in enumerate(query.terms):
+        for start in range(len(found) - len(term.words) + 1):
+            if _stands_at(term, found, start):
+                yield number, start, start + len(term.words)
+
+
+def _stands_at(term: Term, found: Sequence[str], start: int) -> bool:
+    *exact, last = term.words
+    word = found[start + len(exact)]
+    if not (word.startswith(last) if term.open_end else word == last):
+        return False
+    return all(found[start + place] == each for place, each in enumerate(exact))
+
+
+def matches(query: Query, found: Sequence[str]) -> int:
+    """How often the terms occur among words; 0 if one of them does not."""
+    places = [number for number, _start, _end in occurrences(query, found)]
+    return len(places) if query.terms and set(places) == set(range(len(query.terms))) else 0
+
+
+# --- snippets ---------------------------------------------------------------------------------------------------------
+
+
+def snippet(text: str, query: Query, width: int = SNIPPET) -> list[Piece]:
+    """The part of a text that shows best why it was found, with the finds marked."""
+    spans = [found.span() for found in _WORD.finditer(text)]
+    found = [_folded(text[start:end]) for start, end in spans]
+    marks = sorted((spans[first][0], spans[last - 1][1], term) for term, first, last in occurrences(query, found))
+    start, end = _window(text, marks, width)
+    pieces = [] if start == 0 else [Piece("… ", False)]
+    at = start
+    for begin, finish, _term in marks:
+        if begin >= at and finish <= end:
+            pieces += [Piece(text[at:begin], False), Piece(text[begin:finish], True)]
+            at = finish
+    pieces += [Piece(text[at:end], False), Piece(" …" if end < len(text) else "", False)]
+    return _joined(pieces)
+
+
+def _window(text: str, marks: Sequence[tuple[int, int, int]], width: int) -> tuple[int, int]:
+    """From where to where: around the place where most terms stand together, cut between words."""
+    best, most = 0, -1
+    for begin, _finish, _term in marks[:500]:
+        together = {term for other, finish, term in marks[:500] if begin <= other and finish <= begin + width}
+        if len(together) > most:
+            best, most = begin, len(together)
+    start = max(0, min(best - width // 4, len(text) - width))
+    end = min(len(text), start + width)
+    if start > 0 and (space := _SPACE.search(text, start, max(best, start))):
+        start = space.end()
+    if end < len(text):
+        end = max(text.rfind(" ", start + width // 2, end), text.rfind("\n", start + width // 2, end), -1)
+        end = min(start + width, len(text)) if end < 0 else end
+    return start, end
+
+
+def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """Neighbours of one kind as one, white space folded, nothing empty."""
+    result: list[Piece] = []
+    for piece in pieces:
+        text = _SPACE.sub(" ", piece.text)
+        if result and result[-1].match == piece.match:
+            result[-1] = Piece(result[-1].text + text, piece.match)
+        elif text:
+            result.append(Piece(text, piece.match))
+    return result

@@ -1,0 +1,87 @@
+"""`headspace token`: tokens of this home, and tokens with a name for everybody else."""
+
+from typing import Annotated
+
+import typer
+
+from claude_headspace.surfaces.cli.options import AsJson, now, places
+from claude_headspace.surfaces.tokens import Scope
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Its name: small letters, digits, dots and dashes.")]
+
+
+def local_token(
+    context: typer.Context,
+    scope: Annotated[Scope, typer.Option("--scope", "-s", help="What the token is good for.")] = Scope.READ,
+) -> None:
+    """Print a token of this home, or look after named ones.
+
+    Without a command it prints a token for programs on this machine, and nothing else. It is good for its scope: `act`
+    includes read, `admin` includes all. Deleting the secret file (see `headspace config`) and restarting the daemon
+    revokes these; named tokens are revoked one by one.
+    """
+    from claude_headspace.surfaces.tokens import make_token, read_secret
+
+    if context.invoked_subcommand is None:
+        typer.echo(make_token(read_secret(places().secret_file), scope))
+
+
+def create(
+    name: Name,
+    scope: Annotated[list[Scope], typer.Option("--scope", "-s", help="What it is good for; may be repeated.")],
+    owner: Annotated[str, typer.Option("--owner", help="Whose it is.")] = "",
+    expires: Annotated[str | None, typer.Option("--expires", help="Until when: 30d, 2026-12-31.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a token with a name.
+
+    Its text is shown this once: only a digest is kept. It works at once, with every daemon on the same database.
+    """
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.presentation.passes import made
+    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.wording import cleaned
+
+    result = Client.local().create_token(name, scope, owner, _to_come(expires) if expires else None)
+    if as_json:
+        terminal.write_json(result)
+    else:
+        screen = terminal.screen()
+        screen.show(made(cleaned(result), now(), screen.interactive))
+
+
+def _to_come(expires: str) -> str:
+    """A moment to come: here 30d means in thirty days."""
+    from claude_headspace.kernel.views import iso
+    from claude_headspace.surfaces.moments import is_span, read_moment
+
+    at = int(now().timestamp() * 1_000_000)
+    moment = read_moment("--expires", expires, at)
+    return iso(2 * at - moment if is_span(expires) else moment)
+
+
+def list_tokens(as_json: AsJson = False) -> None:
+    """List the named tokens: whose they are, what for, when last used."""
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.presentation.passes import no_tokens, tokens
+    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.wording import cleaned
+
+    found = Client.local().tokens()
+    if as_json:
+        terminal.write_json(found)
+        return
+    screen = terminal.screen()
+    screen.show(tokens(cleaned(found), now(), screen.width) if found else no_tokens())
+
+
+def revoke(name: Name, as_json: AsJson = False) -> None:
+    """Let a named token be good for nothing, at once and everywhere."""
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.client import Client
+
+    result = Client.local().revoke_token(name)
+    if as_json:
+        terminal.write_json(result)
+    else:
+        terminal.screen().show([terminal.line(f"{result['revoked']} is revoked.")])

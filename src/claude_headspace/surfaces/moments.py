@@ -1,0 +1,52 @@
+"""Moments as people write them, in addresses and on the command line.
+
+2026-03-01T14:30, 2026-03-01 14:30:05+01:00, 2026-03-01   ISO 8601; without a zone it is the time here
+14:30, 14:30:05                                           today
+30m, 2h, 3d, 1w                                           so long ago
+1772375405                                                seconds since 1970
+"""
+
+import re
+from datetime import datetime, timedelta
+
+from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.envelope import SECOND, Micros
+
+UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
+LONGEST = 40
+
+_AGO = re.compile(r"(\d{1,6}) ?(s|m|min|h|d|w)(?: ago)?")
+_CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?")
+_SECONDS = re.compile(r"\d{9,11}(\.\d{1,6})?")
+
+
+def read_moment(name: str, text: str, now: Micros) -> Micros:
+    """The moment that a text means; one that means none is explained."""
+    written = text.strip()[:LONGEST]
+    try:
+        return _moment(written, now)
+    except (ValueError, OverflowError, OSError) as error:
+        raise BadRequest(
+            "bad_time",
+            f"`{name}` is no time: {written!r}.",
+            "Write 2026-03-01T14:30, 14:30 for today, 2h for two hours ago, or seconds since 1970.",
+        ) from error
+
+
+def is_span(text: str) -> bool:
+    """Whether a text says how long, not when."""
+    return _AGO.fullmatch(text.strip()) is not None
+
+
+def _moment(written: str, now: Micros) -> Micros:
+    if found := _AGO.fullmatch(written):
+        return now - int(found[1]) * UNITS[found[2]] * SECOND
+    if _SECONDS.fullmatch(written):
+        return round(float(written) * SECOND)
+    if _CLOCK.fullmatch(written):
+        today = datetime.fromtimestamp(now / SECOND).astimezone().date()
+        written = f"{today.isoformat()}T{written.zfill(5 if written.count(':') == 1 else 8)}"
+    # In an address a plus means a space, which nobody remembers.
+    moment = datetime.fromisoformat(re.sub(r"(:\d{2}(?:\.\d+)?) (\d{2}:?\d{2})$", r"\1+\2", written))
+    local = moment if moment.tzinfo else moment.astimezone()
+    return round((local - datetime.fromisoformat("1970-01-01T00:00:00+00:00")) / timedelta(microseconds=1))

@@ -1,0 +1,140 @@
+"""One search on every journal: what was committed is found, by the same words, and nothing else."""
+
+from typing import Any
+
+import pytest
+
+from claude_headspace.engine import Batch
+from claude_headspace.kernel.decide import nobody
+from claude_headspace.kernel.envelope import SECOND
+from claude_headspace.kernel.words import read_query
+from claude_headspace.ports import Journal, Searched
+from claude_headspace.testing import START, hook
+from tests.journals import store, submission
+
+CALL: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "t1"}
+
+
+@pytest.fixture
+def journal(any_journal: Journal) -> Journal:
+    """A journal in which two agents talked and worked."""
+    store(
+        any_journal,
+        hook("SessionStart"),
+        hook("UserPromptSubmit", START + 1, prompt="Fix the café parser, 日本語テスト 😀"),
+        hook("PreToolUse", START + 2, tool_input={"command": "pytest tests/auth_test.py"}, **CALL),
+        hook("PostToolUse", START + 3, tool_response={"stdout": "1 failed: expired cards", "n": 3}, **CALL),
+        hook("Stop", START + 4, last_assistant_message="The expired cards were never rejected."),
+    )
+    store(
+        any_journal,
+        hook("SessionStart", START + 5, session_id="s2", cwd="/other"),
+        hook("UserPromptSubmit", START + 60 * SECOND, session_id="s2", cwd="/other", prompt="Explain expired cards"),
+    )
+    return any_journal
+
+
+def found(journal: Journal, text: str, **wanted: object) -> list[str]:
+    """The texts that are found, newest first."""
+    matches = journal.search(read_query(text), Searched(**wanted), 100)  # type: ignore[arg-type]  # its own fields
+    documents = journal.documents([match.id for match in matches])
+    return [documents[match.id][1] for match in matches]
+
+
+PROMPT = "Fix the café parser, 日本語テスト 😀"
+INPUT = "pytest tests/auth_test.py"
+RESULT = "1 failed: expired cards"
+ANSWER = "The expired cards were never rejected."
+OTHER = "Explain expired cards"
+
+
+@pytest.mark.parametrize(
+    ("query", "texts"),
+    [
+        ("CAFE", [PROMPT]),
+        ("parser café", [PROMPT]),
+        ("日本", [PROMPT]),
+        ("本日", []),
+        ("😀", [PROMPT]),
+        ("auth_test", [INPUT]),
+        ("tests auth te", [INPUT]),
+        ("auth te tests", []),
+        ('"auth te"', []),
+        ("expired", [OTHER, ANSWER, RESULT]),
+        ('"expired cards"', [OTHER, ANSWER, RESULT]),
+        ('"cards expired"', []),
+        ("expired reject", [ANSWER]),
+        ("reject expired", []),
+        ("", []),
+        ('"', []),
+        ("* OR (NEAR", []),
+        ("it's \\ 'quoted' & | ! <->", []),
+        ("\0", []),
+        ("x" * 5_000, []),
+        (" ".join(f"word{n}" for n in range(500)), []),
+    ],
+)
+def test_words_are_found(journal: Journal, query: str, texts: list[str]) -> None:
+    """The same query finds the same on every journal, whatever is typed."""
+    assert found(journal, query) == texts
+
+
+def test_filters_narrow_it_down(journal: Journal) -> None:
+    """By agent, project, actor, tool and time, alone and together."""
+    one, other = journal.agent("agent-1"), journal.agent("agent-2")
+    assert one
+    assert other
+    assert found(journal, "expired", agent_id="agent-2") == [OTHER]
+    assert found(journal, "expired", project_ids=(one.project.id,)) == [ANSWER, RESULT]
+    assert found(journal, "expired", project_ids=()) == []
+    assert found(journal, "expired", actor="USER") == [OTHER]
+    assert found(journal, "expired", tool="bash") == [RESULT]
+    assert found(journal, "expired", since=START + SECOND) == [OTHER]
+    assert found(journal, "expired", until=START + SECOND, actor="AGENT") == [ANSWER, RESULT]
+
+
+def test_a_document_says_where_it_belongs(journal: Journal) -> None:
+    """Kind, agent, project, command, tool and time come with it."""
+    [match] = journal.search(read_query("rejected"), Searched(), 10)
+    document, text = journal.documents([match.id])[match.id]
+    [command] = journal.commands("agent-1")
+    assert text == ANSWER
+    assert (document.kind, document.actor, document.tool) == ("answer", "AGENT", None)
+    assert (document.agent_id, document.command_id, document.at) == ("agent-1", command.id, START + 4)
+    assert document.turn_id in {turn.id for turn in journal.turns(agent_id="agent-1")}
+
+
+def test_only_what_was_committed_is_found(journal: Journal) -> None:
+    """A batch that fails leaves nothing to find."""
+
+    class Unlucky(Exception):
+        pass
+
+    def half_a_batch() -> None:
+        with journal.transaction() as transaction:
+            batch = Batch(transaction, nobody, lambda: "agent-9")
+            prompt = hook("UserPromptSubmit", session_id="s9", prompt="unheard")
+            batch.work([submission(prompt)])
+            transaction.write(batch.records)
+            raise Unlucky
+
+    with pytest.raises(Unlucky):
+        half_a_batch()
+    assert found(journal, "unheard") == []
+
+
+def test_what_can_be_found_follows_from_the_log(journal: Journal) -> None:
+    """Verify covers it, and a rebuild finds the same again."""
+    before = found(journal, "expired")
+    assert list(journal.verify()) == []
+    journal.rebuild()
+    assert found(journal, "expired") == before
+    assert list(journal.verify()) == []
+
+
+def test_the_newest_come_first_up_to_the_limit(journal: Journal) -> None:
+    """A limit keeps the newest, and a bound leaves out what is newer."""
+    newest, *older = journal.search(read_query("expired"), Searched(), 10)
+    assert journal.search(read_query("expired"), Searched(), 1) == [newest]
+    below = journal.search(read_query("expired"), Searched(up_to=newest.id - 1), 10)
+    assert [match.id for match in below] == [match.id for match in older]

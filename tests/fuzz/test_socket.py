@@ -1,0 +1,139 @@
+"""Bytes of every kind at the port: no 5xx, no connection that hangs, nothing that grows, and the next one is served."""
+
+import random
+import socket
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from tests.support import LIMIT_SECONDS, RunningDaemon, running_daemon
+
+BODY = b'{"session_id": "fuzz", "cwd": "/tmp", "prompt": "hello"}'
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """A daemon that is spoken to badly."""
+    with running_daemon(tmp_path_factory.mktemp("socket"), max_body_bytes=100_000) as running:
+        yield running
+
+
+def request(path: bytes = b"/hook/user-prompt-submit", body: bytes = BODY, *headers: bytes) -> bytes:
+    """A request as it should be."""
+    told = (b"Host: 127.0.0.1", b"Content-Type: application/json", b"Content-Length: %d" % len(body), *headers)
+    return b"POST " + path + b" HTTP/1.1\r\n" + b"\r\n".join(told) + b"\r\n\r\n" + body
+
+
+def chunked(*chunks: bytes) -> bytes:
+    """A request whose body comes in pieces, as they are given."""
+    head = request(body=b"").replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
+    return head + b"".join(chunks)
+
+
+ODD = {
+    "nothing": b"",
+    "an empty line": b"\r\n",
+    "not HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)),
+    "no path": b"POST\r\n\r\n",
+    "an old version": b"GET /health HTTP/0.9\r\n\r\n",
+    "no host": b"GET /health HTTP/1.1\r\n\r\n",
+    "two hosts": request(BODY, BODY, b"Host: evil.example"),
+    "a long path": request(b"/" + b"a" * 70_000),
+    "a long header": request(b"/hook/stop", BODY, b"X-Long: " + b"a" * 200_000),
+    "many headers": request(b"/hook/stop", BODY, *(b"X-%d: a" % n for n in range(5_000))),
+    "a negative length": request().replace(b"Content-Length: 56", b"Content-Length: -5"),
+    "a length without end": request().replace(b"Content-Length: 56", b"Content-Length: 99999999999999999999"),
+    "two lengths": request(b"/hook/stop", BODY, b"Content-Length: 3"),
+    "a length and chunks": request(b"/hook/stop", BODY, b"Transfer-Encoding: chunked"),
+    "half a body": request()[:-20],
+    "chunks": chunked(b"%x\r\n" % len(BODY), BODY, b"\r\n0\r\n\r\n"),
+    "broken chunks": chunked(b"zz\r\n", BODY),
+    "a chunk without end": chunked(b"ffffffffffffffff\r\n", BODY),
+    "an upgrade": request(b"/hook/stop", BODY, b"Upgrade: websocket", b"Connection: Upgrade"),
+    "two at once": request() + request(),
+    "many at once": request(b"/health", b"") * 50,
+    "NUL in a header": request(b"/hook/stop", BODY, b"X-Headspace-Delivery-Id: a\0b"),
+    "a header in two lines": request(b"/hook/stop", BODY, b"X-Odd: a\r\n b"),
+    "escapes in the path": request(b"/hook/%00%ff%2e%2e%2f"),
+    "a path of dots": request(b"/../../etc/passwd"),
+    "an absolute address": request(b"http://evil.example/hook/stop"),
+    "too much": request(body=b'{"session_id": "' + b"a" * 150_000 + b'"}'),
+    "deep JSON": request(body=b'{"session_id":"x","a":' + b"[" * 40_000 + b"]" * 40_000 + b"}"),
+    "not UTF-8": request(body=b'{"session_id": "\xff\xfe"}'),
+    "expect": request(b"/hook/stop", BODY, b"Expect: 100-continue"),
+    "a method of its own": request().replace(b"POST", b"BREW", 1),
+}
+
+
+def exchange(daemon: RunningDaemon, sent: bytes) -> bytes:
+    """Send bytes, say that there will be no more, and read until the daemon closes; one that hangs is an error."""
+    answer = b""
+    with socket.create_connection(("127.0.0.1", daemon.port), timeout=LIMIT_SECONDS) as connection:
+        try:
+            connection.sendall(sent)
+            connection.shutdown(socket.SHUT_WR)
+            while chunk := connection.recv(65_536):
+                answer += chunk
+        except TimeoutError:
+            raise
+        except OSError:
+            pass  # it closed before it had read everything
+    return answer
+
+
+def statuses(answer: bytes) -> list[int]:
+    """The statuses of an answer, of all that it may hold."""
+    parts = answer.split(b"HTTP/1.1 ")[1:]
+    return [int(part[:3]) for part in parts if part[:3].isdigit()]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_bytes_are_no_trouble(daemon: RunningDaemon, name: str) -> None:
+    """Whatever comes, there is an answer or none, but never a mistake of ours."""
+    assert [status for status in statuses(exchange(daemon, ODD[name])) if status >= 500] == []
+
+
+def mutated(chance: random.Random) -> bytes:
+    """A request, or one of the odd ones, with some bytes changed, lost, doubled or put in."""
+    whole = bytearray(chance.choice([request(), request(b"/api/agents", b""), *ODD.values()]))
+    for _ in range(chance.randint(1, 8)):
+        place = chance.randrange(len(whole) + 1)
+        match chance.randrange(4):
+            case 0:
+                whole[place : place + 1] = bytes([chance.randrange(256)])
+            case 1:
+                del whole[place : place + chance.randint(1, 20)]
+            case 2:
+                whole[place:place] = whole[place : place + chance.randint(1, 50)]
+            case _:
+                whole[place:place] = chance.choice([b"\0", b"\r\n", b"\n", b"\r\n\r\n", b"%00", b": ", b"\xff" * 9])
+    return bytes(whole)
+
+
+def test_mutations_are_no_trouble_and_leave_nothing_behind(
+    daemon: RunningDaemon, request: pytest.FixtureRequest
+) -> None:
+    """After many of them no file, no thread and little memory is in use that was not before, and all is well."""
+    chance, rounds = random.Random(7), 5_000 if request.config.getoption("--full") else 150
+    for _ in range(30):
+        exchange(daemon, mutated(chance))
+    before = in_use(daemon.pid)
+    for _ in range(rounds):
+        sent = mutated(chance)
+        wrong = [status for status in statuses(exchange(daemon, sent)) if status >= 500]
+        assert wrong == [], sent[:300]
+    after = in_use(daemon.pid)
+    assert after["files"] <= before["files"] + 5
+    assert after["threads"] <= before["threads"] + 40, "the pool for reading has at most forty"
+    assert after["kilobytes"] <= before["kilobytes"] + 80_000
+    assert daemon.get("/health", scope=None).json()["status"] == "ok"
+    assert daemon.verified()
+    assert "request_failed" not in daemon.log
+
+
+def in_use(pid: int) -> dict[str, int]:
+    """Open files, threads and memory of a process."""
+    process = psutil.Process(pid)
+    kilobytes = process.memory_info().rss // 1024
+    return {"files": process.num_fds(), "threads": process.num_threads(), "kilobytes": kilobytes}

@@ -1,0 +1,69 @@
+"""Snapshots: with the agent and its rows at any moment, the rest of the story comes out the same."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.correlate import Identity, Strategy
+from claude_headspace.kernel.envelope import SECOND, Envelope
+from claude_headspace.kernel.retell import UNDERSTANDING_FAILED, retell
+from claude_headspace.kernel.snapshot import Snapshot, Telling
+from claude_headspace.testing import START, hook
+
+CALL: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "make"}}
+STORY = [
+    hook("SessionStart", START, source="startup"),
+    hook("UserPromptSubmit", START + SECOND, prompt="Fix it", prompt_id="p1"),
+    hook("PreToolUse", START + 2 * SECOND, prompt_id="p1", **CALL),
+    hook("PermissionRequest", START + 3 * SECOND, tool_name="Bash", tool_input={"command": "make"}),
+    hook("PostToolUse", START + 4 * SECOND, prompt_id="p1", **CALL),
+    hook("Stop", START + 5 * SECOND, last_assistant_message="Which one?", prompt_id="p1"),
+    hook("UserPromptSubmit", START + 6 * SECOND, prompt="The second", prompt_id="p2"),
+    hook("SessionStart", START + 7 * SECOND, session_id="session-2", source="clear"),
+    hook("SessionEnd", START + 8 * SECOND, session_id="session-2", reason="other"),
+]
+
+
+def told(events: list[Envelope], before: Snapshot | None = None) -> Telling:
+    """What events come to."""
+    telling = Telling(before)
+    for event in events:
+        retold = retell(telling.agent, "agent-1", event, Strategy.MEMORY, None)
+        assert retold is not None
+        telling.take(retold.change)
+    return telling
+
+
+@pytest.mark.parametrize("cut", range(1, len(STORY)))
+def test_a_story_goes_on_from_any_snapshot(cut: int) -> None:
+    """The agent is the same, and so is every row that later events touch; the snapshot survives as JSON."""
+    whole = told(STORY)
+    snapshot = told(STORY[:cut]).snapshot(cut, START, [Identity("session", "session-1")])
+    kept = msgspec.json.decode(msgspec.json.encode(snapshot), type=Snapshot)
+    rest = told(STORY[cut:], kept)
+    assert rest.agent == whole.agent
+    for name in ("sessions", "commands", "turns", "waits"):
+        later = getattr(rest, name)
+        assert later == {key: getattr(whole, name)[key] for key in later}
+
+
+def test_only_what_may_still_change_is_kept() -> None:
+    """Commands and turns of long ago are not."""
+    prompts = [
+        hook("UserPromptSubmit" if n % 2 else "Stop", START + n * SECOND, prompt=f"{n}", last_assistant_message="Done.")
+        for n in range(1, 60)
+    ]
+    telling = told([STORY[0], *prompts])
+    snapshot = telling.snapshot(1, START, [])
+    assert len(telling.turns) > 40
+    assert len(snapshot.turns) <= 10
+    assert len(snapshot.commands) <= 3
+    assert isinstance(snapshot.agent, Agent)
+
+
+def test_what_was_kept_without_meaning_tells_nothing() -> None:
+    """Tests of the way in, and events that could not be understood."""
+    assert retell(None, "a", STORY[0], Strategy.NOBODY, None) is None
+    assert retell(None, "a", STORY[0], Strategy.NEW, f"{UNDERSTANDING_FAILED}ValueError") is None

@@ -1,0 +1,90 @@
+"""Words: one way to take a text apart, and queries that are never wrong."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from claude_headspace.kernel.words import LONGEST_WORD, Piece, Query, Term, matches, read_query, snippet, words
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("src/auth_test.py", ["src", "auth", "test", "py"]),
+        ("Café CAFE\u0301 naïve", ["cafe", "cafe", "naive"]),
+        ("日本語 テスト", ["日", "本", "語", "テ", "ス", "ト"]),
+        ("Привет, мир", ["привет", "мир"]),
+        ("ok 👍🏽 done", ["ok", "👍", "🏽", "done"]),
+        ("x" * 100, ["x" * LONGEST_WORD]),
+        ("", []),
+        ("- * \" ' ( \0", []),
+    ],
+)
+def test_a_text_is_taken_apart(text: str, found: list[str]) -> None:
+    """Letters and digits of any script are words, signs stand between, case and accents do not matter."""
+    assert words(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("expired car", Query((Term(("expired",)), Term(("car",), True)))),
+        ('"rate limit" now', Query((Term(("rate", "limit")), Term(("now",), True)))),
+        ('now "rate limit"', Query((Term(("now",)), Term(("rate", "limit"))))),
+        ("auth_test", Query((Term(("auth", "test"), True),))),
+        ('never "closed', Query((Term(("never",)), Term(("closed",))))),
+        ("word --", Query((Term(("word",), True),))),
+        (' " ', Query()),
+    ],
+)
+def test_a_query_is_read(text: str, query: Query) -> None:
+    """Words, phrases in quotes, and the last word as a beginning."""
+    assert read_query(text) == query
+
+
+def test_words_must_all_occur_and_phrases_in_order() -> None:
+    """A text matches when every term stands in it somewhere."""
+    text = words("the rate limit was reached")
+    assert matches(read_query("limit rea"), text) == 2
+    assert matches(read_query('"rate limit"'), text) == 1
+    assert matches(read_query('"limit rate"'), text) == 0
+    assert matches(read_query("limit missing"), text) == 0
+    assert matches(Query(), text) == 0
+
+
+def shown(pieces: list[Piece]) -> str:
+    """A snippet with its finds in brackets."""
+    return "".join(f"[{piece.text}]" if piece.match else piece.text for piece in pieces)
+
+
+def test_a_snippet_shows_where_the_terms_stand_together() -> None:
+    """Of a long text the part with most of them, cut between words, white space folded."""
+    text = "cards here. " + "nothing to see " * 40 + "the expired\n  cards came " + "and more " * 40
+    assert "[expired] [cards]" in shown(snippet(text, read_query("expired cards")))
+    around = shown(snippet(text, read_query("expired cards"), 60))
+    assert around.startswith("… ")
+    assert around.endswith(" …")
+    assert len(around) < 80
+
+
+def test_a_short_text_is_shown_whole() -> None:
+    """Nothing is cut that fits."""
+    assert shown(snippet("Fix src/auth_test.py now", read_query("auth_te"))) == "Fix src/[auth_test].py now"
+    assert shown(snippet("", read_query("x"))) == ""
+
+
+@given(st.text(max_size=300), st.text(max_size=60))
+def test_whatever_is_typed_is_a_query(text: str, query: str) -> None:
+    """Nothing raises, and a snippet loses no character between its cuts."""
+    read = read_query(query)
+    matches(read, words(text))
+    whole = "".join(piece.text for piece in snippet(text, read, 1_000))
+    assert whole == " ".join(text.split()) or whole.split() == text.split()
+
+
+@given(st.lists(st.text("abc ", min_size=1, max_size=8), min_size=1, max_size=6))
+def test_a_text_is_found_by_its_own_words(parts: list[str]) -> None:
+    """Every text matches the query that is made of its words."""
+    text = " ".join(parts)
+    if words(text):
+        assert matches(read_query(" ".join(words(text)[:16])), words(text))

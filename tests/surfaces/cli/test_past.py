@@ -1,0 +1,86 @@
+"""`replay`, `export` and the bringing in of a log: the past, here and elsewhere."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.support import RunningDaemon, running_daemon, wait_until
+from tests.surfaces.cli.conftest import Headspace, run_headspace
+
+
+def told(daemon: RunningDaemon) -> str:
+    """An agent that worked and asks; its name."""
+    common: dict[str, Any] = {"session_id": "past", "cwd": "/projects/past"}
+    daemon.post("session-start", common)
+    daemon.post("user-prompt-submit", {**common, "prompt": "Fix the lexer"})
+    reply = daemon.post("stop", {**common, "last_assistant_message": "Which lexer do you mean?"})
+    return str(reply.json()["agent"])
+
+
+def test_moments_are_listed(headspace: Headspace, names: dict[str, str]) -> None:
+    """Each state with its time, how long it lasted and why; the ribbon above."""
+    done = headspace("replay", names["asks"])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert names["asks"] in done.stdout
+    assert "▬" in done.stdout
+    assert "a prompt was submitted" in done.stdout
+    moments = json.loads(headspace("replay", names["asks"], "--json").stdout)["moments"]
+    assert [moment["state"] for moment in moments][:2] == ["idle", "working"]
+
+
+def test_an_agent_is_seen_as_it_was(daemon: RunningDaemon) -> None:
+    """In words and as JSON; before it was known that is said."""
+    name = told(daemon)
+    states = json.loads(run_headspace(daemon.home, "replay", name, "--json").stdout)["moments"]
+    working = next(state for state in states if state["state"] == "working")
+    events = daemon.events()
+    prompt = next(event for event in events if event["name"] == "UserPromptSubmit")
+    then = json.loads(run_headspace(daemon.home, "replay", name, "--at", prompt["received_at"], "--json").stdout)
+    assert then["state"] == "working"
+    assert then["state_since"] == working["at"]
+    assert daemon.agent(name)["state"] == "waiting"
+    shown = run_headspace(daemon.home, "replay", name, "--at", prompt["received_at"]).stdout
+    assert shown.startswith("As it was at ")
+    assert "Fix the lexer" in shown
+    early = run_headspace(daemon.home, "replay", name, "--at", "3d")
+    assert (early.returncode, early.stdout) == (1, "")
+    assert "was not known" in early.stderr
+    assert run_headspace(daemon.home, "replay", name, "--at", "whenever").returncode == 1
+
+
+def test_a_log_is_brought_in_elsewhere(daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The same states, commands and turns there, marked with where it came from; a second time nothing is new."""
+    name, file = told(daemon), tmp_path / "log.jsonl"
+    done = run_headspace(daemon.home, "export", name, "-o", str(file))
+    assert "Wrote 3 events" in done.stdout
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert run_headspace(daemon.home, "export", "past").stdout.splitlines()[1:-1] == file.read_text().splitlines()[1:-1]
+    with running_daemon(tmp_path / "elsewhere", machine="elsewhere") as other:
+        assert "3 events at most" in run_headspace(other.home, "import", str(file), "--dry-run").stdout
+        assert other.agents() == []
+        first = run_headspace(other.home, "import", str(file))
+        assert "3 events" in first.stdout
+        again = json.loads(run_headspace(other.home, "import", str(file), "--json").stdout)
+        assert (again["events"], again["known"]) == (0, 3)
+        here, there = daemon.agent(name), other.agent(name)
+        assert there.pop("imported_from") == here["host"]
+        del here["imported_from"]
+        assert there == here
+        for part in ("turns", "commands", "sessions"):
+            path = f"/api/agents/{here['id']}/{part}"
+            assert other.get(path).json() == daemon.get(path).json()
+        assert "from" in run_headspace(other.home, "show", name).stdout
+        assert other.verified()
+        wait_until(lambda: other.get("/api/search?q=lexer").json()["hits"], "the words are found there too")
+
+
+def test_what_is_no_log_is_refused(daemon: RunningDaemon, tmp_path: Path) -> None:
+    """A file of something else, one that is cut off, one that is not there."""
+    (tmp_path / "other.jsonl").write_text('{"type": "user"}\n')
+    name = told(daemon)
+    whole = run_headspace(daemon.home, "export", name).stdout
+    (tmp_path / "cut.jsonl").write_text("".join(whole.splitlines(keepends=True)[:-1]))
+    for file in ("other.jsonl", "cut.jsonl", "missing.jsonl"):
+        done = run_headspace(daemon.home, "import", str(tmp_path / file))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert file in done.stderr

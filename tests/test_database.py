@@ -1,0 +1,106 @@
+"""`db …`: what keeps the journal healthy, moves it and copies it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from claude_headspace.database import database_address
+from tests.postgres import Postgres
+from tests.support import running_daemon
+from tests.surfaces.cli.conftest import run_headspace
+
+
+def fill(home: Path) -> None:
+    """A home whose daemon heard of something, and stopped."""
+    with running_daemon(home) as daemon:
+        daemon.post("session-start", {"session_id": "s", "cwd": "/p"})
+        daemon.post("user-prompt-submit", {"session_id": "s", "cwd": "/p", "prompt": "Remember the needle"})
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("/a b/c.db", "sqlite:////a b/c.db"),
+        ("sqlite:////x.db", "sqlite:////x.db"),
+        ("postgresql://me@db/hs", "postgresql+psycopg://me@db/hs"),
+    ],
+)
+def test_a_database_is_a_path_or_an_address(text: str, address: str) -> None:
+    """Both are understood."""
+    assert database_address(text) == address
+
+
+def test_a_backup_is_taken_while_the_daemon_runs(tmp_path: Path) -> None:
+    """It is whole, it is not written over, and another home can use it."""
+    home, copy = tmp_path / "home", tmp_path / "backup.db"
+    with running_daemon(home) as daemon:
+        daemon.post("session-start", {"session_id": "s", "cwd": "/p"})
+        done = run_headspace(home, "db", "backup", str(copy))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "backup.db" in done.stdout
+        again = run_headspace(home, "db", "backup", str(copy))
+        assert again.returncode == 1
+        assert "there already" in again.stderr
+        assert daemon.verified()
+    other = {"HEADSPACE_DATABASE": f"sqlite:///{copy}"}
+    assert "follows from the log" in run_headspace(tmp_path / "other", "db", "verify", **other).stdout
+
+
+def test_postgresql_has_its_own_backup(tmp_path: Path) -> None:
+    """The command points to it, without the password."""
+    database = {"HEADSPACE_DATABASE": "postgresql://me:secret@db/hs"}
+    done = run_headspace(tmp_path, "db", "backup", "x.dump", **database)
+    assert done.returncode == 1
+    assert "pg_dump" in done.stderr
+    assert "secret" not in done.stderr
+
+
+def test_a_journal_moves_to_postgresql(tmp_path: Path, postgres: Postgres) -> None:
+    """Copied and compared, twice without harm, and used there; not while a daemon uses it."""
+    home, target = tmp_path / "home", postgres.empty()
+    fill(home)
+    with running_daemon(home):
+        busy = run_headspace(home, "db", "copy", str(home / "headspace.db"), target)
+        assert busy.returncode == 1
+        assert "headspace down" in busy.stderr
+    done = run_headspace(home, "db", "copy", str(home / "headspace.db"), target)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2 events are there, and both are the same" in done.stdout
+    again = json.loads(run_headspace(home, "db", "copy", str(home / "headspace.db"), target, "--json").stdout)
+    assert again == {"copied": 0, "events": 2, "differing": []}
+    with running_daemon(tmp_path / "team", database=target) as daemon:
+        assert [agent["session_id"] for agent in daemon.agents()] == ["s"]
+        assert daemon.get("/api/search?q=needle").json()["hits"]
+
+
+def test_what_is_not_there_is_not_copied(tmp_path: Path) -> None:
+    """And no empty database is made of a wrong name."""
+    done = run_headspace(tmp_path, "db", "copy", str(tmp_path / "missing.db"), str(tmp_path / "new.db"))
+    assert done.returncode == 1
+    assert "missing.db" in done.stderr
+    assert not (tmp_path / "missing.db").exists()
+
+
+def test_pruning_keeps_everything_unless_told_otherwise(tmp_path: Path) -> None:
+    """With or without a daemon; nothing is that old here."""
+    fill(tmp_path)
+    unset = run_headspace(tmp_path, "db", "prune")
+    assert unset.returncode == 1
+    assert "retention_days" in unset.stderr
+    done = run_headspace(tmp_path, "db", "prune", "--json", HEADSPACE_RETENTION_DAYS="30")
+    assert json.loads(done.stdout) == {"events": 0, "announcements": 0, "agents": 0, "up_to": 0}
+    with running_daemon(tmp_path) as daemon:
+        assert "nothing that old" in run_headspace(tmp_path, "db", "prune", "--days", "1", "--dry-run").stdout
+        assert daemon.verified()
+
+
+def test_the_last_hook_is_known_over_a_restart(tmp_path: Path) -> None:
+    """The status of a daemon that has heard nothing yet tells when the one before last did."""
+    with running_daemon(tmp_path) as daemon:
+        daemon.post("session-start", {"session_id": "s", "cwd": "/p"})
+        before = daemon.status["last_event_at"]
+    with running_daemon(tmp_path) as daemon:
+        assert before is not None
+        assert daemon.status["last_event_at"] == before
+        assert daemon.status["events_since_start"] == 0
