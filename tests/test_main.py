@@ -50,7 +50,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         done = headspace(tmp_path, *arguments)
         assert done.returncode == 0
         named = re.findall(r"^  (\w+)  +\S.*\.$", done.stdout, re.MULTILINE)
-        assert named == ["serve", *(entry.name for entry in COMMANDS), "token", "db"]
+        assert named == ["serve", *(entry.name for entry in COMMANDS), "token", "policy", "db"]
     bare = headspace(tmp_path)
     assert "Usage: headspace" in bare.stdout + bare.stderr
 
@@ -91,7 +91,14 @@ def test_every_command_that_reads_has_json() -> None:
     assert {name for name, taken in parameters.items() if "as_json" not in taken} == {
         "down",
         "export",
+        "hook",
         "install",
+        "jump",
+        "resume",
+        "run",
+        "statusline",
+        "tmux",
+        "top",
         "uninstall",
     }
 

@@ -115,6 +115,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     silent_polling_seconds: Annotated[float, Meta(description="Pause between looks while hooks are silent.", gt=0)] = (
         2.0
     )
+    tmux_colours: Annotated[
+        bool, Meta(description="Whether tmux's windows have the colour of the most urgent agent in them.")
+    ] = False
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="What goes into the log file.")
     ] = "info"
@@ -177,6 +180,11 @@ class Places(msgspec.Struct, frozen=True):
     def silent_file(self) -> Path:
         """Put there by a shim that got no answer in time."""
         return self.state / "silent"
+
+    @property
+    def glance_file(self) -> Path:
+        """The board in one line, for status lines."""
+        return self.state / "glance"
 
     @property
     def log_file(self) -> Path:

@@ -21,7 +21,6 @@ from types import FrameType
 import msgspec
 import structlog
 import uvicorn
-from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -37,6 +36,7 @@ from claude_headspace.inputs.clock import SteadyClock
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
 from claude_headspace.inputs.keeping import Keeper
+from claude_headspace.inputs.plates import EVENTS, PlateEndpoint
 from claude_headspace.inputs.policy.guard import PolicyGuard, asked_hooks
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
@@ -46,8 +46,6 @@ from claude_headspace.inputs.sources import Sources
 from claude_headspace.inputs.spool import Spool
 from claude_headspace.inputs.surroundings import SurroundingsFinder
 from claude_headspace.journal.listener import Listener
-from claude_headspace.journal.sql import SqlJournal
-from claude_headspace.journal.trouble import AWAY, UNUSABLE
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
 from claude_headspace.kernel.birth import born
@@ -55,12 +53,18 @@ from claude_headspace.kernel.bounds import Bounds
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.decode import WireAct, decode
-from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.envelope import Envelope, Micros, Origin
+from claude_headspace.kernel.news import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
+from claude_headspace.opening import database_url, ready_journal
+from claude_headspace.outputs.colours import Colours
+from claude_headspace.outputs.gathering import Display, Gathering
+from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
+from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
@@ -89,7 +93,6 @@ from claude_headspace.surfaces.services import Services
 from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
-from claude_headspace.surfaces.wording import without_password
 from claude_headspace.troubles import Troubles
 
 log = structlog.get_logger(__name__)
@@ -106,42 +109,6 @@ FIRST_DRAIN_SECONDS = 0.5
 def wall_clock() -> Micros:
     """The time, in microseconds."""
     return time.time_ns() // 1_000
-
-
-def database_url(settings: Settings, places: Places) -> str:
-    """The database in use."""
-    return settings.database or f"sqlite:///{places.database}"
-
-
-def open_journal(settings: Settings, places: Places) -> SqlJournal:
-    """The journal of this home; a database that cannot be opened is named, without its password."""
-    places.make()
-    url = database_url(settings, places)
-    try:
-        return SqlJournal(url)
-    except (SQLAlchemyError, OSError, ImportError) as error:
-        raise _unusable(url, str(error).splitlines()[0]) from error
-
-
-def ready_journal(settings: Settings, places: Places, *, may_be_away: bool = False) -> SqlJournal:
-    """The journal of this home, ready for use; if that is allowed, its database may be away for now."""
-    journal = open_journal(settings, places)
-    try:
-        journal.open()
-    except JournalUnavailable as error:
-        if error.code not in (AWAY, UNUSABLE):
-            raise
-        if error.code == UNUSABLE or not may_be_away:
-            raise _unusable(database_url(settings, places), error.message) from error
-    return journal
-
-
-def _unusable(url: str, reason: str) -> BadConfiguration:
-    return BadConfiguration(
-        "database_unusable",
-        f"The database {without_password(url)} cannot be opened: {reason.rstrip('.')}.",
-        "Check the setting `database` (see `headspace config`), and that its place exists and can be written.",
-    )
 
 
 class Daemon:
@@ -201,6 +168,12 @@ class Daemon:
         self._secret = read_secret(places.secret_file)
         self.sign_ins = SignIns(self._secret, self._clock)
         household = Household(settings, origins or {}, places, self.sign_ins)
+        displays: list[Display] = [Glance(places.glance_file)]
+        if settings.tmux_colours:
+            displays.append(Colours(settings.host_name))
+        self.gathering = Gathering(journal.agents, displays)
+        self.broadcaster.ring = self.gathering.ring
+        caller = Caller(self._client_pids)
         model = ReadModel(journal, self._clock)
         self.api = Api(
             model,
@@ -214,8 +187,18 @@ class Daemon:
             self.status,
             lambda: self.spool.counts().depth,
             self._history(),
-            Services(journal, model, self.engine, self._clock, settings, household),
-            Answering(journal, self._act, given_answer, Caller(self._client_pids)),
+            Services(
+                journal,
+                model,
+                self.engine,
+                self._clock,
+                settings,
+                household,
+                caller,
+                self._surroundings,
+                Keyboard(),
+            ),
+            Answering(journal, self._act, given_answer, caller),
         )
 
     def _client_pids(self) -> Iterator[int]:
@@ -247,7 +230,10 @@ class Daemon:
     def app(self) -> ASGIApp:
         """The whole as one ASGI application, behind the guard."""
         largest = self._settings.max_body_bytes
-        hooks = HookEndpoint(self._receiver, self._answer, largest, self._count, self._count_refusal)
+        hooks, plates = (
+            kind(self._receiver, self._answer, largest, self._count, self._count_refusal)
+            for kind in (HookEndpoint, PlateEndpoint)
+        )
         description = msgspec.json.encode(openapi.describe(ENDPOINTS))
 
         async def describe(_request: Request) -> Response:
@@ -263,7 +249,7 @@ class Daemon:
         hosts = frozenset(self._settings.allowed_hosts)
         named = NamedTokens(self._journal, self._clock).holder
         is_open = self._settings.ingest == "open"
-        return Guard(_front(hooks, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
+        return Guard(_front(hooks, plates, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -323,6 +309,7 @@ class Daemon:
         await self.spool.first_drain(FIRST_DRAIN_SECONDS)
         self.sources.start()
         self.reconciler.start()
+        self.gathering.start()
 
     async def _fall_asleep(self) -> None:
         """End everything; a database that does not answer is not waited for."""
@@ -332,6 +319,7 @@ class Daemon:
         if self._waking is not None:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
+        await self.gathering.stop()
         await self.reconciler.stop()
         await self.sources.stop()
         await self.spool.stop()
@@ -375,6 +363,9 @@ class Daemon:
     async def _take(self, envelope: Envelope) -> None:
         """What lay in the spool: news when it fired, which may have been long ago."""
         started = time.perf_counter()
+        if envelope.origin is Origin.STATUS_LINE:
+            await self._measure(envelope)
+            return
         await self.sources.transcripts.tell_until(envelope.fired_at)
         async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
             if envelope.context.verdict is None:
@@ -389,6 +380,13 @@ class Daemon:
             raise
         self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
+
+    async def _measure(self, envelope: Envelope) -> None:
+        """What a status line told: only what is another number than before is kept."""
+        event = decode(envelope)
+        agent = self.sources.known.of_session(event.meta.session_id)
+        if agent is None or is_another_measure(agent, event):
+            self.sources.known.met((await self.engine.submit(envelope)).agent)
 
     async def _hear_now(self, envelope: Envelope) -> Outcome:
         return await self._hear(envelope, envelope.received_at)
@@ -499,12 +497,13 @@ async def _bring_in(engine: Engine, envelope: Envelope, agent_id: str | None) ->
     return outcome.agent, outcome.duplicate
 
 
-def _front(hooks: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _front(hooks: ASGIApp, plates: ASGIApp, others: ASGIApp) -> ASGIApp:
     """Hooks have a way in of their own, past the router: they are nearly all the traffic."""
 
     async def front(scope: Scope, receive: Receive, send: Send) -> None:
         is_hook = scope["type"] == "http" and scope["path"].startswith(HOOKS) and scope["path"] != "/hook/status"
-        await (hooks if is_hook else others)(scope, receive, send)
+        is_plate = scope["type"] == "http" and scope["path"] == EVENTS
+        await (hooks if is_hook else plates if is_plate else others)(scope, receive, send)
 
     return front
 

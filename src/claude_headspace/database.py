@@ -132,7 +132,7 @@ def backup(
 
     The copy is of one moment, checked, and a database that can be used as it is. For PostgreSQL use `pg_dump`.
     """
-    from claude_headspace.daemon import database_url
+    from claude_headspace.opening import database_url
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.upkeep import backed_up
 
@@ -218,7 +218,7 @@ def _copied(source: "SqlJournal", target: "SqlJournal", *, quiet: bool) -> "Json
 @contextmanager
 def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
     """A journal by its address; this home's own only while no daemon uses it."""
-    from claude_headspace.daemon import database_url, ready_journal
+    from claude_headspace.opening import database_url, ready_journal
     from claude_headspace.surfaces.running import hold
 
     places = find_places()
@@ -268,7 +268,7 @@ def _upkeep(what: str, ask: Callable[["Client"], "Json"], do: Callable[["Journal
 @contextmanager
 def _journal(places: Places) -> Iterator["Journal"]:
     """The journal of this home; no daemon can start meanwhile."""
-    from claude_headspace.daemon import ready_journal
+    from claude_headspace.opening import ready_journal
     from claude_headspace.surfaces.running import hold
 
     places.make()

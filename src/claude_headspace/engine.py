@@ -39,12 +39,12 @@ from claude_headspace.kernel.decide import Judge, judged, nobody
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
-from claude_headspace.kernel.facts import AgentRenamed, Event
+from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import react
 from claude_headspace.kernel.retell import UNDERSTANDING_FAILED
-from claude_headspace.kernel.wire import PROBE
+from claude_headspace.kernel.wire import PROBE, is_plate
 from claude_headspace.ports import (
     Delivered,
     Record,
@@ -282,6 +282,8 @@ class Batch:
             if agent is None:
                 raise BadRequest("unknown_agent", f"There is no agent {agent_id}.", "See `headspace list`.", status=404)
             return agent, Strategy.ADDRESSED, envelope
+        if isinstance(opened.event.fact, AgentRegistered):
+            return None, Strategy.NEW, envelope
         correlation = self._correlate(opened, found)
         if correlation.agent is not None:
             return correlation.agent, correlation.strategy, envelope
@@ -317,9 +319,9 @@ class Batch:
         return self._agents.get(agent_id) or self._transaction.agents([agent_id]).get(agent_id)
 
     def _refuse_taken_name(self, agent: Agent | None, event: Event) -> None:
-        if isinstance(event.fact, AgentRenamed) and agent is not None and event.fact.name != agent.name:
+        if isinstance(event.fact, AgentRenamed | AgentRegistered):
             name = event.fact.name
-            if self._taken([name]):
+            if name and (agent is None or name != agent.name) and self._taken([name]):
                 raise BadRequest("name_taken", f"Another agent is called {name}.", "Choose another name.", status=409)
 
     def _taken(self, names: list[str]) -> set[str]:
@@ -348,7 +350,8 @@ class Batch:
         before = agent
         if agent is None:
             agent_id = self._new_id()
-            context = msgspec.structs.replace(envelope.context, assigned_name=self._free_name(agent_id))
+            given = event.fact.name if isinstance(event.fact, AgentRegistered) else ""
+            context = msgspec.structs.replace(envelope.context, assigned_name=given or self._free_name(agent_id))
             envelope = msgspec.structs.replace(envelope, context=context)
             agent = born(agent_id, envelope, event)
         owned = {identity for identity, owner in found.items() if owner.agent.id == agent.id}
@@ -411,7 +414,7 @@ def _opened(submission: Submission) -> Opened:
 
 
 def _project_of(envelope: Envelope, event: Event) -> str | None:
-    if envelope.origin is not Origin.HOOK:
+    if envelope.origin is not Origin.HOOK or is_plate(envelope.name):
         return None
     project = project_at(envelope.host, envelope.context.project_root or event.meta.cwd)
     return project.id if project.root else None

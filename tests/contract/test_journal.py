@@ -1,48 +1,23 @@
 """One story that every journal must tell: what is written in a batch is there afterwards, in order, or not at all."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from claude_headspace.engine import Batch, Submission
-from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.engine import Batch
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope
-from claude_headspace.ports import EventChoice, Journal, Position, StreamMessage
-from claude_headspace.testing import START, MemoryJournal, hook
-
-MAKERS: dict[str, Callable[[pytest.FixtureRequest, Path], Journal]] = {
-    "memory": lambda _request, _place: MemoryJournal(),
-    "sqlite": lambda _request, place: SqlJournal(f"sqlite:///{place}/journal.db"),
-    "postgresql": lambda request, _place: SqlJournal(request.getfixturevalue("postgres").database()),
-}
+from claude_headspace.ports import EventChoice, Journal, Position
+from claude_headspace.testing import START, hook
+from tests.journals import store, submission
 
 
-@pytest.fixture(params=MAKERS)
-def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
+@pytest.fixture
+def journal(any_journal: Journal) -> Journal:
     """An empty journal of every kind."""
-    made = MAKERS[request.param](request, tmp_path)
-    made.open()
-    yield made
-    made.close()
-
-
-def store(journal: Journal, *envelopes: Envelope) -> list[StreamMessage]:
-    """Work envelopes through as one batch, as the engine does."""
-    ids = iter(f"agent-{journal.counts().agents + n}" for n in range(1, 100))
-    with journal.transaction() as transaction:
-        batch = Batch(transaction, nobody, lambda: next(ids))
-        batch.work([submission(envelope) for envelope in envelopes])
-        return transaction.write(batch.records) if batch.records else []
-
-
-def submission(envelope: Envelope) -> Submission:
-    """An envelope whose outcome nobody waits for."""
-    return Submission(envelope, None, None)  # type: ignore[arg-type]
+    return any_journal
 
 
 def a_turn(start: int = START, **common: Any) -> list[Envelope]:

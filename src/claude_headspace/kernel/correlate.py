@@ -74,8 +74,8 @@ def identities(envelope: Envelope, event: Event) -> dict[str, Identity]:
     known: dict[str, Identity] = {}
     if event.meta.session_id:
         known["session"] = Identity("session", event.meta.session_id)
-    if context.headspace_id:
-        known["headspace"] = Identity("headspace", context.headspace_id)
+    if wrapper := context.headspace_id or context.wrapper_id:
+        known["headspace"] = Identity("headspace", wrapper)
     if context.client_pid:
         known["process"] = Identity("process", f"{host}:{context.client_pid}")
     if context.tmux_pane:

@@ -27,3 +27,19 @@ def is_beyond_memory(agent: Agent, at: Micros) -> bool:
     if len(agent.heard) < REMEMBERED or not agent.created_at <= at <= agent.alive_at:
         return False
     return at < min(entry.at for entry in agent.heard) - RETOLD
+
+
+def is_another_measure(agent: Agent, event: Event) -> bool:
+    """Whether usage is another number than was known: by a percent, a cent, or a limit."""
+    after = evolve(agent, event).agent
+    return _measure(agent) != _measure(after) or after.session != agent.session
+
+
+def _measure(agent: Agent) -> tuple[object, ...]:
+    cost, percent = agent.cost_usd, agent.context_percent
+    return (
+        agent.model,
+        None if percent is None else round(percent),
+        None if cost is None else round(cost, 2),
+        tuple((limit.name, round(limit.used_percent)) for limit in agent.rate_limits),
+    )

@@ -11,18 +11,23 @@ from typing import Annotated, NamedTuple
 import typer
 
 from claude_headspace.surfaces.cli import (
+    acting,
     agents,
     answers,
     daemon,
     doctor,
     following,
     history,
+    hook,
     install,
+    launch,
     past,
     policy,
     search,
     setup,
+    status_lines,
     tokens,
+    top,
 )
 from claude_headspace.surfaces.cli import open as page
 
@@ -33,6 +38,8 @@ class Entry(NamedTuple):
     name: str
     run: Callable[..., None]
     examples: Sequence[str] = ()
+    passes_on: bool = False
+    """Whether what it does not know is meant for the program that it starts."""
 
 
 COMMANDS = (
@@ -47,6 +54,25 @@ COMMANDS = (
         "tail",
         following.tail,
         ("headspace tail", "headspace tail calm-otter", "headspace tail --types wait_opened,wait_closed --json"),
+    ),
+    Entry("top", top.top, ("headspace top", "headspace top --theme terminal")),
+    Entry(
+        "run",
+        launch.run,
+        ("headspace run", "headspace run --name login-fix --model opus", 'headspace run -d "Fix the flaky test"'),
+        passes_on=True,
+    ),
+    Entry(
+        "resume",
+        launch.resume,
+        ("headspace resume calm-otter", 'headspace resume calm-otter "Go on."'),
+        passes_on=True,
+    ),
+    Entry("jump", acting.jump, ("headspace jump calm-otter",)),
+    Entry(
+        "send",
+        acting.send,
+        ('headspace send calm-otter "Run the tests again."', "git diff | headspace send calm-otter -"),
     ),
     Entry(
         "approve",
@@ -93,6 +119,13 @@ COMMANDS = (
         doctor.doctor,
         ("headspace doctor", "headspace doctor --json | jq '.places[].checks[] | select(.status != \"ok\")'"),
     ),
+    Entry(
+        "statusline",
+        status_lines.statusline,
+        ("headspace statusline <payload.json", "headspace install --statusline    (the faster way)"),
+    ),
+    Entry("tmux", status_lines.tmux, ("headspace tmux >>~/.tmux.conf", "headspace tmux --key b")),
+    Entry("hook", hook.hook, ("headspace hook session-start <payload.json",)),
     Entry(
         "import",
         history.import_history,
@@ -173,7 +206,11 @@ def group(about: str | None) -> typer.Typer:
 def add(app: typer.Typer, entries: Sequence[Entry]) -> None:
     """Add commands to a group."""
     for entry in entries:
-        app.command(entry.name, epilog=_lines("Examples:", *entry.examples))(entry.run)
+        app.command(
+            entry.name,
+            epilog=_lines("Examples:", *entry.examples),
+            context_settings={"allow_extra_args": True, "ignore_unknown_options": True} if entry.passes_on else None,
+        )(entry.run)
 
 
 def _lines(title: str, *lines: str) -> str:
