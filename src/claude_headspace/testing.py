@@ -12,7 +12,7 @@ from itertools import count, islice
 import msgspec
 
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
-from claude_headspace.kernel.correlate import Found, Identity, is_free
+from claude_headspace.kernel.correlate import Found, Identity, Strategy, is_free
 from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.effort.advance import Ledger
 from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Message, Task, Window
@@ -336,7 +336,12 @@ class MemoryJournal:
 
     def prune(self, before: Micros, *, dry_run: bool = False) -> Pruned:
         """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
-        kept_from = next((event.seq for event in self._events if event.envelope.received_at >= before), self._seq + 1)
+        kept = (
+            event.seq
+            for event in self._events
+            if event.envelope.received_at >= before or event.strategy is Strategy.EFFORT
+        )
+        kept_from = next(kept, self._seq + 1)
         old = [event for event in self._events if event.seq < kept_from]
         told = [message for message in self._stream if message.seq < kept_from]
         heard = {event.agent_id for event in self._events if event.seq >= kept_from}
