@@ -25,11 +25,11 @@ from bench.options import Options
 from bench.report import BenchError, Row, at_most, failed
 from tests.real_client.client import Home, Terminals
 from tests.real_client.house import House
+from tests.real_client.lives import ALL
 from tests.real_client.model import ScriptedModel, reply, text, tool
 from tests.real_client.play import Take, playing
 from tests.real_client.program import NEW, VERSIONS, Unavailable
 from tests.real_client.run import Timing
-from tests.real_client.scenarios import SCENARIOS
 
 CALLS = 30
 ROUNDS = 5
@@ -40,7 +40,7 @@ RUN_SECONDS = 120.0
 SETTLE_SECONDS = 10.0
 EVENTS = ("PreToolUse", "PostToolUse")
 
-NONE, TRUE, OURS, ALL = "no hooks", "hooks that run `true`", "our hooks", "all our hooks"
+NONE, TRUE, OURS, WHOLE = "no hooks", "hooks that run `true`", "our hooks", "all our hooks"
 HTTP, CURL, PYTHON = "http hooks", "curl hooks", "Python hooks"
 
 PYTHON_HOOK = """
@@ -95,7 +95,7 @@ FOREIGN: dict[str, Hook] = {
 
 def _hooks(options: Options) -> list[Row]:
     """Thirty calls with every kind of hook, in turns."""
-    kinds = [NONE, TRUE, OURS, ALL, HTTP, PYTHON, *([CURL] if shutil.which("curl") else [])]
+    kinds = [NONE, TRUE, OURS, WHOLE, HTTP, PYTHON, *([CURL] if shutil.which("curl") else [])]
     pauses: dict[str, list[float]] = {kind: [] for kind in kinds}
     with _scratch() as root, Terminals() as terminals:
         homes = {kind: Home(root / f"home-{number}", NEW) for number, kind in enumerate(kinds)}
@@ -133,7 +133,7 @@ def _register(kind: str, home: Home, house: House) -> None:
     settings = json.loads(path.read_bytes())
     if kind in FOREIGN:
         settings["hooks"] = {event: [{"hooks": [FOREIGN[kind](event, house)]}] for event in EVENTS}
-    elif kind != ALL:
+    elif kind != WHOLE:
         kept = EVENTS if kind == OURS else ()
         settings["hooks"] = {event: hooks for event, hooks in settings["hooks"].items() if event in kept}
     path.write_text(json.dumps(settings))
@@ -171,7 +171,7 @@ def hook_rows(medians: dict[str, float]) -> list[Row]:
 
 
 def _words(kind: str) -> str:
-    return "PostToolBatch too, and all that is not fired in a call" if kind == ALL else "to a call"
+    return "PostToolBatch too, and all that is not fired in a call" if kind == WHOLE else "to a call"
 
 
 # --- states -----------------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def _words(kind: str) -> str:
 
 def _states(options: Options) -> list[Row]:
     """Play all scenarios, two at a time."""
-    takes = [Take(scenario, version) for version in VERSIONS for scenario in SCENARIOS]
+    takes = [Take(scenario, version) for version in VERSIONS for scenario in ALL]
     taken: list[Timing] = []
     missed: list[str] = []
     with _scratch() as root, playing(takes, root, workers=2) as played:

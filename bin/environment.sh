@@ -5,7 +5,10 @@
 #   ensure_environment runtime    what running Headspace needs
 #   ensure_environment dev        that, and what testing and measuring it needs
 #
-# Rules: bash 3.2 is enough (macOS). A ready environment costs one `cksum` and no Python. Everything said goes to stderr.
+# With it comes the page (`web/`, built by hatch_build.py): without one everything else works, and the daemon says why.
+#
+# Rules: bash 3.2 is enough (macOS). A ready environment costs one `cksum`, one `find` and no Python. Everything said goes
+# to stderr.
 # One process builds at a time and the others wait for it. The stamp is written last, so a build that was cut short is
 # simply done again. The stamp holds the checkout's path, because an environment does not survive being moved or copied.
 
@@ -14,11 +17,13 @@ venv=$root/.venv
 stamp=$venv/headspace-stamp
 install_log=$venv/headspace-install.log
 lock=$root/.venv.lock
+page_note=$root/src/claude_headspace/surfaces/web/build.txt
 
 ensure_environment() {
-    environment_is_ready "$1" && return
+    environment_is_ready "$1" && page_is_current && return
     take_lock
     environment_is_ready "$1" || build_environment "$1"
+    page_is_current || build_page
     release_lock
 }
 
@@ -52,8 +57,26 @@ build_environment() {
     fi
     rm -f "$stamp"
     mkdir -p "$venv" || die "cannot write to $root"
-    install_packages "$extras" "$python" >"$install_log" 2>&1 || report_failed_install
+    install_packages "$extras" "$python" >"$install_log" 2>&1 ||
+        HEADSPACE_PAGE=skip install_packages "$extras" "$python" >>"$install_log" 2>&1 || report_failed_install
     printf '%s\n%s\n' "$extras" "$checksum" >"$stamp"
+}
+
+# Whether a build was tried since its sources last changed; one that failed is not tried again until they do.
+page_is_current() {
+    [[ -e $page_note && -z $(cd "$root/web" && find index.html package.json tsconfig.json \
+        vite.config.ts public src -type f -newer "$page_note" | head -n 1) ]]
+}
+
+build_page() {
+    say "Building the page of Headspace (some seconds)…"
+    rm -f "$page_note"
+    if [[ $(<"$stamp") == "dev"$'\n'* ]]; then
+        "$venv/bin/python" "$root/hatch_build.py" >"$install_log" 2>&1
+    else
+        install_packages runtime "" >"$install_log" 2>&1
+    fi || say "The page could not be built; everything else works. $install_log says why, and bin/page tries again."
+    [[ -e $page_note ]] || { mkdir -p "${page_note%/*}" && echo "Building it failed; see $install_log." >"$page_note"; }
 }
 
 # An environment of this checkout whose Python still runs and is new enough; it may lack packages.

@@ -13,7 +13,7 @@ import socket
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -76,12 +76,15 @@ from claude_headspace.surfaces.api import (
 from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
+from claude_headspace.surfaces.household import Household
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.named_tokens import NamedTokens
+from claude_headspace.surfaces.page import Page
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.read_model import ReadModel
 from claude_headspace.surfaces.running import DaemonInfo, hold
 from claude_headspace.surfaces.services import Services
+from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.stream import Broadcaster
 from claude_headspace.surfaces.tokens import Tokens, read_secret
 from claude_headspace.troubles import Troubles
@@ -105,7 +108,14 @@ def wall_clock() -> Micros:
 class Daemon:
     """All parts, wired."""
 
-    def __init__(self, settings: Settings, places: Places, journal: Journal, presence: Presence | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        places: Places,
+        journal: Journal,
+        presence: Presence | None = None,
+        origins: Mapping[str, str] | None = None,
+    ) -> None:
         self._settings = settings
         self._places = places
         self._journal = journal
@@ -149,6 +159,9 @@ class Daemon:
             places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
         )
         self._shelter = Shelter(self.spool, self._hear_now, settings.patience_seconds, self.troubles, self._judge_alone)
+        self._secret = read_secret(places.secret_file)
+        self.sign_ins = SignIns(self._secret, self._clock)
+        household = Household(settings, origins or {}, places, self.sign_ins)
         model = ReadModel(journal, self._clock)
         self.api = Api(
             model,
@@ -162,7 +175,7 @@ class Daemon:
             self.status,
             lambda: self.spool.counts().depth,
             self._history(),
-            Services(journal, model, self.engine, self._clock, settings),
+            Services(journal, model, self.engine, self._clock, settings, household),
             Answering(journal, self._act, given_answer, Caller(self._client_pids)),
         )
 
@@ -202,16 +215,16 @@ class Daemon:
             return Response(description, media_type="application/json")
 
         starlette = Starlette(
-            routes=[*self.api.routes(), Route("/openapi.json", describe)],
+            routes=[*self.api.routes(), Route("/openapi.json", describe), *self.sign_ins.routes(), *Page().routes()],
             exception_handlers={HeadspaceError: _tell, HTTPException: _tell_http, Exception: _tell_bug},
             lifespan=self._lifespan,
         )
         starlette.router.redirect_slashes = False
-        known = Tokens(read_secret(self._places.secret_file))
+        known = Tokens(self._secret)
         hosts = frozenset(self._settings.allowed_hosts)
         named = NamedTokens(self._journal, self._clock).holder
         is_open = self._settings.ingest == "open"
-        return Guard(_front(hooks, starlette), known, hosts, open_ingest=is_open, named=named)
+        return Guard(_front(hooks, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -507,7 +520,12 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], None] = lambda _info: None) -> None:
+def serve(
+    settings: Settings,
+    places: Places,
+    listening: Callable[[DaemonInfo], None] = lambda _info: None,
+    origins: Mapping[str, str] | None = None,
+) -> None:
     """Run the daemon until it is told to stop; `listening` is told where it can be reached."""
     _refuse_open_bind(settings)
     places.make()
@@ -517,7 +535,7 @@ def serve(settings: Settings, places: Places, listening: Callable[[DaemonInfo], 
         asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
         held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
         presence = Presence(places, host, port, asked, held)
-        daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence)
+        daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence, origins)
         info = _announce(places, listener)
         listening(info)
         try:

@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from claude_headspace import database
-from claude_headspace.config import find_places, load_settings
+from claude_headspace.config import effective_settings, find_places
 from claude_headspace.errors import DaemonMissing, HeadspaceError
 from claude_headspace.surfaces import cli
 
@@ -70,7 +70,7 @@ def serve(
 
     places = find_places()
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    settings = load_settings(places, overrides=given)
+    settings, origins = effective_settings(places, overrides=given)
     address = without_password(settings.database) or str(places.database)
 
     def listening(info: DaemonInfo) -> None:
@@ -79,7 +79,7 @@ def serve(
 
     _stop_by_signals()
     with suppress(KeyboardInterrupt):
-        daemon.serve(settings, places, listening)
+        daemon.serve(settings, places, listening, origins)
     terminal.screen().show([terminal.line("Headspace has stopped.")])
 
 

@@ -71,6 +71,20 @@ class StateRow(msgspec.Struct, frozen=True, kw_only=True):
     event: str
 
 
+class EventChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events are wanted: by name, by who told, only odd ones, below a number, by when they arrived."""
+
+    names: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
+    odd: bool = False
+    before: int | None = None
+    received: tuple[Micros, Micros] | None = None
+    """From this moment on, and before that one."""
+
+
+EVERY_EVENT = EventChoice()
+
+
 class Delivered(msgspec.Struct, frozen=True):
     """A delivery that the journal has already."""
 
@@ -201,8 +215,24 @@ class Reader(Protocol):
     def wait(self, wait_id: str) -> Wait | None:
         """One wait by its id, open or over."""
 
-    def events(self, *, agent_id: str | None = None, after: int | None = None, limit: int = 100) -> list[StoredEvent]:
-        """Events in sequence: those after a number, or else the newest."""
+    def events(
+        self,
+        *,
+        agent_id: str | None = None,
+        after: int | None = None,
+        limit: int = 100,
+        choice: EventChoice = EVERY_EVENT,
+    ) -> list[StoredEvent]:
+        """Events in sequence: those after a number, or else the newest; of all or of those that are chosen."""
+
+    def delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
+        """How long hooks that arrived in this time had been on their way; of many the newest."""
+
+    def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
+        """The states that agents came into in this time, and the one that each was in when it began; by their time."""
+
+    def commands_between(self, since: Micros, until: Micros) -> list[Command]:
+        """The commands that began in this time, by their beginning."""
 
     def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
         """The newest states of an agent with their evidence, oldest of them first."""

@@ -20,9 +20,11 @@ from claude_headspace.kernel.retell import retell
 from claude_headspace.kernel.snapshot import Snapshot, Telling
 from claude_headspace.kernel.words import Query, matches, words
 from claude_headspace.ports import (
+    EVERY_EVENT,
     Counts,
     Delivered,
     Difference,
+    EventChoice,
     Match,
     NamedToken,
     Position,
@@ -178,12 +180,37 @@ class MemoryJournal:
         """One wait by its id, open or over."""
         return self._rows.waits.get(wait_id)
 
-    def events(self, *, agent_id: str | None = None, after: int | None = None, limit: int = 100) -> list[StoredEvent]:
+    def events(
+        self,
+        *,
+        agent_id: str | None = None,
+        after: int | None = None,
+        limit: int = 100,
+        choice: EventChoice = EVERY_EVENT,
+    ) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest."""
-        wanted = [event for event in self._events if agent_id in (None, event.agent_id)]
+        wanted = [event for event in self._events if agent_id in (None, event.agent_id) and _is_chosen(event, choice)]
         if after is None:
             return wanted[-limit:]
         return [event for event in wanted if event.seq > after][:limit]
+
+    def delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
+        """How long hooks that arrived in this time had been on their way."""
+        chosen = EventChoice(origins=frozenset({Origin.HOOK.value}), received=(since, until))
+        envelopes = [stored.envelope for stored in self.events(limit=limit, choice=chosen)]
+        return [envelope.received_at - envelope.fired_at for envelope in envelopes]
+
+    def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
+        """The states of this time, and those that it began with."""
+        rows = sorted(self._rows.states.values(), key=lambda row: (row.at, row.seq))
+        before = {row.agent_id: row for row in rows if row.at < since}
+        found = [*before.values(), *(row for row in rows if since <= row.at < until)]
+        return sorted(found, key=lambda row: (row.at, row.seq))
+
+    def commands_between(self, since: Micros, until: Micros) -> list[Command]:
+        """The commands that began in this time."""
+        found = [command for command in self._rows.commands.values() if since <= command.started_at < until]
+        return sorted(found, key=lambda command: command.started_at)
 
     def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
         """The newest states of an agent with their evidence, oldest of them first."""
@@ -327,6 +354,17 @@ class MemoryJournal:
             if retold is not None:
                 anew.take(stored.seq, stored.envelope, retold.change, retold.claims)
         return anew
+
+
+def _is_chosen(stored: StoredEvent, choice: EventChoice) -> bool:
+    envelope = stored.envelope
+    return (
+        (not choice.names or envelope.name in choice.names)
+        and (not choice.origins or envelope.origin.value in choice.origins)
+        and (not choice.odd or stored.anomaly is not None)
+        and (choice.before is None or stored.seq < choice.before)
+        and (choice.received is None or choice.received[0] <= envelope.received_at < choice.received[1])
+    )
 
 
 class MemoryTransaction:

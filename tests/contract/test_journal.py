@@ -9,7 +9,7 @@ from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope
-from claude_headspace.ports import Journal, Position
+from claude_headspace.ports import EventChoice, Journal, Position
 from claude_headspace.testing import START, hook
 from tests.journals import store, submission
 
@@ -258,3 +258,33 @@ def test_how_far_files_were_read_is_remembered(journal: Journal) -> None:
     journal.rebuild()
     assert journal.positions("tail") == {"/a.jsonl": Position(20, START + 1), "/b.jsonl": Position(0, 0)}
     assert journal.positions("import") == {"/a.jsonl": Position(5, START)}
+
+
+def test_events_are_chosen(journal: Journal) -> None:
+    """By name, by who told, odd ones only, below a number, and by when they arrived."""
+    store(journal, *a_turn())
+    everything = journal.events()
+
+    def seqs(**choice: Any) -> list[int]:
+        return [stored.seq for stored in journal.events(choice=EventChoice(**choice))]
+
+    assert seqs() == [stored.seq for stored in everything]
+    assert seqs(names=frozenset({"PreToolUse", "PostToolUse"})) == [everything[2].seq, everything[3].seq]
+    assert seqs(origins=frozenset({"transcript"})) == []
+    assert seqs(odd=True) == [stored.seq for stored in everything if stored.anomaly]
+    assert seqs(before=everything[2].seq) == [everything[0].seq, everything[1].seq]
+    assert seqs(received=(START + 1, START + 3)) == [everything[1].seq, everything[2].seq]
+    assert seqs(received=(START + 100, START + 200)) == []
+
+
+def test_a_time_is_asked_for(journal: Journal) -> None:
+    """The states of a time with those that it began with, its commands, and how long its hooks were on their way."""
+    store(journal, *a_turn())
+    between = journal.states_between(START + 2, START + 100)
+    assert [row.state for row in between] == ["working", "waiting"]
+    assert [row.state for row in journal.states_between(START, START + 2)] == ["idle", "working"]
+    assert journal.states_between(START - 10, START) == []
+    assert [command.text for command in journal.commands_between(START, START + 100)] == ["Fix the parser"]
+    assert journal.commands_between(START + 2, START + 100) == []
+    assert journal.delays(START, START + 3, 100) == [0, 0, 0]
+    assert journal.delays(START, START + 100, 2) == [0, 0]

@@ -4,7 +4,7 @@ import pytest
 
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import ClientReported, PromptQueued, PromptUnqueued, SubagentDescribed
-from tests.kernel.story import Story, in_subagent, running, task_notification
+from tests.kernel.story import Story, in_subagent, moment, running, task_notification
 
 
 @pytest.fixture
@@ -122,3 +122,15 @@ def test_a_subagent_is_described_where_no_hook_did(story: Story) -> None:
     story.tell(SubagentDescribed("general-purpose", "count lines"), subagent_id="sub-1")
     story.tell(SubagentDescribed("general-purpose", "sleep"), subagent_id="sub-2")
     assert [(sub.type, sub.description) for sub in story.agent.working_subagents] == [("Explore", "count lines")]
+
+
+def test_a_client_whose_subagent_has_just_ended_goes_on_by_itself(story: Story) -> None:
+    """Until the news have come, or for so long that they never will."""
+    story.hook("SubagentStart", **in_subagent("sub-1"), at=3)
+    story.stops("It runs.", background_tasks=running("sub-1"), at=4)
+    assert not story.agent.goes_on_by_itself(moment(5))
+    story.hook("SubagentStop", **in_subagent("sub-1"), at=6)
+    assert story.agent.goes_on_by_itself(moment(6.5))
+    assert not story.agent.goes_on_by_itself(moment(60))
+    story.prompted(task_notification("sub-1"), "p2", at=7)
+    assert not story.agent.goes_on_by_itself(moment(7.5))

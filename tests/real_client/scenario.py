@@ -3,10 +3,7 @@
     Scenario(
         "permission approved",
         {"Make it": [reply(bash("touch made")), reply(text("I made it."))]},
-        [
-            *(starts(), shows("idle"), types("Make it"), shows("working", "waiting: permission")),
-            *(answers("Yes"), shows("working", "idle")),
-        ],
+        [*begun("Make it"), shows("waiting: permission"), answers("Yes"), shows("working", "idle")],
         End(["completed: Make it"], ["USER COMMAND: Make it", "AGENT COMPLETION: I made it."]),
     )
 
@@ -14,8 +11,8 @@
 fails the scenario, and so does one that comes after the last step. At the end the terminal is closed and the agent must
 be shown as ended; then its commands and turns are compared.
 
-A scenario can also be played while no daemon runs. Then the client's own registry paces it, and
-the daemon that is started afterwards must arrive at the same end, with the same commands and turns.
+A scenario can also be played while no daemon runs. Then the client's own registry paces it, and the daemon that is
+started afterwards must arrive at the same end, with the same commands and turns.
 """
 
 import time
@@ -161,6 +158,11 @@ def belongs(child: int, parent: int) -> Step:
     return lambda run: run.expect_child(child, parent)
 
 
+def begun(prompt: str, *options: str) -> list[Step]:
+    """How most scenarios begin: a client starts, is given a prompt, and works."""
+    return [starts(*options), shows("idle"), types(prompt), shows("working")]
+
+
 def hears(words: str) -> Step:
     """These words are among the agent's turns."""
     return lambda run: run.expect_turn(words)
@@ -174,18 +176,3 @@ def reads(words: str) -> Step:
 def lacks(file: str) -> Step:
     """There is no such file in the project: what would have made it did not run."""
     return lambda run: run.expect_no_file(file)
-
-
-def on_old(*steps: Step) -> Step:
-    """Only with the older version."""
-    return lambda run: _all(run, steps) if run.version == OLD else None
-
-
-def on_new(*steps: Step) -> Step:
-    """Only with the newer version."""
-    return lambda run: _all(run, steps) if run.version != OLD else None
-
-
-def _all(run: "Run", steps: Sequence[Step]) -> None:
-    for step in steps:
-        step(run)

@@ -1,19 +1,19 @@
 """Headspace is right about the real Claude Code: every state on the way, every command and turn in the end.
 
-The scenarios are in `scenarios.py`, and read in ten lines each. They run with both versions of the client, in a real
-terminal, with a model that says what the scenario wrote.
+The scenarios are in `scenarios.py` and `lives.py`, and read in ten lines each. They run with both versions of the
+client, in a real terminal, with a model that says what the scenario wrote.
 """
 
 import pytest
 
 from tests.real_client.conftest import Played
+from tests.real_client.lives import ALL, UNHEARD
 from tests.real_client.play import Take
 from tests.real_client.program import VERSIONS
-from tests.real_client.scenarios import SCENARIOS, UNHEARD
 
-HEARD_TAKES = [Take(scenario, version) for scenario in SCENARIOS for version in VERSIONS]
+HEARD_TAKES = [Take(scenario, version) for scenario in ALL for version in VERSIONS]
 UNHEARD_TAKES = [
-    Take(scenario, version, heard=False) for scenario in SCENARIOS for version in VERSIONS if scenario.name in UNHEARD
+    Take(take.scenario, take.version, heard=False) for take in HEARD_TAKES if take.scenario.name in UNHEARD
 ]
 
 

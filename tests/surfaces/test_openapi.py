@@ -175,6 +175,7 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     agent = daemon.agent(reply.json()["agent_id"])
     for part in ("tool", "command", "waits", "subagents", "background_tasks", "todo", "evidence", "session", "model"):
         assert agent[part], f"the example agent has no {part}"
+    _measure(daemon, agent["id"])
     held = {**daemon.credentials("ingest"), "X-Headspace-Reply": "hook"}
     asked = {"session_id": "described", "cwd": "/projects/described", **ask}
     threading.Thread(target=daemon.post, args=("permission-request", asked, held), daemon=True).start()
@@ -193,6 +194,22 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
         "event": "notification",
         "transcript": str(past),
     }
+
+
+def _measure(daemon: RunningDaemon, agent_id: str) -> None:
+    """Let the agent's transcript tell how full its context is."""
+    path = daemon.home / ".claude/projects/-projects-described/described.jsonl"
+    path.parent.mkdir(parents=True)
+    message = {"role": "assistant", "model": "opus", "usage": {"input_tokens": 50_000}, "content": "I look at it."}
+    line = {
+        "type": "assistant",
+        "sessionId": "described",
+        "uuid": "2",
+        "cwd": "/projects/described",
+        "message": message,
+    }
+    path.write_text(json.dumps({**line, "timestamp": "2026-01-01T00:00:00.000Z"}) + "\n")
+    wait_until(lambda: daemon.get(f"/api/agents/{agent_id}/usage").json(), "a measurement")
 
 
 def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: Schema, filled: dict[str, str]) -> None:
@@ -225,14 +242,16 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
 
 def test_every_parameter_is_understood(daemon: RunningDaemon, description: Schema, filled: dict[str, str]) -> None:
     """A value of the described type is taken, and one of another type is refused in the described shape."""
-    good = {"integer": "1", "boolean": "true", "string": filled["agent"]}
+    good = {"integer": "1", "boolean": "true", "string": filled["agent"], "date": "2026-01-31"}
     moments = {"at": "2099-01-01T00:00:00Z", "since": "2h", "until": "14:30", "before": "1-0-0"}
     for (method, path), operation in operations(description).items():
         for parameter in operation["parameters"]:
             if parameter["in"] != "query" or path.endswith("/stream"):
                 continue
             schema = parameter["schema"]
-            values = schema.get("enum") or [moments.get(parameter["name"], good[schema["type"]])]
+            usual = good[schema.get("format") or schema["type"]]
+            meant = moments.get(parameter["name"], usual) if schema["type"] == "string" else usual
+            values = schema.get("enum") or [meant]
             for value in values:
                 reply = daemon.send(method, f"{path.format(**filled)}?{parameter['name']}={value}", scope="read")
                 assert reply.status == 200, (path, parameter, reply.body)

@@ -1,6 +1,8 @@
 """The words of the board: short, plain, and harmless in a terminal."""
 
+import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -257,3 +259,15 @@ def test_a_password_is_not_shown() -> None:
     """An address of a database is shown without its password, whatever stands in it."""
     assert wording.without_password("postgresql://me:p@ss/w@host/db") == "postgresql://me:***@host/db"
     assert wording.without_password("sqlite:////data/headspace.db") == "sqlite:////data/headspace.db"
+
+
+# --- the page ---
+
+EXAMPLES = json.loads((Path(__file__).parents[2] / "web/tests/agents.json").read_text(encoding="utf-8"))
+"""The page's own tests read the same file: page and terminal speak alike."""
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["words"])
+def test_the_terminal_says_what_the_page_says(example: dict[str, Any]) -> None:
+    """One file of examples holds for both."""
+    assert wording.summary(example["agent"], datetime(2026, 1, 1, 12, tzinfo=UTC)) == example["words"]

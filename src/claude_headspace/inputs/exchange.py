@@ -259,5 +259,5 @@ def _mark(header: Header, new_id: str, now: Micros) -> Envelope:
 
 
 def _as_line(envelope: Envelope, agent_id: str) -> LineOfLog:
-    fields = {name: getattr(envelope, name) for name in envelope.__struct_fields__ if name != "payload"}
+    fields = {name: getattr(envelope, name) for name in envelope.__struct_fields__ if name not in ("payload", "whole")}
     return LineOfLog(**fields, agent_id=agent_id, strategy=Strategy.ADDRESSED, payload=msgspec.Raw(envelope.payload))

@@ -174,7 +174,7 @@ class HookReceiver:
         context = _context(identity, told, around)
         if kept is not body:
             context = msgspec.structs.replace(context, flaw="the text was broken and has been repaired")
-        envelope_id = new_id()
+        envelope_id, payload = new_id(), self._keep.hook(kept)
         return Envelope(
             id=envelope_id,
             name=name,
@@ -183,7 +183,8 @@ class HookReceiver:
             host=self._host,
             fired_at=self._fired_at(told.get(b"fired-at"), received_at),
             received_at=received_at,
-            payload=self._keep.hook(kept),
+            payload=payload,
+            whole=kept if payload is not kept else None,
             context=await self._with_relatives(context),
             delivery_id=_delivery(told.get(b"delivery-id")) or envelope_id,
         )

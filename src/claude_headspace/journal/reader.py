@@ -4,13 +4,13 @@ from typing import Any
 
 from sqlalchemy import Engine, Select, func, or_, select
 
-from claude_headspace.journal import rows, schema
+from claude_headspace.journal import periods, rows, schema
 from claude_headspace.journal.dialects import Dialect
 from claude_headspace.journal.rows import Row
 from claude_headspace.journal.trouble import translated
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.envelope import Micros, Origin
-from claude_headspace.ports import Counts, Position, StateRow, StoredEvent, StreamMessage
+from claude_headspace.ports import EVERY_EVENT, Counts, EventChoice, Position, StateRow, StoredEvent, StreamMessage
 
 COUNTER = "journal"
 
@@ -96,11 +96,33 @@ class SqlReader:
         found = self._rows(select(schema.waits.c.body).where(schema.waits.c.id == wait_id))
         return rows.wait_of(found[0]["body"]) if found else None
 
-    def events(self, *, agent_id: str | None = None, after: int | None = None, limit: int = 100) -> list[StoredEvent]:
+    def events(
+        self,
+        *,
+        agent_id: str | None = None,
+        after: int | None = None,
+        limit: int = 100,
+        choice: EventChoice = EVERY_EVENT,
+    ) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest."""
         query, newest_first = event_query(agent_id, after, limit)
-        found = self._rows(query)
+        with translated(self._dialect), self._engine.connect() as connection:
+            query = query.where(*periods.chosen(connection, choice))
+            found = [dict(row) for row in connection.execute(query).mappings()]
         return [rows.stored_event(row) for row in (reversed(found) if newest_first else found)]
+
+    def delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
+        """How long hooks that arrived in this time had been on their way."""
+        with translated(self._dialect), self._engine.connect() as connection:
+            return periods.delays(connection, since, until, limit)
+
+    def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
+        """The states of this time, and those that it began with."""
+        return [rows.state_of_row(row) for row in self._rows(periods.states_between(since, until))]
+
+    def commands_between(self, since: Micros, until: Micros) -> list[Command]:
+        """The commands that began in this time."""
+        return [rows.command_of(row["body"]) for row in self._rows(periods.commands_between(since, until))]
 
     def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
         """The newest states of an agent with their evidence, oldest of them first."""

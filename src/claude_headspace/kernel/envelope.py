@@ -73,3 +73,5 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     """One JSON object."""
     context: Context
     delivery_id: str | None = None
+    whole: bytes | None = None
+    """The payload before secrets were taken out and long texts cut: for whoever judges a call, and never stored."""

@@ -20,14 +20,15 @@ from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.kernel.views import AgentView, CommandView, SessionView, Time, TurnView, WaitView, agent_view
-from claude_headspace.ports import Clock, Difference, Upkeep
-from claude_headspace.surfaces import past_api, search_api, token_api, upkeep_api
+from claude_headspace.ports import Clock, Difference, EventChoice, Upkeep
+from claude_headspace.surfaces import activity, calls, household, past_api, search_api, token_api, upkeep_api, usage
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.guard import ACTOR
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.openapi import Endpoint, Parameter
 from claude_headspace.surfaces.parameters import (
     AFTER,
+    BEFORE,
     LARGEST_PAGE,
     LIMIT,
     MOMENT,
@@ -35,6 +36,7 @@ from claude_headspace.surfaces.parameters import (
     read_body,
     read_flag,
     read_limit,
+    read_words,
     whole_number,
 )
 from claude_headspace.surfaces.read_model import EventView, ReadModel, StateView
@@ -130,6 +132,16 @@ class Importing(msgspec.Struct, frozen=True):
     path: str
 
 
+LOG_PARAMETERS = (
+    LIMIT,
+    AFTER,
+    BEFORE,
+    Parameter("names", "Only events of these names, with commas.", {"type": "string"}),
+    Parameter("origins", "Only what these told, with commas, such as hook.", {"type": "string"}),
+    Parameter("odd", "Only those that were odd.", {"type": "boolean"}),
+)
+
+
 class Api:
     """The endpoints, over what the daemon hands in."""
 
@@ -221,8 +233,15 @@ class Api:
     async def events(self, request: Request) -> list[EventView]:
         """The log, of one agent or of all."""
         agent = request.path_params.get("agent")
-        after = whole_number("after", request.query_params.get("after") or None, 0)
-        return await asyncio.to_thread(self._model.events, reference=agent, after=after, limit=read_limit(request))
+        query, limit = request.query_params, read_limit(request)
+        choice = EventChoice(
+            names=read_words(request, "names"),
+            origins=read_words(request, "origins"),
+            odd=read_flag(request, "odd"),
+            before=whole_number("before", query.get("before") or None, 0),
+        )
+        after = whole_number("after", query.get("after") or None, 0)
+        return await asyncio.to_thread(self._model.events, reference=agent, after=after, limit=limit, choice=choice)
 
     async def stream(self, request: Request) -> Response:
         """Everything as it happens."""
@@ -325,7 +344,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "The agent's events, as they arrived.",
         Api.events,
         list[EventView],
-        parameters=(LIMIT, AFTER),
+        parameters=LOG_PARAMETERS,
     ),
     Endpoint(
         "GET",
@@ -372,7 +391,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         scope="act",
         takes=Answer,
     ),
-    Endpoint("GET", "/api/events", "The log, as it arrived.", Api.events, list[EventView], parameters=(LIMIT, AFTER)),
+    Endpoint("GET", "/api/events", "The log, as it arrived.", Api.events, list[EventView], parameters=LOG_PARAMETERS),
     Endpoint(
         "GET",
         "/api/events/stream",
@@ -422,6 +441,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         takes=Importing,
     ),
     *search_api.ENDPOINTS,
+    *activity.ENDPOINTS,
+    *calls.ENDPOINTS,
+    *usage.ENDPOINTS,
+    *household.ENDPOINTS,
     *past_api.ENDPOINTS,
     *token_api.ENDPOINTS,
     *upkeep_api.ENDPOINTS,

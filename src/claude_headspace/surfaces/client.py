@@ -134,6 +134,10 @@ class Client:
         """Make everything that follows from the log anew."""
         return self._post("/api/admin/db/rebuild", Scope.ADMIN, {}, REPLAY_SECONDS)
 
+    def invite(self) -> Json:
+        """A link that signs a browser in, once."""
+        return self._post("/api/admin/signin", Scope.ADMIN, {})
+
     def db_prune(self, days: int | None, *, dry_run: bool) -> Json:
         """Take out what is older than the retention."""
         return self._post("/api/admin/db/prune", Scope.ADMIN, {"days": days, "dry_run": dry_run}, REPLAY_SECONDS)

@@ -5,10 +5,10 @@ Rules, in this order
 2. `Origin`, where a browser sends one, must be the very address that was asked; so no other site can write, nor open a
    socket.
 3. A POST carries JSON and says so: a form of a web page cannot.
-4. Reading, acting and administration need a token of their scope. Hooks are recorded without one, and `/health` and
-   `/hook/status` told, unless `ingest = "token"`.
+4. Reading, acting and administration need a token of their scope; for reading and acting a browser that signed in will
+   do. Hooks are recorded without one, and `/health` and `/hook/status` told, unless `ingest = "token"`.
 Whose token it is stands in the request's scope from then on (`ACTOR`).
-Answers carry a content policy of `self`, are never cached, and never allow another origin.
+Answers carry a content policy of `self`, are kept by nobody unless they say so, and never allow another origin.
 """
 
 import getpass
@@ -21,6 +21,7 @@ from claude_headspace.errors import BadRequest, Forbidden, HeadspaceError
 from claude_headspace.inputs.http import TRUSTED, send_json
 from claude_headspace.surfaces import tokens
 from claude_headspace.surfaces.named_tokens import Holder
+from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.tokens import Tokens
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -43,10 +44,13 @@ HEADERS = [
     (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-store"),
 ]
+NOT_KEPT = (b"cache-control", b"no-store")
+"""What an answer carries that does not say itself how long it may be kept."""
 
-_READ_HEADERS = frozenset({b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site"})
+_READ_HEADERS = frozenset(
+    {b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site", b"cookie", b"x-headspace-key"}
+)
 
 
 class Guard:
@@ -56,6 +60,7 @@ class Guard:
         self,
         app: ASGIApp,
         known: Tokens,
+        signed_in: SignIns,
         allowed_hosts: frozenset[str],
         *,
         open_ingest: bool,
@@ -63,6 +68,7 @@ class Guard:
     ) -> None:
         self._app = app
         self._tokens = known
+        self._signed_in = signed_in
         self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts if host}
         self._open_ingest = open_ingest
         self._named = named
@@ -76,7 +82,9 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *HEADERS]
+                told = list(message.get("headers", ()))
+                keeps = any(name.lower() == b"cache-control" for name, _ in told)
+                message["headers"] = [*told, *HEADERS] if keeps else [*told, *HEADERS, NOT_KEPT]
             await send(message)
 
         try:
@@ -102,7 +110,10 @@ class Guard:
         authorization = headers.get(b"authorization")
         if not needed and authorization is None:
             return
-        holder = await self._holder(_bearer(authorization))
+        if authorization is None:
+            holder = Holder(self._user, self._signed_in.scopes(headers.get(b"cookie"), headers.get(b"x-headspace-key")))
+        else:
+            holder = await self._holder(_bearer(authorization))
         scope[TRUSTED], scope[ACTOR] = tokens.Scope.INGEST in holder.scopes, holder.name or None
         if needed and not needed & holder.scopes:
             _refuse_scope(min(needed), has_token=authorization is not None)
@@ -188,7 +199,8 @@ def _refuse_scope(needed: tokens.Scope, *, has_token: bool) -> None:
     raise Forbidden(
         "token_refused" if has_token else "token_needed",
         f"This needs a token with the scope {needed.value}.",
-        f"Get one with `headspace token --scope {needed.value}` and send it as `Authorization: Bearer …`.",
+        f"Get one with `headspace token --scope {needed.value}` and send it as `Authorization: Bearer …`; "
+        "in a browser, sign in with `headspace open`.",
         status=403 if has_token else 401,
     )
 

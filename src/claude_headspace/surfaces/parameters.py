@@ -1,12 +1,13 @@
 """What requests carry, read and checked: numbers, flags, moments and bodies. What is wrong is said clearly."""
 
+from datetime import UTC, date, datetime
 from typing import TypeVar
 
 import msgspec
 from starlette.requests import Request
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.ports import Clock
 from claude_headspace.surfaces.moments import read_moment
 from claude_headspace.surfaces.openapi import Parameter
@@ -18,6 +19,7 @@ LIMIT = Parameter(
     "limit", "How many at most, the newest.", {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": 100}
 )
 AFTER = Parameter("after", "Only those after this sequence number, in order.", {"type": "integer", "minimum": 0})
+BEFORE = Parameter("before", "Only those before this sequence number.", {"type": "integer", "minimum": 0})
 MOMENT = {"type": "string", "maxLength": 40}
 """A moment: ISO 8601, `14:30` for today, `2h` for two hours ago, or seconds since 1970."""
 
@@ -66,3 +68,25 @@ def read_flag(request: Request, name: str) -> bool:
     if value not in ("", "true", "false", "1", "0"):
         raise BadRequest("bad_parameter", f"`{name}` is true or false.", "Correct the address.")
     return value in ("", "true", "1")
+
+
+def read_words(request: Request, name: str) -> frozenset[str]:
+    """A list, with commas."""
+    return frozenset(word for word in request.query_params.get(name, "").split(",") if word)
+
+
+def read_day(request: Request, name: str, now: Micros) -> tuple[date, Micros, Micros]:
+    """A day of this machine's calendar (today where none is named), with its beginning and end."""
+    told = request.query_params.get(name) or None
+    try:
+        found = date.fromisoformat(told) if told else datetime.fromtimestamp(now / SECOND, UTC).astimezone().date()
+        begins = _midnight(found)
+        ends = _midnight(date.fromordinal(found.toordinal() + 1))
+    except (ValueError, OverflowError, OSError) as error:
+        message = f"`{name}` must be a day such as 2026-01-31."
+        raise BadRequest("bad_parameter", message, "Correct the address.") from error
+    return found, begins, ends
+
+
+def _midnight(found: date) -> Micros:
+    return round(datetime(found.year, found.month, found.day).astimezone().timestamp()) * SECOND

@@ -20,7 +20,7 @@ from claude_headspace.kernel.views import (
     turn_view,
     wait_view,
 )
-from claude_headspace.ports import Clock, Reader, StateRow, StoredEvent
+from claude_headspace.ports import EVERY_EVENT, Clock, EventChoice, Reader, StateRow, StoredEvent
 from claude_headspace.surfaces.past import agent_at
 
 RECENTLY = 24 * 3600 * SECOND
@@ -150,10 +150,13 @@ class ReadModel:
         agent_id = self.resolve(reference).id if reference else None
         return [wait_view(wait) for wait in self._reader.waits(agent_id=agent_id, only_open=only_open)]
 
-    def events(self, *, reference: str | None, after: int | None, limit: int) -> list[EventView]:
+    def events(
+        self, *, reference: str | None, after: int | None, limit: int, choice: EventChoice = EVERY_EVENT
+    ) -> list[EventView]:
         """The log."""
         agent_id = self.resolve(reference).id if reference else None
-        return [_event_view(stored) for stored in self._reader.events(agent_id=agent_id, after=after, limit=limit)]
+        found = self._reader.events(agent_id=agent_id, after=after, limit=limit, choice=choice)
+        return [_event_view(stored) for stored in found]
 
 
 def _state_view(row: StateRow) -> StateView:

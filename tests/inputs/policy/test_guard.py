@@ -4,6 +4,7 @@ import asyncio
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from claude_headspace.config import Places
@@ -39,6 +40,13 @@ def test_a_call_is_gathered_then_judged(guard: PolicyGuard) -> None:
     assert (found.ruling, found.rule, found.enforced) == ("deny", "system-delete", True)
     assert guard.judge(envelope, new_agent()) is ABSTAIN
     assert guard.judge(call(), new_agent()) is ABSTAIN
+
+
+def test_what_is_not_kept_is_judged_all_the_same(guard: PolicyGuard) -> None:
+    """A long command is cut before it is stored; what stands in the part that was cut is still seen."""
+    kept, whole = call("echo …"), call(f"echo {'x' * 100_000}; rm -rf /; echo {'x' * 100_000}").payload
+    assert verdict_on(guard, kept) is ABSTAIN
+    assert verdict_on(guard, msgspec.structs.replace(call("echo …"), whole=whole)).rule == "system-delete"
 
 
 def test_other_events_are_not_looked_at(guard: PolicyGuard) -> None:
@@ -77,8 +85,7 @@ def test_the_shadow_has_no_lapses(places: Places, home: Path) -> None:
 def test_what_cannot_be_understood_leaves_the_client_alone(guard: PolicyGuard, payload: bytes) -> None:
     """A payload of another shape is a failure of ours: abstain, write down, tell."""
     envelope = call()
-    broken = Envelope(**{name: getattr(envelope, name) for name in envelope.__struct_fields__} | {"payload": payload})
-    found = verdict_on(guard, broken)
+    found = verdict_on(guard, msgspec.structs.replace(envelope, payload=payload))
     assert (found.ruling, found.enforced) == ("abstain", False)
     assert found.lapse is not None
     assert guard.lapses[0].calls == 1

@@ -132,7 +132,7 @@ class PolicyGuard:
     def _look(self, envelope: Envelope, lapse: str | None) -> Gathered:
         self._refresh()
         root = envelope.context.project_root or ""
-        call = understand(envelope.payload, self.book, home=self._home, project=root)
+        call = understand(envelope.whole or envelope.payload, self.book, home=self._home, project=root)
         return Gathered(self._with_project(root), call, lapse)
 
     def _refresh(self) -> None:

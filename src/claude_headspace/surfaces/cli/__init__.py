@@ -24,6 +24,7 @@ from claude_headspace.surfaces.cli import (
     setup,
     tokens,
 )
+from claude_headspace.surfaces.cli import open as page
 
 
 class Entry(NamedTuple):
@@ -73,6 +74,7 @@ COMMANDS = (
         ),
     ),
     Entry("rename", agents.rename, ("headspace rename calm-otter login-fix",)),
+    Entry("open", page.open_page, ("headspace open", "headspace open --print")),
     Entry("status", daemon.status, ("headspace status", "headspace status --json | jq .running")),
     Entry("down", daemon.down, ("headspace down",)),
     Entry(

@@ -5,7 +5,7 @@ from alembic import op
 
 from claude_headspace.journal.words import create_words, drop_words
 
-revision = "0004"
+revision = "0003"
 down_revision = "0002"
 branch_labels = None
 depends_on = None

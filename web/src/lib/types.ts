@@ -1,0 +1,270 @@
+// The shapes of the API, as far as the page reads them. `/openapi.json` has them in full.
+
+export type State = "waiting" | "error" | "working" | "starting" | "idle" | "ended";
+
+export interface Tool {
+  name: string;
+  summary: string;
+  since: string;
+}
+
+export interface Option {
+  label: string;
+  description?: string;
+}
+
+export interface Question {
+  text: string;
+  header?: string;
+  options?: Option[];
+  several?: boolean;
+}
+
+export interface Wait {
+  id: string;
+  agent_id: string;
+  kind: string;
+  text: string;
+  questions: Question[];
+  tool: string | null;
+  summary: string;
+  subagent_id: string | null;
+  suggestions: Record<string, unknown>[];
+  opened_at: string;
+  /** Until when it can be answered through Headspace; null: only in the terminal. */
+  held_until: string | null;
+  answered: { by: string; via: string; words: string; at: string } | null;
+  closed_at: string | null;
+  resolution: string | null;
+}
+
+/** What a person answers; the daemon says when it does not fit. */
+export interface Answer {
+  decision?: "allow" | "deny";
+  message?: string;
+  always?: boolean;
+  answers?: Record<string, string | string[]>;
+  action?: "accept" | "decline" | "cancel";
+}
+
+export interface Command {
+  id: string;
+  state: string;
+  text: string;
+  trigger: string;
+  started_at: string;
+  ended_at: string | null;
+  outcome: string | null;
+}
+
+export interface Subagent {
+  id: string;
+  type: string;
+  description: string;
+  started_at: string;
+  tool: Tool | null;
+}
+
+export interface BackgroundTask {
+  id: string;
+  kind: string;
+  description: string;
+  started_at: string;
+}
+
+export interface Evidence {
+  source: string;
+  confidence: string;
+  at: string;
+  why: string;
+}
+
+export interface Project {
+  id: string;
+  name: string;
+  root: string;
+}
+
+export interface Agent {
+  id: string;
+  name: string;
+  project: Project;
+  cwd: string | null;
+  branch: string | null;
+  host: string;
+  client: string;
+  pid: number | null;
+  tmux: { session: string | null; pane: string | null };
+  session_id: string | null;
+  session: { id: string; ordinal: number; source: string; started_at: string } | null;
+  parent_id: string | null;
+  state: State;
+  waiting_for: string | null;
+  state_since: string;
+  last_active_at: string;
+  evidence: Evidence | null;
+  tool: Tool | null;
+  command: Command | null;
+  waits: Wait[];
+  subagents: Subagent[];
+  background_tasks: BackgroundTask[];
+  todo: { done: number; total: number } | null;
+  error: string | null;
+  model: string | null;
+  context_percent: number | null;
+  tokens: number | null;
+  cost_usd: number | null;
+  permission_mode: string | null;
+  role: string | null;
+  mode: string;
+  dialects: Record<string, string>;
+  created_at: string;
+  ended_at: string | null;
+  end_reason: string | null;
+}
+
+export interface Turn {
+  turn_id: string;
+  agent_id: string;
+  command_id: string;
+  actor: string;
+  intent: string;
+  text: string;
+  timestamp: string;
+  timestamp_source: string;
+  reason: string;
+}
+
+export interface StateChange {
+  seq: number;
+  at: string;
+  state: State;
+  waiting_for: string | null;
+  source: string;
+  confidence: string;
+  why: string;
+  event: string;
+}
+
+export interface LogEvent {
+  seq: number;
+  id: string;
+  name: string;
+  origin: string;
+  agent_id: string;
+  host: string;
+  fired_at: string;
+  received_at: string;
+  correlation: string;
+  anomaly: string | null;
+  payload: unknown;
+}
+
+export interface Call {
+  id: string;
+  tool: string;
+  summary: string;
+  subagent_id: string | null;
+  started_at: string;
+  ended_at: string | null;
+  outcome: "running" | "done" | "failed" | "refused" | "unknown";
+  input: unknown;
+  result: unknown;
+}
+
+export interface Measure {
+  at: string;
+  tokens: number | null;
+  context_percent: number | null;
+  cost_usd: number | null;
+}
+
+export interface Part {
+  status: string;
+  detail: string;
+}
+
+export interface HookStatus {
+  enabled: boolean;
+  mode: string;
+  polling_interval_seconds: number;
+  last_event_at: string | null;
+  last_look_at: string | null;
+  events_total: number;
+  events_since_start: number;
+  agents: Record<string, number>;
+  anomalies: number;
+  last_seq: number;
+  refused: Record<string, number>;
+  spool: { depth: number; rejected: number; lost: number; taken: number; last_drain_at: string | null };
+  sources: Record<string, Part>;
+  version: string;
+  pid: number;
+  started_at: string;
+}
+
+export interface ProjectActivity {
+  project: Project;
+  agents: number;
+  commands: number;
+  outcomes: Record<string, number>;
+  working_seconds: number;
+  waiting_seconds: number;
+  tools: Record<string, number>;
+}
+
+export interface Activity {
+  day: string;
+  begins_at: string;
+  ends_at: string;
+  projects: ProjectActivity[];
+  hours: { working_seconds: number; waiting_seconds: number }[];
+  tools: Record<string, number>;
+  latency_ms: { p50: number; p90: number; p99: number; slowest: number; events: number; late: number } | null;
+}
+
+export interface Setting {
+  name: string;
+  value: unknown;
+  default: unknown;
+  origin: string;
+  description: string;
+  environment: string;
+}
+
+export interface SettingsAnswer {
+  settings: Setting[];
+  places: Record<string, string>;
+}
+
+export interface Check {
+  name: string;
+  status: string;
+  detail: string;
+  hint: string;
+}
+
+export interface DoctorReport {
+  ok: boolean;
+  places: { name: string; checks: Check[] }[];
+}
+
+export interface Hit {
+  seq: number;
+  agent_id: string;
+  agent: string;
+  project: string;
+  kind: "prompt" | "answer" | "tool_input" | "tool_result";
+  actor: string;
+  tool: string | null;
+  at: string;
+  command_id: string | null;
+  turn_id: string | null;
+  snippet: { text: string; match: boolean }[];
+  score: number;
+}
+
+export interface Hits {
+  hits: Hit[];
+  next: string | number | null;
+}

@@ -1,0 +1,9 @@
+import { mount } from "svelte";
+import App from "./App.svelte";
+import "./app.css";
+import { takeKey } from "./lib/api";
+import { board } from "./lib/board.svelte";
+
+takeKey();
+mount(App, { target: document.getElementById("app")! });
+void board.start();
