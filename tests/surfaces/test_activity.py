@@ -6,7 +6,7 @@ from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.ports import StateRow
 from claude_headspace.surfaces.activity import HOUR, Stretch, activity_of, by_hour, latency, stretches
 from claude_headspace.testing import START, MemoryJournal, hook
-from tests.contract.test_journal import store
+from tests.journals import store
 
 MINUTE = 60 * SECOND
 

@@ -6,7 +6,7 @@ from claude_headspace.kernel.envelope import Origin
 from claude_headspace.surfaces.calls import LONGEST_TEXT, CallView, bounded, calls_of
 from claude_headspace.surfaces.usage import usage_of
 from claude_headspace.testing import START, MemoryJournal, hook
-from tests.contract.test_journal import store
+from tests.journals import store
 
 
 def heard(*events: tuple[str, dict[str, Any]]) -> list[CallView]:
