@@ -91,7 +91,14 @@ def test_every_command_that_reads_has_json() -> None:
     assert {name for name, taken in parameters.items() if "as_json" not in taken} == {
         "down",
         "export",
+        "hook",
         "install",
+        "jump",
+        "resume",
+        "run",
+        "statusline",
+        "tmux",
+        "top",
         "uninstall",
     }
 

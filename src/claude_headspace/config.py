@@ -115,6 +115,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     silent_polling_seconds: Annotated[float, Meta(description="Pause between looks while hooks are silent.", gt=0)] = (
         2.0
     )
+    tmux_colours: Annotated[
+        bool, Meta(description="Whether tmux's windows have the colour of the most urgent agent in them.")
+    ] = False
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="What goes into the log file.")
     ] = "info"
@@ -179,6 +182,11 @@ class Places(msgspec.Struct, frozen=True):
         return self.state / "silent"
 
     @property
+    def glance_file(self) -> Path:
+        """The board in one line, for status lines."""
+        return self.state / "glance"
+
+    @property
     def log_file(self) -> Path:
         """What the daemon did."""
         return self.state / "headspace.log"
@@ -192,6 +200,11 @@ class Places(msgspec.Struct, frozen=True):
     def lock_file(self) -> Path:
         """Held by the running daemon."""
         return self.runtime / "daemon.lock"
+
+    @property
+    def socket_file(self) -> Path:
+        """Where the running daemon takes commands."""
+        return self.runtime / "headspace.sock"
 
     @property
     def daemon_file(self) -> Path:

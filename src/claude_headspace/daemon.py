@@ -36,10 +36,12 @@ from claude_headspace.inputs.clock import SteadyClock
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
 from claude_headspace.inputs.keeping import Keeper
+from claude_headspace.inputs.plates import EVENTS, PlateEndpoint
 from claude_headspace.inputs.policy.guard import PolicyGuard, asked_hooks
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
+from claude_headspace.inputs.rpc import RpcServer
 from claude_headspace.inputs.shelter import Shelter
 from claude_headspace.inputs.sources import Sources
 from claude_headspace.inputs.spool import Spool
@@ -52,16 +54,22 @@ from claude_headspace.kernel.bounds import Bounds
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.decode import WireAct, decode
-from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.envelope import Envelope, Micros, Origin
+from claude_headspace.kernel.news import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
 from claude_headspace.opening import database_url, ready_journal
+from claude_headspace.outputs.colours import Colours
+from claude_headspace.outputs.gathering import Display, Gathering
+from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
+from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
+from claude_headspace.surfaces.advising import Advising
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.api import (
     ENDPOINTS,
@@ -74,6 +82,7 @@ from claude_headspace.surfaces.api import (
     operator_envelope,
 )
 from claude_headspace.surfaces.caller import Caller
+from claude_headspace.surfaces.efforts import Efforts
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
 from claude_headspace.surfaces.household import Household
@@ -82,6 +91,7 @@ from claude_headspace.surfaces.named_tokens import NamedTokens
 from claude_headspace.surfaces.page import Page
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.read_model import ReadModel
+from claude_headspace.surfaces.rpc import Commands
 from claude_headspace.surfaces.running import DaemonInfo, hold
 from claude_headspace.surfaces.services import Services
 from claude_headspace.surfaces.signin import SignIns
@@ -158,10 +168,26 @@ class Daemon:
         self.spool = Spool(
             places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
         )
-        self._shelter = Shelter(self.spool, self._hear_now, settings.patience_seconds, self.troubles, self._judge_alone)
+        self._shelter: Shelter[Outcome] = Shelter(
+            self.spool, settings.patience_seconds, self.troubles, self._judge_alone
+        )
+        self.efforts = Efforts(
+            self.engine, journal, self._clock, settings.host_name, self._surroundings, self._config_dirs, self._ask_anew
+        )
+        if presence is not None:
+            presence.also = self.efforts.asked
+        self._advising = Advising(self.efforts)
+        commands = Commands(self._receiver, self._hear_asked, self.efforts)
+        self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
         self._secret = read_secret(places.secret_file)
         self.sign_ins = SignIns(self._secret, self._clock)
         household = Household(settings, origins or {}, places, self.sign_ins)
+        displays: list[Display] = [Glance(places.glance_file)]
+        if settings.tmux_colours:
+            displays.append(Colours(settings.host_name))
+        self.gathering = Gathering(journal.agents, displays)
+        self.broadcaster.ring = self.gathering.ring
+        caller = Caller(self._client_pids)
         model = ReadModel(journal, self._clock)
         self.api = Api(
             model,
@@ -175,8 +201,18 @@ class Daemon:
             self.status,
             lambda: self.spool.counts().depth,
             self._history(),
-            Services(journal, model, self.engine, self._clock, settings, household),
-            Answering(journal, self._act, given_answer, Caller(self._client_pids)),
+            Services(
+                journal,
+                model,
+                self.engine,
+                self._clock,
+                settings,
+                household,
+                caller,
+                self._surroundings,
+                Keyboard(),
+            ),
+            Answering(journal, self._act, given_answer, caller),
         )
 
     def _client_pids(self) -> Iterator[int]:
@@ -208,7 +244,10 @@ class Daemon:
     def app(self) -> ASGIApp:
         """The whole as one ASGI application, behind the guard."""
         largest = self._settings.max_body_bytes
-        hooks = HookEndpoint(self._receiver, self._answer, largest, self._count, self._count_refusal)
+        hooks, plates = (
+            kind(self._receiver, self._answer, largest, self._count, self._count_refusal)
+            for kind in (HookEndpoint, PlateEndpoint)
+        )
         description = msgspec.json.encode(openapi.describe(ENDPOINTS))
 
         async def describe(_request: Request) -> Response:
@@ -224,7 +263,7 @@ class Daemon:
         hosts = frozenset(self._settings.allowed_hosts)
         named = NamedTokens(self._journal, self._clock).holder
         is_open = self._settings.ingest == "open"
-        return Guard(_front(hooks, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
+        return Guard(_front(hooks, plates, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -233,6 +272,7 @@ class Daemon:
             await self._wake_up()
         else:
             self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
+        await self.rpc.start()
         if self._presence is not None:
             self._presence.start()
         try:
@@ -273,6 +313,7 @@ class Daemon:
     async def _wake_up(self) -> None:
         """Begin with the journal: what waited in the spool comes before what is found out without hooks."""
         await self.sources.recall()
+        await asyncio.to_thread(self.efforts.recall)
         await self.holds.forget(await asyncio.to_thread(self._own_agents))
         if self.spool.counts().depth:
             await self.sources.gather()
@@ -284,15 +325,18 @@ class Daemon:
         await self.spool.first_drain(FIRST_DRAIN_SECONDS)
         self.sources.start()
         self.reconciler.start()
+        self.gathering.start()
 
     async def _fall_asleep(self) -> None:
         """End everything; a database that does not answer is not waited for."""
         patience = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._journal.abandon)
         if self._presence is not None:
             await self._presence.stop()
+        await self.rpc.stop()
         if self._waking is not None:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
+        await self.gathering.stop()
         await self.reconciler.stop()
         await self.sources.stop()
         await self.spool.stop()
@@ -301,6 +345,7 @@ class Daemon:
             await self.listener.stop()
             await self.follower.stop()
         self._surroundings.close()
+        self._advising.close()
         self.guard.close()
         await asyncio.to_thread(self._journal.close)
         patience.cancel()
@@ -311,17 +356,22 @@ class Daemon:
 
     async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes | Held, bool]:
         if for_claude_alone:
-            await self.guard.gather(envelope, asked=True)
-        outcome = await self._shelter.take(envelope, asked=for_claude_alone)
+            asked = await self._hear_asked(envelope)
+            if isinstance(asked, Envelope):
+                return for_claude(envelope.name, asked.context.verdict or ABSTAIN), False
+            return await self._reply(envelope, asked), True
+        outcome = await self._shelter.take(envelope, partial(self._hear, trusted=False))
         if isinstance(outcome, Envelope):
-            verdict = outcome.context.verdict or ABSTAIN
-            return for_claude(envelope.name, verdict) if for_claude_alone else msgspec.json.encode(SPOOLED), False
-        if for_claude_alone:
-            wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
-            if wait is not None and self.holds.wants(outcome.agent, wait):
-                return partial(self.holds.hold, envelope, wait), True
-            return for_claude(envelope.name, outcome.verdict), True
+            return msgspec.json.encode(SPOOLED), False
         return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate)), True
+
+    async def _reply(self, envelope: Envelope, outcome: Outcome) -> bytes | Held:
+        """Claude Code's part. A question may be held open, unless its effort refuses it at once."""
+        wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
+        refused = outcome.advice is not None and outcome.advice.denies
+        if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
+            return partial(self.holds.hold, envelope, wait)
+        return await self._advising.add(envelope.name, for_claude(envelope.name, outcome.verdict), outcome)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:
         """Judge a call without the journal: by the rules, and by what is remembered of its agent.
@@ -336,10 +386,14 @@ class Daemon:
     async def _take(self, envelope: Envelope) -> None:
         """What lay in the spool: news when it fired, which may have been long ago."""
         started = time.perf_counter()
+        if envelope.origin is Origin.STATUS_LINE:
+            await self._measure(envelope)
+            return
         await self.sources.transcripts.tell_until(envelope.fired_at)
         async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
             if envelope.context.verdict is None:
                 await self.guard.gather(envelope, asked=False)
+            envelope = await self._advising.gather(envelope)
             hearing = asyncio.ensure_future(self._hear(envelope, envelope.fired_at))
         try:
             await hearing
@@ -351,11 +405,30 @@ class Daemon:
         self._shelter.taken(envelope)
         self._count(envelope.name, time.perf_counter() - started)
 
-    async def _hear_now(self, envelope: Envelope) -> Outcome:
-        return await self._hear(envelope, envelope.received_at)
+    async def _measure(self, envelope: Envelope) -> None:
+        """What a status line told: only what is another number than before is kept."""
+        event = decode(envelope)
+        agent = self.sources.known.of_session(event.meta.session_id)
+        if agent is None or is_another_measure(agent, event):
+            self.sources.known.met((await self.engine.submit(envelope)).agent)
 
-    async def _hear(self, envelope: Envelope, at: Micros) -> Outcome:
-        outcome = await self.engine.submit(envelope)
+    async def _hear_asked(self, envelope: Envelope) -> Outcome | Envelope:
+        """A hook that waits for its answer; when the journal is away the hook itself, and only the rules decide."""
+        await self.guard.gather(envelope, asked=True)
+        envelope = await self._advising.gather(envelope)
+        return await self._shelter.take(envelope, partial(self._hear, asked=True), asked=True)
+
+    def _ask_anew(self) -> None:
+        """The first effort began, or the last one ended: the shims learn at once what waits for an answer."""
+        if self._presence is not None:
+            with contextlib.suppress(OSError):
+                self._presence.keep()
+
+    async def _hear(
+        self, envelope: Envelope, at: Micros | None = None, *, asked: bool = False, trusted: bool = True
+    ) -> Outcome:
+        at = at or envelope.received_at
+        outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted)
         if outcome.strategy is not Strategy.NOBODY:
             self.sources.known.met(outcome.agent)
         if at > (self.reconciler.last_event_at or self._started_at):
@@ -390,6 +463,7 @@ class Daemon:
             "policy": _part(*self.guard.health()),
             **self._source_health(),
             "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
+            "socket": _part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
             "stream": self._stream_health(),
         }
         if self._waking is not None and not self._waking.done():
@@ -460,12 +534,13 @@ async def _bring_in(engine: Engine, envelope: Envelope, agent_id: str | None) ->
     return outcome.agent, outcome.duplicate
 
 
-def _front(hooks: ASGIApp, others: ASGIApp) -> ASGIApp:
+def _front(hooks: ASGIApp, plates: ASGIApp, others: ASGIApp) -> ASGIApp:
     """Hooks have a way in of their own, past the router: they are nearly all the traffic."""
 
     async def front(scope: Scope, receive: Receive, send: Send) -> None:
         is_hook = scope["type"] == "http" and scope["path"].startswith(HOOKS) and scope["path"] != "/hook/status"
-        await (hooks if is_hook else others)(scope, receive, send)
+        is_plate = scope["type"] == "http" and scope["path"] == EVENTS
+        await (hooks if is_hook else plates if is_plate else others)(scope, receive, send)
 
     return front
 

@@ -6,6 +6,8 @@
     ├── JournalUnavailable    the database cannot be written or read now (503)
     ├── AlreadyRunning        another daemon serves this home
     ├── DaemonMissing         nobody answers at the address where the daemon should be
+    ├── ClientMissing         there is no Claude Code to start
+    ├── RegistrationRefused   the daemon does not take the agent that is about to be started
     └── BadConfiguration      a setting cannot be used
 
 Every error has a code for machines, a message for people, and a hint that says what to do next.
@@ -56,6 +58,14 @@ class AlreadyRunning(HeadspaceError):
 
 class DaemonMissing(HeadspaceError):
     """Nobody answers at the address where the daemon should be."""
+
+
+class ClientMissing(HeadspaceError):
+    """There is no Claude Code to start."""
+
+
+class RegistrationRefused(HeadspaceError):
+    """The daemon does not take the agent that is about to be started."""
 
 
 class BadConfiguration(HeadspaceError):

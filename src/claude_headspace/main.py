@@ -5,6 +5,9 @@ Exit codes
     1  it could not be done; standard error says why, and what to do next
     2  the command line cannot be understood
     3  the daemon is needed and nobody is there
+    4  `run`: the daemon does not take the agent, for instance because its name is taken
+    127  `run`, `resume`: there is no Claude Code to start
+`run` and `resume` exit as Claude Code does: with its code, or 128 and the number of the signal that ended it.
 """
 
 import signal
@@ -17,10 +20,11 @@ import typer
 
 from claude_headspace import database
 from claude_headspace.config import effective_settings, find_places
-from claude_headspace.errors import DaemonMissing, HeadspaceError
+from claude_headspace.errors import ClientMissing, DaemonMissing, HeadspaceError, RegistrationRefused
 from claude_headspace.surfaces import cli
 
-EXIT_ERROR, EXIT_DAEMON_MISSING = 1, 3
+EXIT_ERROR = 1
+EXIT_CODES: dict[type[HeadspaceError], int] = {DaemonMissing: 3, RegistrationRefused: 4, ClientMissing: 127}
 
 
 def main() -> None:
@@ -31,7 +35,7 @@ def main() -> None:
         application()(prog_name="headspace")
     except HeadspaceError as error:
         _tell(error.message, error.hint)
-        sys.exit(EXIT_DAEMON_MISSING if isinstance(error, DaemonMissing) else EXIT_ERROR)
+        sys.exit(EXIT_CODES.get(type(error), EXIT_ERROR))
     except OSError as error:
         _tell(
             f"A file cannot be used: {error}.", "`headspace config` shows where files live; check that they are yours."

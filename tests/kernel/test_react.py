@@ -103,7 +103,7 @@ def test_other_changes_are_updates(story: Listener) -> None:
     assert list(told) == ["agent_updated"]
     changes = told["agent_updated"]["changes"]
     assert isinstance(changes, dict)
-    assert set(changes) == {"last_active_at", "tool", "dialects"}
+    assert set(changes) == {"last_active_at", "tool", "last_tool", "dialects"}
     assert told["agent_updated"]["timestamp"] == iso(moment(3))
 
 

@@ -378,7 +378,7 @@ def test_a_bad_last_event_id_is_refused(daemon: RunningDaemon) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "POST", "OPTIONS"])
-@pytest.mark.parametrize("path", ["/health", "/api/agents", "/metrics", "/openapi.json", "/hook/status"])
+@pytest.mark.parametrize("path", ["/health", "/api/waits", "/metrics", "/openapi.json", "/hook/status"])
 def test_wrong_methods_are_refused(daemon: RunningDaemon, method: str, path: str) -> None:
     """An address that is only read cannot be written."""
     with daemon.untouched():

@@ -113,7 +113,7 @@ def test_every_route_is_described_and_every_description_is_routed(description: S
     places = find_places({"HEADSPACE_HOME": str(tmp_path)})
     routes = Daemon(Settings(), places, MemoryJournal()).api.routes()
     routed = {(method, route.path) for route in routes for method in (route.methods or set()) - {"HEAD"}}
-    assert routed | {("POST", "/hook/{event}")} == operations(description).keys()
+    assert routed | {("POST", "/hook/{event}"), ("POST", "/events")} == operations(description).keys()
 
 
 def test_every_operation_says_what_it_is_and_needs(description: Schema) -> None:
@@ -220,13 +220,17 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
         ("POST", "/api/admin/tokens"): {"name": "another", "scopes": ["ingest", "act"], "owner": "Ann"},
         ("POST", "/api/admin/db/prune"): {"days": 30},
         ("POST", "/hook/{event}"): {"session_id": "described"},
+        ("POST", "/events"): {"session_id": "described", "event_type": "tool_call"},
         ("POST", "/api/agents/{agent}/rename"): {"name": "described"},
         ("POST", "/api/waits/{wait}/answer"): {"answers": {"Which?": "A"}},
         ("POST", "/api/admin/import"): {"path": filled["transcript"]},
+        ("POST", "/api/agents"): {"headspace_id": "described-id", "cwd": "/projects/described"},
+        ("POST", "/api/agents/{agent}/seen"): {},
+        ("POST", "/api/agents/{agent}/close"): {"pid": 1},
     }
     for (method, path), operation in operations(description).items():
         (produces,) = operation["responses"]["200"]["content"].items()
-        if produces[0] == "text/event-stream":
+        if produces[0] == "text/event-stream" or path.endswith("/send"):  # a send needs a terminal: stories have one
             continue
         body = bodies.get((method, path))
         if body is not None:

@@ -54,8 +54,8 @@ class HookEndpoint:
             if scope["method"] != "POST":
                 raise BadRequest("method_not_allowed", "Hooks are sent with POST.", "Use POST.", status=405)
             body = await read_body(scope, receive, self._largest_body)
-            path, trusted = scope["path"].removeprefix(HOOKS), bool(scope.get(TRUSTED))
-            envelope = await self._receiver.seal(path, body, scope["headers"], trusted=trusted)
+            event, trusted = self.event(scope, body), bool(scope.get(TRUSTED))
+            envelope = await self._receiver.seal(event, body, scope["headers"], trusted=trusted)
             reply, is_stored = await self._answer(envelope, trusted and FOR_CLAUDE in scope["headers"])
         except HeadspaceError as error:
             self._refused(error.code)
@@ -66,6 +66,11 @@ class HookEndpoint:
         if not isinstance(reply, bytes):
             reply = await reply(_until_gone(receive))
         await (send_json(send, 200, reply) if reply else send_nothing(send))
+
+    def event(self, scope: Scope, _body: bytes) -> str:
+        """Which event it is: the path says so."""
+        path: str = scope["path"]
+        return path.removeprefix(HOOKS)
 
 
 async def _until_gone(receive: Receive) -> None:

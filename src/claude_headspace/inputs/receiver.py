@@ -20,7 +20,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.keeping import Keeper
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.policy.verdict import Verdict
-from claude_headspace.kernel.wire import HOOKS
+from claude_headspace.kernel.wire import HOOKS, STATUS_LINE
 from claude_headspace.ports import Clock
 
 Surroundings = Callable[[str | None], Awaitable[Context]]
@@ -40,7 +40,7 @@ def kebab(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
 
 
-_NAMES = {kebab(name): name for name in HOOKS} | {name: name for name in HOOKS}
+_NAMES = {kebab(name): name for name in HOOKS} | {name: name for name in (*HOOKS, STATUS_LINE)}
 
 
 def event_name(path: str) -> str:
@@ -66,6 +66,8 @@ class WireIdentity(msgspec.Struct):
     session_id: Name
     cwd: Place | None = None
     working_directory: Place | None = None
+    project_path: Place | None = None
+    """The directory, as plate-spinner calls it."""
     transcript_path: Place | None = None
     hook_event_name: str | None = None
     tmux_session: Name | None = None
@@ -170,7 +172,7 @@ class HookReceiver:
     async def _seal(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Envelope:
         received_at = self._clock()
         identity, kept = read_identity(body, lenient=lenient)
-        around = await self._surroundings(identity.cwd or identity.working_directory)
+        around = await self._surroundings(identity.cwd or identity.working_directory or identity.project_path)
         context = _context(identity, told, around)
         if kept is not body:
             context = msgspec.structs.replace(context, flaw="the text was broken and has been repaired")
@@ -178,7 +180,7 @@ class HookReceiver:
         return Envelope(
             id=envelope_id,
             name=name,
-            origin=Origin.HOOK,
+            origin=Origin.STATUS_LINE if name == STATUS_LINE else Origin.HOOK,
             client="claude-code",
             host=self._host,
             fired_at=self._fired_at(told.get(b"fired-at"), received_at),
@@ -214,6 +216,7 @@ def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Context) 
         client_pid=_number(told.get(b"client-pid")) or identity.client_pid,
         headspace_id=_text(told.get(b"session-id")) or identity.headspace_session_id,
         wrapper_id=_text(told.get(b"wrapper-id")),
+        fleet_id=_text(told.get(b"agent-id")),
         project_root=around.project_root,
         branch=around.branch,
     )

@@ -13,7 +13,7 @@ from enum import StrEnum
 import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.facts import Question
+from claude_headspace.kernel.facts import Question, RateLimit
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 
 NEWS: Micros = 5 * SECOND
@@ -274,6 +274,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     state_since: Micros = 0
     evidence: Evidence | None = None
     last_active_at: Micros = 0
+    seen_at: Micros = 0
+    """When somebody last looked at it through Headspace."""
     # the moments that decide
     alive_at: Micros = 0
     """The newest hook that was not an end."""
@@ -316,6 +318,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
     error: str | None = None
+    last_tool: str | None = None
+    """The newest tool of the main thread, running or not."""
     todos: tuple[str, ...] = ()
     todos_done: tuple[str, ...] = ()
     last_words: str = ""
@@ -330,11 +334,20 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     context_percent: float | None = None
     tokens: int | None = None
     cost_usd: float | None = None
+    rate_limits: tuple[RateLimit, ...] = ()
 
     @property
     def turn_runs(self) -> bool:
         """Whether the newest sign of work is newer than the newest end."""
         return self.busy_at > self.settled_at
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether it came to something that a person would want to know, and nobody has looked since."""
+        if self.seen_at and self.state_since <= self.seen_at:
+            return False
+        done = self.state is AgentState.IDLE and self.command is not None and self.command.outcome is Outcome.COMPLETED
+        return done or self.state in (AgentState.WAITING, AgentState.ERROR)
 
     @property
     def compacts(self) -> bool:

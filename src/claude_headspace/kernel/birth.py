@@ -25,6 +25,8 @@ SPEAKS_FOR = {
     Origin.HOOK: ("session", "headspace", "process", "pane"),
     Origin.TRANSCRIPT: ("session",),
     Origin.REGISTRY: ("session", "process"),
+    Origin.STATUS_LINE: ("session",),
+    Origin.OPERATOR: ("headspace",),
 }
 """What a source knows of the client itself. All others speak of agents that are known already."""
 

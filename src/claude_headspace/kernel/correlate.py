@@ -37,6 +37,8 @@ class Strategy(StrEnum):
     """No search: whoever sent it named the agent."""
     NOBODY = "nobody"
     """A test of the way in: it is kept, and belongs to no agent."""
+    EFFORT = "effort"
+    """Something was done to an effort: it belongs to that, and to no agent."""
 
 
 class Identity(msgspec.Struct, frozen=True, order=True):
@@ -74,8 +76,8 @@ def identities(envelope: Envelope, event: Event) -> dict[str, Identity]:
     known: dict[str, Identity] = {}
     if event.meta.session_id:
         known["session"] = Identity("session", event.meta.session_id)
-    if context.headspace_id:
-        known["headspace"] = Identity("headspace", context.headspace_id)
+    if wrapper := context.headspace_id or context.wrapper_id:
+        known["headspace"] = Identity("headspace", wrapper)
     if context.client_pid:
         known["process"] = Identity("process", f"{host}:{context.client_pid}")
     if context.tmux_pane:

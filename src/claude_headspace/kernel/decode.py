@@ -9,11 +9,13 @@ Rules
 """
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import msgspec
 
 from claude_headspace.kernel import facts, wire
+from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Ask, Event, Fact, Meta
 from claude_headspace.kernel.reading import (
@@ -36,6 +38,9 @@ ATTENTION = {
 }
 """Notifications that imply an open dialog. All others (`idle_prompt`, `auth_success`, …) imply none."""
 
+MOST_LIMITS = 8
+"""How many limits of an account are looked at; there are two."""
+
 REGISTRY_WAITS = {"permission prompt": "permission", "input needed": "question", "dialog open": "dialog"}
 
 
@@ -50,12 +55,14 @@ def decode(envelope: Envelope) -> Event:
             return Event(_bare_meta(envelope), facts.ClientVanished(envelope.context.client_pid), envelope.context)
         case Origin.TRANSCRIPT:
             return decode_line(envelope)
-        case Origin.HOOK | Origin.STATUS_LINE | Origin.TIMER:
+        case Origin.STATUS_LINE:
+            return _decode_status_line(envelope)
+        case Origin.HOOK | Origin.TIMER:
             return _decode_hook(envelope)
 
 
 def _decode_hook(envelope: Envelope) -> Event:
-    known = wire.HOOKS.get(envelope.name)
+    known = SHAPES.get(envelope.name)
     shape, anomaly = tolerant(envelope.payload, known or wire.WireHook)
     if known is None:
         fact: Fact = facts.Observed()
@@ -63,7 +70,7 @@ def _decode_hook(envelope: Envelope) -> Event:
     elif shape.agent_id and envelope.name in FACTS_IN_SUBAGENT:
         fact = FACTS_IN_SUBAGENT[envelope.name](shape)
     else:
-        fact = FACTS.get(envelope.name, _observed)(shape)
+        fact = (FACTS.get(envelope.name) or PLATE_FACTS.get(envelope.name, _observed))(shape)
     return Event(_meta(envelope, shape), fact, envelope.context, anomaly or envelope.context.flaw)
 
 
@@ -76,7 +83,7 @@ def _meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
         received_at=envelope.received_at,
         host=envelope.host,
         session_id=shape.session_id,
-        cwd=shape.cwd or shape.working_directory,
+        cwd=shape.directory,
         transcript_path=shape.transcript_path,
         prompt_id=short(shape.prompt_id),
         permission_mode=short(shape.permission_mode),
@@ -147,6 +154,8 @@ def _prompt(shape: wire.WirePrompt) -> Fact:
 
 
 def _stopped(shape: wire.WireStop) -> Fact:
+    if shape.error:
+        return facts.TurnFailed(short(shape.error), shape.last_assistant_message or "")
     if shape.background_tasks is None:
         return facts.TurnStopped(shape.last_assistant_message)
     return facts.TurnStopped(
@@ -198,6 +207,30 @@ def _subagent_stopped(shape: wire.WireStop | wire.WireStopFailure) -> Fact:
 def _observed(_shape: wire.WireHook) -> Fact:
     return facts.Observed()
 
+
+# --- plate-spinner ----------------------------------------------------------------------------------------------------
+
+
+def _plate_tool_called(shape: wire.WirePlate) -> Fact:
+    return facts.ToolFinished(shape.tool_use_id, shape.tool_name, digest(shape.input))
+
+
+def _plate_stopped(shape: wire.WirePlate) -> Fact:
+    """Its error rule: a stop that names an error is one."""
+    return facts.TurnFailed(short(shape.error)) if shape.error else facts.TurnStopped()
+
+
+PLATE_FACTS: dict[str, Callable[[Any], Fact]] = {
+    "PlateSessionStart": lambda _shape: facts.SessionStarted("startup"),
+    "PlatePromptSubmit": lambda shape: facts.PromptSubmitted(shape.prompt, task_that_came_back(shape.prompt)),
+    "PlateToolStart": lambda shape: tool_started(shape.tool_use_id, shape.tool_name, shape.input),
+    "PlateToolCall": _plate_tool_called,
+    "PlateStop": _plate_stopped,
+}
+"""plate-spinner's events; all others of its own are only a sign of life."""
+
+SHAPES: dict[str, type[wire.WireHook]] = {**wire.HOOKS, **dict.fromkeys(PLATE_FACTS, wire.WirePlate)}
+"""Every event that is understood, with the shape of its payload."""
 
 FACTS: dict[str, Callable[[Any], Fact]] = {
     "SessionStart": lambda shape: facts.SessionStarted(short(shape.source), short(shape.model)),
@@ -252,6 +285,27 @@ def _decode_registry(envelope: Envelope) -> Event:
     return Event(meta, fact, envelope.context, anomaly)
 
 
+def _decode_status_line(envelope: Envelope) -> Event:
+    shape, anomaly = tolerant(envelope.payload, wire.WireStatusLine)
+    usage = shape.context_window.current_usage
+    measured = facts.UsageMeasured(
+        model=short(shape.model.id),
+        tokens=_taken_in(usage) if usage is not None else None,
+        window=shape.context_window.context_window_size,
+        cost_usd=shape.cost.total_cost_usd,
+        limits=tuple(
+            facts.RateLimit(short(name), limit.used_percentage, limit.resets_at)
+            for name, limit in islice(shape.rate_limits.items(), MOST_LIMITS)
+            if limit.used_percentage is not None
+        ),
+    )
+    return Event(_meta(envelope, shape), measured, envelope.context, anomaly)
+
+
+def _taken_in(usage: wire.WireUsage) -> int:
+    return usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
+
+
 class WireAct(msgspec.Struct, omit_defaults=True):
     """What a person did, or Headspace for one: the fields of all acts together."""
 
@@ -264,19 +318,46 @@ class WireAct(msgspec.Struct, omit_defaults=True):
     words: str = ""
     answer: msgspec.Raw = wire.RAW_NULL
     """All of an answer, for whoever holds the question open."""
+    text: str = ""
+    reason: str = ""
+    cwd: str | None = None
+    role: str | None = None
+    mode: str | None = None
+    pid: int | None = None
 
 
-ACTS: dict[str, Callable[[WireAct], Fact]] = {
-    "AgentRenamed": lambda act: facts.AgentRenamed(act.name),
-    "AgentImported": lambda act: facts.AgentImported(short(act.host)),
-    "WaitHeld": lambda act: facts.WaitHeld(act.wait_id, act.until),
-    "WaitAnswered": lambda act: facts.WaitAnswered(act.wait_id, act.words, act.by, act.via),
-    "WaitReleased": lambda act: facts.WaitReleased(act.wait_id),
+def _registered(act: WireAct, envelope: Envelope) -> Fact:
+    around = envelope.context
+    return facts.AgentRegistered(
+        headspace_id=around.headspace_id,
+        name=act.name,
+        role=act.role,
+        mode=act.mode,
+        branch=around.branch,
+        tmux_session=around.tmux_session,
+        tmux_pane=around.tmux_pane,
+    )
+
+
+ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
+    "AgentRegistered": _registered,
+    "AgentRenamed": lambda act, _: facts.AgentRenamed(act.name),
+    "AgentSeen": lambda _act, _: facts.AgentSeen(),
+    "AgentClosed": lambda act, _: facts.AgentClosed(act.reason or "closed", act.pid),
+    "TextTyped": lambda act, _: facts.TextTyped(act.text),
+    "TypingFailed": lambda act, _: facts.TypingFailed(act.reason),
+    "AgentImported": lambda act, _: facts.AgentImported(short(act.host)),
+    "WaitHeld": lambda act, _: facts.WaitHeld(act.wait_id, act.until),
+    "WaitAnswered": lambda act, _: facts.WaitAnswered(act.wait_id, act.words, act.by, act.via),
+    "WaitReleased": lambda act, _: facts.WaitReleased(act.wait_id),
 }
+"""What people do through Headspace, and Headspace for them."""
 
 
 def _decode_operator(envelope: Envelope) -> Event:
     if envelope.name not in ACTS:
-        return Event(_bare_meta(envelope), facts.Observed(), envelope.context, f"unknown act {envelope.name}")
+        anomaly = None if envelope.name in EFFORT_ACTS else f"unknown act {envelope.name}"
+        return Event(_bare_meta(envelope), facts.Observed(), envelope.context, anomaly)
     act, anomaly = tolerant(envelope.payload, WireAct)
-    return Event(_bare_meta(envelope), ACTS[envelope.name](act), envelope.context, anomaly)
+    meta = msgspec.structs.replace(_bare_meta(envelope), cwd=act.cwd)
+    return Event(meta, ACTS[envelope.name](act, envelope), envelope.context, anomaly)

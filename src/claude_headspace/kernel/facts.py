@@ -271,6 +271,20 @@ class TurnClosed(msgspec.Struct, frozen=True):
     pending: int = 0
 
 
+class RateLimit(msgspec.Struct, frozen=True):
+    """How much of a limit of the account is used up, and when it begins anew (seconds since 1970)."""
+
+    name: str
+    used_percent: float
+    resets_at: int | None = None
+
+
+class ContextArrived(msgspec.Struct, frozen=True):
+    """Texts that Headspace sent are in the model's context: the transcript shows their marks."""
+
+    marks: tuple[str, ...]
+
+
 class UsageMeasured(msgspec.Struct, frozen=True, kw_only=True):
     """What the context holds and what the session has cost, as far as it is told."""
 
@@ -278,6 +292,7 @@ class UsageMeasured(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     window: int | None = None
     cost_usd: float | None = None
+    limits: tuple[RateLimit, ...] = ()
 
 
 class ClientReported(msgspec.Struct, frozen=True):
@@ -293,6 +308,41 @@ class ClientVanished(msgspec.Struct, frozen=True):
     """The client's process is gone."""
 
     pid: int | None = None
+
+
+class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody is about to start a client, and gave the agent its id, and perhaps a name, a role and a mode."""
+
+    headspace_id: str | None = None
+    name: str = ""
+    role: str | None = None
+    mode: str | None = None
+    branch: str | None = None
+    tmux_session: str | None = None
+    tmux_pane: str | None = None
+
+
+class AgentSeen(msgspec.Struct, frozen=True):
+    """Somebody has looked at the agent."""
+
+
+class AgentClosed(msgspec.Struct, frozen=True):
+    """Whoever started the client saw it end."""
+
+    reason: str
+    pid: int | None = None
+
+
+class TextTyped(msgspec.Struct, frozen=True):
+    """Somebody had a text typed into the agent's terminal."""
+
+    text: str
+
+
+class TypingFailed(msgspec.Struct, frozen=True):
+    """A text could not be typed after all."""
+
+    reason: str
 
 
 class WaitHeld(msgspec.Struct, frozen=True):
@@ -370,9 +420,15 @@ Fact = (
     | PromptQueued
     | PromptUnqueued
     | TurnClosed
+    | ContextArrived
     | UsageMeasured
     | ClientReported
     | ClientVanished
+    | AgentRegistered
+    | AgentSeen
+    | AgentClosed
+    | TextTyped
+    | TypingFailed
     | WaitHeld
     | WaitAnswered
     | WaitReleased

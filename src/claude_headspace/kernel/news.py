@@ -8,7 +8,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import REMEMBERED, RETOLD
-from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.facts import ContextArrived, Event
 from claude_headspace.kernel.views import view_changes
 
 NO_NEWS = {"last_active_at", "evidence", "tokens", "context_percent"}
@@ -17,6 +17,8 @@ NO_NEWS = {"last_active_at", "evidence", "tokens", "context_percent"}
 
 def is_news(agent: Agent, event: Event) -> bool:
     """Whether an agent would be another one after the event."""
+    if isinstance(event.fact, ContextArrived):
+        return True  # it is news of an effort
     change = evolve(agent, event)
     rows = (change.sessions, change.commands, change.turns, change.patches, change.waits)
     return any(rows) or any(name not in NO_NEWS for name in view_changes(agent, change.agent))
@@ -27,3 +29,19 @@ def is_beyond_memory(agent: Agent, at: Micros) -> bool:
     if len(agent.heard) < REMEMBERED or not agent.created_at <= at <= agent.alive_at:
         return False
     return at < min(entry.at for entry in agent.heard) - RETOLD
+
+
+def is_another_measure(agent: Agent, event: Event) -> bool:
+    """Whether usage is another number than was known: by a percent, a cent, or a limit."""
+    after = evolve(agent, event).agent
+    return _measure(agent) != _measure(after) or after.session != agent.session
+
+
+def _measure(agent: Agent) -> tuple[object, ...]:
+    cost, percent = agent.cost_usd, agent.context_percent
+    return (
+        agent.model,
+        None if percent is None else round(percent),
+        None if cost is None else round(cost, 2),
+        tuple((limit.name, round(limit.used_percent)) for limit in agent.rate_limits),
+    )

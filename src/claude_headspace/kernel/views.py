@@ -13,7 +13,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState, Command, Project, Session, ToolCall, Turn, Wait
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.facts import Question
+from claude_headspace.kernel.facts import Question, RateLimit
 from claude_headspace.kernel.state_machine import CommandState
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -61,11 +61,17 @@ _COMMANDED = Dialects("COMMANDED", "running", "working", "active")
 _TOOL_ACTIVE = Dialects("PROCESSING", "running", "working", "tool_active")
 _APPROVAL = Dialects("AWAITING_INPUT", "awaiting_approval", "attention", "active")
 
+_CHECKED = {
+    waiting: msgspec.structs.replace(waiting, fleet="checked") for waiting in (_APPROVAL, _DIALECTS[AgentState.WAITING])
+}
+"""The same once somebody has looked at it."""
+
 
 def dialects(agent: Agent) -> Dialects:
     """The state in every dialect."""
-    if agent.state is AgentState.WAITING and agent.waiting_for in APPROVALS:
-        return _APPROVAL
+    if agent.state is AgentState.WAITING:
+        waiting = _APPROVAL if agent.waiting_for in APPROVALS else _DIALECTS[agent.state]
+        return waiting if agent.is_unseen else _CHECKED[waiting]
     if agent.state is AgentState.WORKING:
         if any(call.subagent_id is None for call in agent.calls):
             return _TOOL_ACTIVE
@@ -89,6 +95,7 @@ class SessionView(msgspec.Struct, frozen=True):
     source: str
     started_at: Time
     prev_session_id: str | None
+    transcript_path: str | None
 
 
 class EvidenceView(msgspec.Struct, frozen=True):
@@ -212,8 +219,10 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     waiting_for: str | None
     state_since: Time
     last_active_at: Time
+    unseen: bool
     evidence: EvidenceView | None
     tool: ToolView | None
+    last_tool: str | None
     command: CommandView | None
     waits: tuple[WaitView, ...]
     subagents: tuple[SubagentView, ...]
@@ -224,6 +233,7 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     context_percent: float | None
     tokens: int | None
     cost_usd: float | None
+    rate_limits: tuple[RateLimit, ...]
     permission_mode: str | None
     role: str | None
     mode: str
@@ -260,6 +270,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "session": (("session",), lambda agent: session_view(agent.session) if agent.session else None),
     "state_since": (("state_since",), lambda agent: iso(agent.state_since)),
     "last_active_at": (("last_active_at",), lambda agent: iso(agent.last_active_at or agent.created_at)),
+    "unseen": (("state", "state_since", "seen_at", "command"), lambda agent: agent.is_unseen),
     "evidence": (("evidence",), evidence_view),
     "tool": (("calls",), lambda agent: _tool_of(agent.calls, None)),
     "command": (("command",), lambda agent: command_view(agent.command) if agent.command else None),
@@ -267,7 +278,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "subagents": (("subagents", "calls"), _subagent_views),
     "background_tasks": (("background",), _background_views),
     "todo": (("todos", "todos_done"), lambda a: TodoView(len(a.todos_done), len(a.todos)) if a.todos else None),
-    "dialects": (("state", "waiting_for", "calls", "command"), dialects),
+    "dialects": (("state", "state_since", "seen_at", "waiting_for", "calls", "command"), dialects),
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
     "ended_at": (("ended_at",), lambda agent: _maybe(agent.ended_at)),
 }
@@ -284,6 +295,7 @@ _PARTIAL = {
     "subagents",
     "todo",
     "tool",
+    "unseen",
     "waits",
 }
 """Fields that show less than the parts that they are made of: the parts may differ where the field does not."""
@@ -322,7 +334,14 @@ def _tool_of(calls: tuple[ToolCall, ...], subagent_id: str | None) -> ToolView |
 
 def session_view(session: Session) -> SessionView:
     """A context window."""
-    return SessionView(session.id, session.ordinal, session.source, iso(session.started_at), session.prev_session_id)
+    return SessionView(
+        session.id,
+        session.ordinal,
+        session.source,
+        iso(session.started_at),
+        session.prev_session_id,
+        session.transcript_path,
+    )
 
 
 def command_view(command: Command) -> CommandView:

@@ -27,6 +27,11 @@ class WireHook(msgspec.Struct, kw_only=True):
     agent_id: str | None = None
     agent_type: str | None = None
 
+    @property
+    def directory(self) -> str | None:
+        """Where it was fired, by whichever name."""
+        return self.cwd or self.working_directory
+
 
 class WireSessionStart(WireHook):
     """A context window opens."""
@@ -125,6 +130,8 @@ class WireStop(WireHook):
     stop_hook_active: bool = False
     last_assistant_message: str | None = None
     background_tasks: list[WireBackgroundTask] | None = None
+    error: str | None = None
+    """What plate-spinner's wrapper adds to a turn that broke off; Claude Code itself sends StopFailure."""
 
 
 class WireStopFailure(WireHook):
@@ -204,6 +211,90 @@ HOOKS: dict[str, type[WireHook]] = {
     "Elicitation": WireElicitation,
     "ElicitationResult": WireElicitation,
 }
+
+
+class WirePlate(WireHook):
+    """An event of plate-spinner: one shape for all of its types."""
+
+    project_path: str | None = None
+    tool_name: str = ""
+    tool_params: msgspec.Raw = RAW_NULL
+    tool_input: msgspec.Raw = RAW_NULL
+    tool_use_id: str | None = None
+    prompt: str = ""
+    error: str | None = None
+
+    @property
+    def directory(self) -> str | None:
+        """Where it was fired; plate-spinner's own name for it first."""
+        return self.project_path or self.cwd or self.working_directory
+
+    @property
+    def input(self) -> msgspec.Raw:
+        """What the tool was given, by whichever name."""
+        return self.tool_input if self.tool_input != RAW_NULL else self.tool_params
+
+
+PLATES = {
+    "session_start": "PlateSessionStart",
+    "prompt_submit": "PlatePromptSubmit",
+    "tool_start": "PlateToolStart",
+    "tool_call": "PlateToolCall",
+    "stop": "PlateStop",
+}
+"""plate-spinner's event types, and the names that they have in the log: its `stop` is not Claude Code's."""
+
+
+STATUS_LINE = "StatusLine"
+"""What the client hands to the program that makes its status line; no hook, but told the same way."""
+
+
+class WireModel(msgspec.Struct):
+    """The model in use."""
+
+    id: str | None = None
+
+
+class WireCost(msgspec.Struct):
+    """What the session has cost."""
+
+    total_cost_usd: float | None = None
+
+
+class WireUsage(msgspec.Struct):
+    """What the last reply took in."""
+
+    input_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
+
+
+class WireContextWindow(msgspec.Struct):
+    """How much the context holds; without a reply nothing is known."""
+
+    context_window_size: int | None = None
+    current_usage: WireUsage | None = None
+
+
+class WireRateLimit(msgspec.Struct):
+    """How much of a limit is used up."""
+
+    used_percentage: float | None = None
+    resets_at: int | None = None
+
+
+class WireStatusLine(WireHook):
+    """The payload of the status line."""
+
+    model: WireModel = msgspec.field(default_factory=WireModel)
+    cost: WireCost = msgspec.field(default_factory=WireCost)
+    context_window: WireContextWindow = msgspec.field(default_factory=WireContextWindow)
+    rate_limits: dict[str, WireRateLimit] = {}
+
+
+def is_plate(name: str) -> bool:
+    """Whether an event of the log is plate-spinner's."""
+    return name in PLATES.values()
 
 
 PROBE = "HeadspaceDoctor"

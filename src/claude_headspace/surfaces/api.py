@@ -21,7 +21,18 @@ from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.kernel.views import AgentView, CommandView, SessionView, Time, TurnView, WaitView, agent_view
 from claude_headspace.ports import Clock, Difference, EventChoice, Upkeep
-from claude_headspace.surfaces import activity, calls, household, past_api, search_api, token_api, upkeep_api, usage
+from claude_headspace.surfaces import (
+    actions,
+    activity,
+    calls,
+    household,
+    past_api,
+    plates,
+    search_api,
+    token_api,
+    upkeep_api,
+    usage,
+)
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.guard import ACTOR
 from claude_headspace.surfaces.metrics import Metrics
@@ -448,6 +459,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *past_api.ENDPOINTS,
     *token_api.ENDPOINTS,
     *upkeep_api.ENDPOINTS,
+    *actions.ENDPOINTS,
+    *plates.ENDPOINTS,
 )
 """Every path, with its types."""
 

@@ -29,6 +29,8 @@ Json = dict[str, Any]
 ANSWER_SECONDS = 10.0
 REPLAY_SECONDS = 3600.0
 """How long the daemon may take to replay its whole log."""
+SEND_SECONDS = 60.0
+"""Others may be typing to the same agent, and its word that it has the text is waited for."""
 SILENCE_SECONDS = 120.0
 """A stream that does not even send a heartbeat for so long is dead."""
 RETRY_SECONDS = 0.5
@@ -59,10 +61,10 @@ class Client:
         self._host, self._port = _ANYWHERE.get(parts.hostname or "", parts.hostname or ""), parts.port or 80
 
     @classmethod
-    def local(cls, places: Places | None = None, timeout: float = ANSWER_SECONDS) -> "Client":
+    def local(cls, places: Places | None = None, timeout: float = ANSWER_SECONDS, via: str = "cli") -> "Client":
         """The client of this home's daemon, with tokens made from this home's secret."""
         places = places or find_places()
-        return cls(_running(places).url, local_tokens(places), timeout)
+        return cls(_running(places).url, local_tokens(places), timeout, via)
 
     # --- reading ---
 
@@ -121,6 +123,23 @@ class Client:
     def rename(self, reference: str, name: str) -> Json:
         """Give an agent another name."""
         return self._post(_agent(reference, "rename"), Scope.ACT, {"name": name})
+
+    def register(self, headspace_id: str, cwd: str, **more: str | None) -> Json:
+        """Register an agent that is about to be started."""
+        given = {name: value for name, value in more.items() if value is not None}
+        return self._post("/api/agents", Scope.ACT, {"headspace_id": headspace_id, "cwd": cwd, **given})
+
+    def close(self, reference: str, reason: str, pid: int | None) -> Json:
+        """Tell that a client ended that one has started."""
+        return self._post(_agent(reference, "close"), Scope.ACT, {"reason": reason, "pid": pid})
+
+    def seen(self, reference: str) -> Json:
+        """Tell that somebody has looked at an agent."""
+        return self._post(_agent(reference, "seen"), Scope.ACT, {})
+
+    def send(self, reference: str, text: str, send_id: str) -> Json:
+        """Type a prompt into the agent's terminal, once."""
+        return self._post(_agent(reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
 
     def answer(self, wait_id: str, answer: Json) -> Json:
         """Answer what an agent waits for."""

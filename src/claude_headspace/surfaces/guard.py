@@ -29,6 +29,8 @@ LOOPBACK_PEERS = frozenset({"127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 AS_OPEN_AS_INGEST = frozenset({"/health", "/hook/status"})
 """They tell nothing private."""
+READ_PATHS = frozenset({"/metrics", "/plates"})
+"""What is read elsewhere than below `/api/`."""
 ACTOR = "headspace.actor"
 """Where the guard notes who sends a request: the name of a token, or this home's user for those of the home."""
 
@@ -142,14 +144,14 @@ class Guard:
 
     def _needed(self, path: str, method: str, client: tuple[str, int] | None) -> frozenset[tokens.Scope]:
         """The scopes of which a request needs one; none if it needs none."""
-        if path.startswith("/hook/") or path in AS_OPEN_AS_INGEST:
+        if path.startswith("/hook/") or path == "/events" or path in AS_OPEN_AS_INGEST:
             is_local = client is None or client[0] in LOOPBACK_PEERS
             if self._open_ingest and (is_local or path in AS_OPEN_AS_INGEST):
                 return ANYTHING
             return LOOKING if path in AS_OPEN_AS_INGEST else TELLING
         if path.startswith("/api/admin/"):
             return ADMINISTERING
-        if path.startswith("/api/") or path == "/metrics":
+        if path.startswith("/api/") or path in READ_PATHS:
             return READING if method in SAFE_METHODS else ACTING
         return ANYTHING
 

@@ -1,10 +1,14 @@
 """What surfaces ask, answered as views: the one way from the journal to what people see, on every surface alike."""
 
+from collections.abc import Iterator
+
 import msgspec
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, AgentState
+from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
+from claude_headspace.kernel.facts import Fact, PromptQueued, PromptSubmitted, Several, UserSpoke
 from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.views import (
     AgentView,
@@ -78,15 +82,20 @@ class ReadModel:
 
     def agents(self, *, state: str | None = None, project: str | None = None, every: bool = False) -> list[AgentView]:
         """The board: those who need somebody first. Ended agents stay for a day, or for ever with `every`."""
-        ended_after = 0 if every else self._clock() - RECENTLY
-        found = [
-            agent
-            for agent in self._reader.agents(ended_after=ended_after)
+        return [
+            agent_view(agent)
+            for agent in self._board(every=every)
             if state in (None, agent.state.value)
             and project in (None, agent.project.id, agent.project.name, agent.project.root)
         ]
-        found.sort(key=lambda agent: (_URGENCY[agent.state], -agent.last_active_at))
-        return [agent_view(agent) for agent in found]
+
+    def agents_with_transcripts(self) -> list[tuple[AgentView, str | None]]:
+        """The board, each agent with the path of its transcript."""
+        return [(agent_view(a), a.session.transcript_path if a.session else None) for a in self._board(every=False)]
+
+    def _board(self, *, every: bool) -> list[Agent]:
+        found = self._reader.agents(ended_after=0 if every else self._clock() - RECENTLY)
+        return sorted(found, key=lambda agent: (_URGENCY[agent.state], -agent.last_active_at))
 
     def resolve(self, reference: str) -> Agent:
         """The agent that a person means: by id, by name, or by the beginning of the id."""
@@ -150,6 +159,17 @@ class ReadModel:
         agent_id = self.resolve(reference).id if reference else None
         return [wait_view(wait) for wait in self._reader.waits(agent_id=agent_id, only_open=only_open)]
 
+    def last_seq(self, agent_id: str) -> int:
+        """The number of the newest event of an agent."""
+        newest = self._reader.events(agent_id=agent_id, limit=1)
+        return newest[-1].seq if newest else 0
+
+    def has_prompt(self, agent_id: str, after: int, text: str) -> bool:
+        """Whether the agent's client told of this very prompt since then."""
+        wanted = text.split()
+        events = self._reader.events(agent_id=agent_id, after=after, limit=200)
+        return any(prompt.split() == wanted for event in events for prompt in prompts_of(decode(event.envelope).fact))
+
     def events(
         self, *, reference: str | None, after: int | None, limit: int, choice: EventChoice = EVERY_EVENT
     ) -> list[EventView]:
@@ -157,6 +177,13 @@ class ReadModel:
         agent_id = self.resolve(reference).id if reference else None
         found = self._reader.events(agent_id=agent_id, after=after, limit=limit, choice=choice)
         return [_event_view(stored) for stored in found]
+
+
+def prompts_of(fact: Fact) -> Iterator[str]:
+    """The prompts that a fact tells of, whether they run or wait in the client's queue."""
+    for each in fact.facts if isinstance(fact, Several) else (fact,):
+        if isinstance(each, PromptSubmitted | PromptQueued | UserSpoke):
+            yield each.text
 
 
 def _state_view(row: StateRow) -> StateView:

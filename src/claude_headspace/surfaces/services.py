@@ -4,13 +4,16 @@ from typing import NamedTuple, Protocol
 
 from claude_headspace.config import Settings
 from claude_headspace.engine import Engine
+from claude_headspace.inputs.receiver import Surroundings
+from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.ports import Clock, Journal
+from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.household import Household
 from claude_headspace.surfaces.read_model import ReadModel
 
 
 class Services(NamedTuple):
-    """The journal, the views of it, the writer, the clock, the settings, and what the daemon was started with."""
+    """What is known and who writes it; how the daemon was started; and for acts who asks, where, and the typing."""
 
     journal: Journal
     model: ReadModel
@@ -18,6 +21,9 @@ class Services(NamedTuple):
     clock: Clock
     settings: Settings
     household: Household
+    caller: Caller
+    surroundings: Surroundings
+    keyboard: Keyboard
 
 
 class Serving(Protocol):

@@ -284,3 +284,15 @@ def count(number: int, noun: str) -> str:
 def without_password(url: str) -> str:
     """A database's address, fit to be shown; rather too little than too much."""
     return re.sub(r"(://[^:/@]*:).*@", r"\1***@", url)
+
+
+_SENT = {
+    "confirmed": "{agent} has it.",
+    "typed": "Typed to {agent}; it has not taken it up yet.",
+    "duplicate": "{agent} had it already: nothing was typed.",
+}
+
+
+def sent_words(sent: Json) -> str:
+    """What became of a text that was sent."""
+    return _SENT.get(sent["status"], "Sent to {agent}.").format(agent=sent["agent"])

@@ -73,12 +73,14 @@ BOARD: tuple[tuple[str, dict[str, Any]], ...] = (
 """Five agents: one asks, one runs a command, one is done, one has failed, one is hostile."""
 
 
-def run_headspace(home: Path, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+def run_headspace(
+    home: Path, *arguments: str, standard_input: str = "", **variables: str
+) -> "subprocess.CompletedProcess[str]":
     """Run a command in a home, as it runs in a pipe."""
     return subprocess.run(
         [sys.executable, "-m", "claude_headspace", *arguments],
         env={**environment(home), "TZ": "UTC", **variables},
-        stdin=subprocess.DEVNULL,
+        input=standard_input,
         capture_output=True,
         encoding="utf-8",
         timeout=LIMIT_SECONDS,

@@ -7,6 +7,9 @@
     <config dir>/hooks/notify-headspace.before.json     the settings as they were before the first installation
     <config dir>/hooks/notify-headspace.before.sh       another script of that name, where there was one
     <config dir>/hooks/notify-headspace.installed       what was written, to tell whether somebody changed it since
+    <config dir>/hooks/statusline-headspace.sh          0700, the status line, where that is wanted
+    <config dir>/hooks/statusline-headspace.wrapped     the command of the status line that there was before
+    <config dir>/hooks/statusline-headspace.before.json its whole entry in the settings
 
 Taking it away gives back the settings byte for byte if nobody changed them since; else only our hooks are removed.
 Every file is written whole under another name first.
@@ -25,9 +28,10 @@ import msgspec
 
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.hooks import settings
-from claude_headspace.inputs.hooks.settings import SCRIPT_NAME
+from claude_headspace.inputs.hooks.settings import SCRIPT_NAME, STATUS_LINE, STATUS_LINE_NAME
 
 SHIPPED = Path(__file__).with_name(SCRIPT_NAME)
+SHIPPED_STATUS_LINE = Path(__file__).with_name(STATUS_LINE_NAME)
 USUAL_BASH = "/bin/bash"
 
 
@@ -88,9 +92,25 @@ class ConfigDir(msgspec.Struct, frozen=True):
         return self.script.with_suffix(".installed")
 
     @property
+    def status_line(self) -> Path:
+        """What makes the status line."""
+        return self.folder / STATUS_LINE_NAME
+
+    @property
+    def wrapped(self) -> Path:
+        """The command of the status line that there was before."""
+        return self.status_line.with_suffix(".wrapped")
+
+    @property
+    def status_line_before(self) -> Path:
+        """Its whole entry."""
+        return self.status_line.with_suffix(".before.json")
+
+    @property
     def ours(self) -> tuple[Path, ...]:
         """All files that are ours alone."""
-        return self.script, self.conf, self.state, self.before, self.note
+        line = (self.status_line, self.wrapped, self.status_line_before)
+        return self.script, self.conf, self.state, self.before, self.note, *line
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -117,11 +137,15 @@ class Change(msgspec.Struct, frozen=True):
 # --- installing ---
 
 
-def plan_install(config: ConfigDir, events: Iterable[str], url: str | None = None) -> Change:
-    """What an installation for these events would do; with an address, over HTTP."""
+def plan_install(
+    config: ConfigDir, events: Iterable[str], url: str | None = None, *, status_line: bool = False
+) -> Change:
+    """What an installation for these events would do; with an address over HTTP, and with our status line if wanted."""
     old = _read(config.settings)
     name = str(config.settings)
     merged = settings.merge(_text(old, name), settings.wanted(events, str(config.script), url), name)
+    if status_line:
+        merged = settings.with_our_line(merged, str(config.status_line), name)
     return Change(config, old, merged.encode())
 
 
@@ -137,6 +161,7 @@ def install(change: Change, state: Path, token: str) -> None:
     _write(config.script, script_text().encode(), 0o700)
     _link(config.state, state)
     _write(config.conf, f"token={token}\n".encode(), 0o600)
+    _install_status_line(change)
     if before is None:
         config.before.unlink(missing_ok=True)
     else:
@@ -147,6 +172,29 @@ def install(change: Change, state: Path, token: str) -> None:
         _write_settings(config.settings, change.new)
 
 
+def _install_status_line(change: Change) -> None:
+    """Our status line, if the settings will name it; what they name now is kept, and its command goes on."""
+    config, name = change.config, str(change.config.settings)
+    if not settings.shows_our_line(settings.parse(_text(change.new, name), name)):
+        return
+    _write(config.status_line, _with_a_bash(SHIPPED_STATUS_LINE).encode(), 0o700)
+    found = settings.parse(_text(change.old, name), name)
+    if STATUS_LINE in found and not settings.shows_our_line(found):
+        entry = found[STATUS_LINE]
+        _write(config.status_line_before, msgspec.json.encode(entry), 0o600)
+        command = entry.get("command") if isinstance(entry, dict) else None
+        if isinstance(command, str) and command.strip():
+            _write(config.wrapped, command.encode(), 0o600)
+
+
+def _status_line_before(config: ConfigDir) -> object:
+    """The entry of the status line that there was before ours; None: there was none."""
+    try:
+        return msgspec.json.decode(config.status_line_before.read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
 def _before_us(change: Change, note: Note | None) -> bytes | None:
     """The settings as they would be without us: those we found first, as long as nobody else has changed them since."""
     if note is not None and change.old is not None and _digest(change.old) == note.written:
@@ -154,12 +202,16 @@ def _before_us(change: Change, note: Note | None) -> bytes | None:
     if change.old is None:
         return None
     name = str(change.config.settings)
-    return settings.remove(_text(change.old, name), name).encode()
+    return settings.remove(_text(change.old, name), name, _status_line_before(change.config)).encode()
 
 
 def script_text() -> str:
     """The script, with a bash that is there."""
-    text = SHIPPED.read_text(encoding="utf-8")
+    return _with_a_bash(SHIPPED)
+
+
+def _with_a_bash(shipped: Path) -> str:
+    text = shipped.read_text(encoding="utf-8")
     if Path(USUAL_BASH).exists():
         return text
     found = shutil.which("bash")
@@ -180,7 +232,7 @@ def plan_uninstall(config: ConfigDir) -> Change:
     if note is not None and _digest(old) == note.written:
         return Change(config, old, _read(config.before) if note.existed else None, restores=True)
     name = str(config.settings)
-    return Change(config, old, settings.remove(_text(old, name), name).encode())
+    return Change(config, old, settings.remove(_text(old, name), name, _status_line_before(config)).encode())
 
 
 def uninstall(change: Change) -> None:

@@ -8,6 +8,7 @@ Rules
 
 import json
 import re
+import shlex
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,6 +17,8 @@ from claude_headspace.inputs.hooks.events import ALWAYS_COMMAND, timeout_of
 from claude_headspace.inputs.receiver import kebab
 
 SCRIPT_NAME = "notify-headspace.sh"
+STATUS_LINE_NAME = "statusline-headspace.sh"
+STATUS_LINE = "statusLine"
 BYTE_ORDER_MARK = "\ufeff"
 
 Json = dict[str, Any]
@@ -64,15 +67,39 @@ def merge(text: str, hooks: dict[str, Json], name: str) -> str:
     return render(settings, text)
 
 
-def remove(text: str, name: str) -> str:
-    """The settings without our hooks, and without what is empty then."""
+def remove(text: str, name: str, status_line: object = None) -> str:
+    """The settings without our hooks, without what is empty then, and with the status line that there was before."""
     settings = parse(text, name)
-    if not any(True for _ in registered(settings)):
+    ours = shows_our_line(settings)
+    if not ours and not any(True for _ in registered(settings)):
         return text
-    settings["hooks"] = _without_ours(settings["hooks"])
-    if not settings["hooks"]:
-        del settings["hooks"]
+    if "hooks" in settings:
+        settings["hooks"] = _without_ours(settings["hooks"])
+        if not settings["hooks"]:
+            del settings["hooks"]
+    if ours:
+        settings[STATUS_LINE] = status_line
+        if status_line is None:
+            del settings[STATUS_LINE]
     return render(settings, text)
+
+
+# --- the status line ---
+
+
+def with_our_line(text: str, script: str, name: str) -> str:
+    """The settings with our status line in the place of another; how far it is indented stays."""
+    settings = parse(text, name)
+    before = settings.get(STATUS_LINE)
+    kept = {"padding": before["padding"]} if isinstance(before, dict) and "padding" in before else {}
+    settings[STATUS_LINE] = {"type": "command", "command": shlex.quote(script), **kept}
+    return render(settings, text)
+
+
+def shows_our_line(settings: Json) -> bool:
+    """Whether the status line is ours."""
+    entry = settings.get(STATUS_LINE)
+    return isinstance(entry, dict) and STATUS_LINE_NAME in str(entry.get("command", ""))
 
 
 def registered(settings: Json) -> list[tuple[str, Json]]:

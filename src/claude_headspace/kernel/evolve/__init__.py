@@ -33,6 +33,7 @@ from claude_headspace.kernel.evolve.lines import (
     turn_closed,
     user_spoke,
 )
+from claude_headspace.kernel.evolve.operator import closed, registered, renamed, seen, typed
 from claude_headspace.kernel.evolve.sessions import session_ended, session_started, take_reading, take_sign_of_life
 from claude_headspace.kernel.evolve.sightings import client_reported, client_vanished
 from claude_headspace.kernel.evolve.tools import (
@@ -53,7 +54,6 @@ from claude_headspace.kernel.evolve.traits import (
     imported,
     model_switched,
     observed,
-    renamed,
     todo_added,
     todo_done,
     usage_measured,
@@ -73,6 +73,7 @@ CONFIDENCE = {
 
 AFTER_THE_END = (
     facts.AgentRenamed,
+    facts.AgentSeen,
     facts.AgentImported,
     facts.ClientVanished,
     facts.SessionEnded,
@@ -89,7 +90,7 @@ def evolve(agent: Agent, event: Event) -> Change:
         change.anomalies.append(event.anomaly)
     if event.meta.origin is Origin.HOOK:
         take_sign_of_life(change, event)
-    elif event.meta.origin in (Origin.TRANSCRIPT, Origin.REGISTRY):
+    elif event.meta.origin in (Origin.TRANSCRIPT, Origin.REGISTRY, Origin.STATUS_LINE):
         take_reading(change, event)
     _apply(change, event.meta, event.fact)
     _conclude(change)
@@ -165,13 +166,19 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.PromptQueued: prompt_queued,
     facts.PromptUnqueued: prompt_unqueued,
     facts.TurnClosed: turn_closed,
+    facts.ContextArrived: observed,
     facts.UsageMeasured: usage_measured,
     facts.ClientReported: client_reported,
     facts.ClientVanished: client_vanished,
+    facts.AgentRegistered: registered,
     facts.WaitHeld: wait_held,
     facts.WaitAnswered: wait_answered,
     facts.WaitReleased: wait_released,
     facts.AgentRenamed: renamed,
+    facts.AgentSeen: seen,
+    facts.AgentClosed: closed,
+    facts.TextTyped: typed,
+    facts.TypingFailed: typed,
     facts.AgentImported: imported,
     facts.Observed: observed,
     facts.Several: _several,

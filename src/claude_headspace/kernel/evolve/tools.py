@@ -81,7 +81,7 @@ def tool_started(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
     progress(change, meta)
     if is_over(agent, meta):
         return
-    _note_start(change, meta)
+    _note_start(change, meta, fact)
     _close_stale_waits(change, meta, fact.call_id)
     if _is_known(agent, meta, fact.call_id):
         return
@@ -99,9 +99,11 @@ def tool_started(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
         _explain_dialog(change, meta, fact, call)
 
 
-def _note_start(change: Change, meta: Meta) -> None:
+def _note_start(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
     agent = change.agent
     if meta.subagent_id is None:
+        if meta.at >= agent.began_at:
+            agent.last_tool = fact.tool
         agent.began_at = max(agent.began_at, meta.at)
     elif (sub := find_subagent(agent, meta.subagent_id)) is not None:
         keep_subagent(change, replace(sub, began_at=max(sub.began_at, meta.at)))

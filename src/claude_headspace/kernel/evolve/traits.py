@@ -1,4 +1,4 @@
-"""Facts that change a single trait of the agent: its context, model, directory, list of things to do, name."""
+"""Facts that change a single trait of the agent: its context, model, directory, list of things to do."""
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
@@ -64,6 +64,7 @@ def usage_measured(change: Change, meta: Meta, fact: facts.UsageMeasured) -> Non
     """How full the context is, which model fills it, and what it has cost. The newest measure counts."""
     agent = change.agent
     agent.cost_usd = agent.cost_usd if fact.cost_usd is None else fact.cost_usd
+    agent.rate_limits = fact.limits or agent.rate_limits
     if meta.subagent_id is not None or meta.at < agent.measured_at or fact.tokens is None:
         return
     if fact.model and not (agent.model or "").startswith(fact.model):
@@ -78,11 +79,6 @@ def _window(agent: Agent, tokens: int) -> int:
     name = agent.model or ""
     large = LARGE_SUFFIX in name or name.startswith(LARGE_MODELS) or tokens > WINDOW
     return agent.context_window or (LARGE_WINDOW if large else WINDOW)
-
-
-def renamed(change: Change, _meta: Meta, fact: facts.AgentRenamed) -> None:
-    """A person gave the agent another name."""
-    change.agent.name = fact.name or change.agent.name
 
 
 def imported(change: Change, _meta: Meta, fact: facts.AgentImported) -> None:

@@ -11,18 +11,26 @@ from typing import Annotated, NamedTuple
 import typer
 
 from claude_headspace.surfaces.cli import (
+    acting,
     agents,
     answers,
     daemon,
     doctor,
+    effort,
+    fleet,
     following,
     history,
+    hook,
     install,
+    launch,
     past,
     policy,
+    rpc,
     search,
     setup,
+    status_lines,
     tokens,
+    top,
 )
 from claude_headspace.surfaces.cli import open as page
 
@@ -33,6 +41,8 @@ class Entry(NamedTuple):
     name: str
     run: Callable[..., None]
     examples: Sequence[str] = ()
+    passes_on: bool = False
+    """Whether what it does not know is meant for the program that it starts."""
 
 
 COMMANDS = (
@@ -47,6 +57,25 @@ COMMANDS = (
         "tail",
         following.tail,
         ("headspace tail", "headspace tail calm-otter", "headspace tail --types wait_opened,wait_closed --json"),
+    ),
+    Entry("top", top.top, ("headspace top", "headspace top --theme terminal")),
+    Entry(
+        "run",
+        launch.run,
+        ("headspace run", "headspace run --name login-fix --model opus", 'headspace run -d "Fix the flaky test"'),
+        passes_on=True,
+    ),
+    Entry(
+        "resume",
+        launch.resume,
+        ("headspace resume calm-otter", 'headspace resume calm-otter "Go on."'),
+        passes_on=True,
+    ),
+    Entry("jump", acting.jump, ("headspace jump calm-otter",)),
+    Entry(
+        "send",
+        acting.send,
+        ('headspace send calm-otter "Run the tests again."', "git diff | headspace send calm-otter -"),
     ),
     Entry(
         "approve",
@@ -93,6 +122,23 @@ COMMANDS = (
         doctor.doctor,
         ("headspace doctor", "headspace doctor --json | jq '.places[].checks[] | select(.status != \"ok\")'"),
     ),
+    Entry("fleet", fleet.fleet, ("headspace fleet", "headspace fleet --paint", "headspace fleet --json | jq .status")),
+    Entry(
+        "rpc",
+        rpc.rpc,
+        (
+            "headspace rpc ping",
+            "headspace rpc effort.list '{\"all\": true}'",
+            "headspace rpc hooks.stop - <a.json",
+        ),
+    ),
+    Entry(
+        "statusline",
+        status_lines.statusline,
+        ("headspace statusline <payload.json", "headspace install --statusline    (the faster way)"),
+    ),
+    Entry("tmux", status_lines.tmux, ("headspace tmux >>~/.tmux.conf", "headspace tmux --key b")),
+    Entry("hook", hook.hook, ("headspace hook session-start <payload.json",)),
     Entry(
         "import",
         history.import_history,
@@ -102,6 +148,26 @@ COMMANDS = (
         "export", past.export, ("headspace export calm-otter -o calm-otter.jsonl", "headspace export calm-otter | jq")
     ),
     Entry("config", setup.config, ("headspace config", "headspace config --json | jq .settings.port.value")),
+)
+
+EFFORT_COMMANDS = (
+    Entry(
+        "start",
+        effort.start,
+        (
+            "headspace effort start brainstorm --title 'Faster checkout'",
+            "headspace effort start fix --metadata '{\"heartbeat_limit\": 20}'",
+        ),
+    ),
+    Entry("list", effort.list_efforts, ("headspace effort list --all",)),
+    Entry("show", effort.show, ("headspace effort show", "headspace effort show --json | jq .messages")),
+    Entry("open", effort.open_session, ("headspace effort open",)),
+    Entry("phase", effort.phase, ("headspace effort phase testing",)),
+    Entry("log", effort.log, ("headspace effort log 'The cache was stale; fixed in load().'",)),
+    Entry("set", effort.configure, ('headspace effort set \'{"gates": {"directives": ["AGENTS.md"]}}\'',)),
+    Entry("inject", effort.inject, ("headspace effort inject 'The API changed: see docs/api.md'",)),
+    Entry("dehydrate", effort.dehydrate, ("headspace effort dehydrate 'Done: … Next: …' --file src/load.py",)),
+    Entry("finish", effort.finish, ("headspace effort finish 'Released.'",)),
 )
 
 POLICY_COMMANDS = (
@@ -131,6 +197,9 @@ def build(first: Sequence[Entry] = ()) -> typer.Typer:
     app = group("Mission control for Claude Code: what every agent is doing, who waits for whom, live.")
     app.callback(epilog=_lines("First steps:", "headspace serve", "headspace list    (in another terminal)"))(_options)
     add(app, (*first, *COMMANDS))
+    efforts = group("Make an effort: work that outlives sessions.")
+    add(efforts, EFFORT_COMMANDS)
+    app.add_typer(efforts, name="effort")
     app.add_typer(_token_group(), name="token")
     policies = group("What agents may do: look at the rules, try them, look back.")
     add(policies, POLICY_COMMANDS)
@@ -173,7 +242,11 @@ def group(about: str | None) -> typer.Typer:
 def add(app: typer.Typer, entries: Sequence[Entry]) -> None:
     """Add commands to a group."""
     for entry in entries:
-        app.command(entry.name, epilog=_lines("Examples:", *entry.examples))(entry.run)
+        app.command(
+            entry.name,
+            epilog=_lines("Examples:", *entry.examples),
+            context_settings={"allow_extra_args": True, "ignore_unknown_options": True} if entry.passes_on else None,
+        )(entry.run)
 
 
 def _lines(title: str, *lines: str) -> str:

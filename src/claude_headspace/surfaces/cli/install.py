@@ -38,6 +38,13 @@ def install(
         str | None,
         typer.Option("--client-version", metavar="X.Y.Z", help="Claude Code's version; without it `claude` is asked."),
     ] = None,
+    statusline: Annotated[
+        bool,
+        typer.Option(
+            "--statusline",
+            help="Also read Claude Code's status line: context, cost, limits. One that is there goes on as it is.",
+        ),
+    ] = False,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
@@ -58,7 +65,9 @@ def install(
     home, screen = places(), terminal.screen()
     url = _url(home) if transport == "http" else None
     events = known_to(parse_version(client_version) if client_version else find_version())
-    plans = [installed.plan_install(config, events, url) for config in config_dirs(config_dir, home)]
+    plans = [
+        installed.plan_install(config, events, url, status_line=statusline) for config in config_dirs(config_dir, home)
+    ]
     if dry_run:
         screen.show(differences(plans))
         return

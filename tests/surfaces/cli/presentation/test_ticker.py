@@ -35,6 +35,7 @@ def changed(state: str, **changes: Any) -> dict[str, Any]:
     return {"name": "calm-otter", "state": state, "waiting_for": None, "changes": {"state": state, **changes}}
 
 
+ANSWERED = {"words": "allowed", "by": "ann", "via": "web", "at": AT}
 BASH = {"name": "Bash", "summary": "npm test"}
 
 
@@ -68,6 +69,7 @@ def test_a_question_is_said_once_and_all_of_it_if_wanted() -> None:
         ("turn_created", {"actor": "AGENT", "text": "Done."}, "○ calm-otter says: Done."),
         ("agent_created", {"agent": {**OTTER, "branch": "main"}}, "○ calm-otter appeared in shop (main)"),
         ("agent_updated", {"changes": {"name": "login-fix"}}, "○ login-fix has a new name"),
+        ("wait_answered", {"answered": ANSWERED}, "○ calm-otter was answered: allowed by ann"),
         ("wait_closed", {"resolution": "answered"}, None),
         ("turn_updated", {"intent": "ANSWER"}, None),
         ("agent_ended", {"reason": "exit"}, None),
@@ -90,6 +92,7 @@ def test_whoever_wants_everything_gets_everything() -> None:
         "intent": "ANSWER",
         "kind": "plan",
         "resolution": "answered",
+        "answered": ANSWERED,
         "reason": "exit",
     }
     silent = [kind for kind in STREAM_TYPES if Reader(everything=True).hears(kind, **data) is None]

@@ -45,24 +45,26 @@ def portrait(agent: Json, turns: Sequence[Json], now: datetime, width: int) -> l
     """All that is known of an agent."""
     width = min(width, MOST_WIDTH)
     lines = [
-        _title(agent, summary(agent, now), width),
+        title(agent, summary(agent, now), width),
         NOTHING,
     ]
-    for label, text in _facts(agent, now):
+    for label, text in facts(agent, now):
         lines += hang(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
     for wait in agent["waits"]:
-        lines += [NOTHING, *_wait(wait, now, width)]
-    lines += _list("Sub-agents", [subagent_words(sub) for sub in agent["subagents"]], width)
-    lines += _list("Background", [_task(task, now) for task in agent["background_tasks"]], width)
+        lines += [NOTHING, *wait_lines(wait, now, width)]
+    lines += listed("Sub-agents", [subagent_words(sub) for sub in agent["subagents"]], width)
+    lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
     return lines + _turns(turns, now, width)
 
 
-def _title(agent: Json, words: str, width: int) -> Line:
+def title(agent: Json, words: str, width: int) -> Line:
+    """Who it is, and what it does."""
     name = f"{shape(agent['state'])} {agent['name']}"
     return line(Span(name, agent["state"]), f"  {cut(words, max(width - len(name) - 2, 10))}")
 
 
-def _facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
+def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
+    """What is known of it, each under its label."""
     since = agent["state_since"]
     pairs = [
         ("state", f"{state_words(agent['state'], agent['waiting_for'])} since {clock(since, now)} ({ago(since, now)})"),
@@ -135,9 +137,9 @@ def _usage(agent: Json) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _wait(wait: Json, now: datetime, width: int) -> list[Line]:
-    title = f"Waits for you since {clock(wait['opened_at'], now)}"
-    lines = [line(Span(title, "strong"))]
+def wait_lines(wait: Json, now: datetime, width: int) -> list[Line]:
+    """What it wants of a human, with the ways to answer."""
+    lines = [line(Span(f"Waits for you since {clock(wait['opened_at'], now)}", "strong"))]
     if not wait["questions"]:
         text = wait["text"].strip() if wait["kind"] != "permission" else want(wait)
         lines += hang(line("  "), text, width)
@@ -160,14 +162,16 @@ def _how_to_answer(wait: Json, now: datetime) -> str:
     )
 
 
-def _task(task: Json, now: datetime) -> str:
+def task_words(task: Json, now: datetime) -> str:
+    """What runs in the background."""
     return f"{task['kind']}, {one_line(task['description']) or task['id']} (since {clock(task['started_at'], now)})"
 
 
-def _list(title: str, entries: Sequence[str], width: int) -> list[Line]:
+def listed(heading: str, entries: Sequence[str], width: int) -> list[Line]:
+    """Entries under their heading; nothing if there are none."""
     if not entries:
         return []
-    lines = [NOTHING, line(Span(title, "strong"))]
+    lines = [NOTHING, line(Span(heading, "strong"))]
     for entry in entries:
         lines += hang(line("  "), entry, width)
     return lines

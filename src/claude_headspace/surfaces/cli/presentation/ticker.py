@@ -58,6 +58,8 @@ class Ticker:
                 return f"a turn is known better: {data['intent'].lower()}"
             case "wait_opened" if self._everything:
                 return want(data)
+            case "wait_answered":
+                return f"was answered: {data['answered']['words']} by {data['answered']['by']}"
             case "wait_closed" if self._everything or agent["state"] == "waiting":
                 return f"waits no longer: {data['resolution']}"
             case "agent_created":
@@ -86,5 +88,7 @@ def _tone(kind: str) -> str:
 
 def _time_of(data: Json) -> str:
     """When it happened: waits and ends have the time under their own names."""
+    if data.get("answered") and not data.get("closed_at"):
+        return str(data["answered"]["at"])
     names = ("timestamp", "closed_at", "ended_at", "opened_at")
     return next((str(data[name]) for name in names if data.get(name)), "")

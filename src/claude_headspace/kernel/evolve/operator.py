@@ -1,0 +1,37 @@
+"""What people do through Headspace: they register an agent, look at it, type to it, close it, name it."""
+
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.evolve.sessions import end
+from claude_headspace.kernel.facts import Meta
+
+
+def registered(change: Change, meta: Meta, fact: facts.AgentRegistered) -> None:
+    """Somebody is about to start it: it is known by the wrapper's id until its first hook."""
+    agent = change.agent
+    change.why = "a client is being started"
+    agent.headspace_id = fact.headspace_id or agent.headspace_id
+    agent.role, agent.mode = fact.role or agent.role, fact.mode or agent.mode
+    agent.cwd, agent.branch = meta.cwd or agent.cwd, fact.branch or agent.branch
+    agent.tmux_session, agent.tmux_pane = fact.tmux_session or agent.tmux_session, fact.tmux_pane or agent.tmux_pane
+    agent.last_active_at = max(agent.last_active_at, meta.at)
+
+
+def seen(change: Change, meta: Meta, _fact: facts.AgentSeen) -> None:
+    """Somebody has looked at it: what happened before is no news any more."""
+    change.agent.seen_at = max(change.agent.seen_at, meta.at)
+
+
+def typed(_change: Change, _meta: Meta, _fact: facts.TextTyped | facts.TypingFailed) -> None:
+    """It stands in the log. What the agent makes of it, its own prompt tells: an utterance is never two turns."""
+
+
+def closed(change: Change, meta: Meta, fact: facts.AgentClosed) -> None:
+    """Whoever started the client saw it end; another client of the agent goes on."""
+    if change.agent.ended_at is None and change.agent.pid in (None, fact.pid):
+        end(change, meta.at, fact.reason)
+
+
+def renamed(change: Change, _meta: Meta, fact: facts.AgentRenamed) -> None:
+    """A person gave the agent another name."""
+    change.agent.name = fact.name or change.agent.name

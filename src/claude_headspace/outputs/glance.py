@@ -1,0 +1,51 @@
+"""The board in one short line, kept in a file: for tmux's status line and the client's own, which only read it.
+
+Whoever shows it starts no program of ours and asks nobody: one file for all panes, written when something changed.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from claude_headspace.kernel.agent import Agent, AgentState
+
+SHAPES = {
+    AgentState.WAITING: "◆",
+    AgentState.ERROR: "✕",
+    AgentState.WORKING: "●",
+    AgentState.IDLE: "○",
+    AgentState.STARTING: "◌",
+}
+NAMED = (AgentState.WAITING, AgentState.ERROR)
+MOST_NAMES = 3
+
+
+def glance(agents: Iterable[Agent]) -> str:
+    """How many are in which state, and who needs somebody: "◆ 1 able-ant  ● 3  ○ 2"."""
+    found = sorted(agents, key=lambda agent: agent.state_since)
+    numbers = Counter(agent.state for agent in found)
+    return "  ".join(_part(state, numbers[state], found) for state in SHAPES if numbers[state])
+
+
+def _part(state: AgentState, number: int, agents: list[Agent]) -> str:
+    names = [agent.name for agent in agents if agent.state is state][:MOST_NAMES] if state in NAMED else []
+    more = ["…"] if state in NAMED and number > MOST_NAMES else []
+    return " ".join([SHAPES[state], str(number), *names, *more])
+
+
+class Glance:
+    """Keeps the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def show(self, agents: Sequence[Agent]) -> None:
+        """Write the line, whole under another name first."""
+        draft = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        draft.write_text(glance(agents) + "\n", encoding="utf-8")
+        draft.replace(self._path)
+
+    def clear(self) -> None:
+        """Take it away: what nobody keeps is not shown."""
+        self._path.unlink(missing_ok=True)

@@ -1,0 +1,86 @@
+"""Typing to agents: one text at a time per pane, only to a client that is ready for a prompt, and only on this machine.
+
+`refusal` is the table of reasons not to type, by what is known of the agent; tmux has the last word (outputs/tmux.py).
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable
+
+from claude_headspace.kernel.agent import Agent, AgentState
+from claude_headspace.outputs import tmux
+from claude_headspace.outputs.tmux import Refused
+
+LONGEST_TEXT = 50_000
+
+
+def refuse_elsewhere(agent: Agent, host: str) -> None:
+    """An act is done by the daemon of the machine that the agent runs on; this is the one place that says so."""
+    if agent.host != host:
+        raise Refused(
+            "elsewhere",
+            f"{agent.name} runs on {agent.host}, and this is {host}.",
+            f"Ask the Headspace on {agent.host}.",
+        )
+
+
+def refuse_unready(agent: Agent) -> None:
+    """Whether a prompt would be taken for what it is."""
+    for applies, code, message, hint in _REASONS:
+        if applies(agent):
+            raise Refused(code, message.format(name=agent.name), hint.format(name=agent.name))
+
+
+_REASONS: tuple[tuple[Callable[[Agent], bool], str, str, str], ...] = (
+    (
+        lambda agent: agent.ended_at is not None,
+        "agent_ended",
+        "{name} has ended.",
+        "`headspace resume {name}` brings it back.",
+    ),
+    (
+        lambda agent: agent.state is AgentState.STARTING,
+        "not_ready",
+        "{name} has not reported yet.",
+        "Try again when it is idle.",
+    ),
+    (
+        lambda agent: any(not wait.asked_in_text for wait in agent.waits),
+        "at_dialog",
+        "{name} waits at a dialog: a text would be taken for an answer to it.",
+        "`headspace jump {name}` takes you there.",
+    ),
+)
+
+
+def checked(text: str) -> str:
+    """A text that can be typed; what a terminal would act on is refused, and so is nothing."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    bad = next((sign for sign in text if (ord(sign) < 32 and sign not in "\n\t") or 127 <= ord(sign) < 160), None)
+    if not text.strip() or bad is not None or len(text) > LONGEST_TEXT:
+        problem = "is empty" if not text.strip() else "has control characters" if bad is not None else "is too long"
+        raise Refused("bad_text", f"The text {problem}.", f"Send up to {LONGEST_TEXT} characters of plain text.")
+    return text
+
+
+class Keyboard:
+    """Types, one text at a time per pane."""
+
+    def __init__(self) -> None:
+        self._panes: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    def turn(self, agent: Agent) -> asyncio.Lock:
+        """Whose turn it is to type to an agent."""
+        return self._panes[agent.tmux_pane or agent.id]
+
+    async def check(self, agent: Agent) -> None:
+        """Refuse, before anything is written down, where there is no pane to type into."""
+        await asyncio.to_thread(tmux.pane_of, agent.name, agent.tmux_pane, agent.pid)
+
+    async def type(self, agent: Agent, text: str) -> None:
+        """Check that the pane is still the client's, then type."""
+        await asyncio.to_thread(_type, agent, text)
+
+
+def _type(agent: Agent, text: str) -> None:
+    tmux.type_text(tmux.pane_of(agent.name, agent.tmux_pane, agent.pid), text)

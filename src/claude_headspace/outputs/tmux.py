@@ -1,0 +1,243 @@
+"""tmux: find an agent's pane, bring it forward, type into it. Everything that touches tmux stands here.
+
+Rules
+- A pane is an agent's only while the agent's client runs in it: its process must descend from the pane's. That is
+  looked up right before anything is typed.
+- What is typed is literal. A text of several lines, or a long one, goes through a buffer of tmux as a bracketed paste.
+- A pane id means something to one tmux server only: the client's own environment says which one it runs in.
+"""
+
+import contextlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import NamedTuple
+
+import psutil
+
+from claude_headspace.errors import BadRequest, HeadspaceError
+
+LONGEST_KEYS = 200
+"""Longer texts go through a buffer: typed one by one, a client may take their keys for a paste halfway."""
+SETTLE_SECONDS = 0.35
+"""Between the text and its Enter: the client takes an Enter that comes within a paste for a new line."""
+
+_FORMAT = "\t".join(
+    f"#{{{name}}}"
+    for name in (
+        "pane_id",
+        "session_name",
+        "window_id",
+        "pane_pid",
+        "pane_dead",
+        "pane_in_mode",
+        "pane_synchronized",
+        "pane_active",
+        "window_active",
+    )
+)
+
+
+class Pane(NamedTuple):
+    """A pane, as it is now."""
+
+    socket: str
+    id: str
+    session: str
+    window: str
+    pid: int
+    dead: bool
+    in_mode: bool
+    synchronized: bool
+    active: bool
+    window_active: bool
+
+
+class Refused(BadRequest):
+    """It is not done, and here is why."""
+
+    status = 409
+
+
+# --- asking tmux ------------------------------------------------------------------------------------------------------
+
+
+def is_there() -> bool:
+    """Whether there is a tmux on this machine."""
+    return shutil.which("tmux") is not None
+
+
+def tmux(socket: str, *arguments: str) -> list[str]:
+    """Run one command of tmux; what it says."""
+    libtmux = _library()
+    if not is_there():
+        raise Refused("no_tmux", "There is no tmux on this machine.", "Install it, and start agents inside it.")
+    try:
+        done = libtmux.Server(socket_path=socket or None).cmd(*(_as_argument(argument) for argument in arguments))
+    except libtmux.exc.LibTmuxException as error:
+        raise Refused("tmux_failed", f"tmux could not be asked: {error}.", "Is it running?") from error
+    if done.returncode:
+        reason = "; ".join(done.stderr) or f"exit code {done.returncode}"
+        raise Refused("tmux_failed", f"tmux refused `{arguments[0]}`: {reason}.", "Is the pane still there?")
+    return list(done.stdout)
+
+
+def _library() -> ModuleType:
+    """libtmux, loaded when it is first needed. It looks at standard output then, which Textual replaces."""
+    with contextlib.redirect_stdout(sys.__stdout__):
+        import libtmux
+
+        return libtmux
+
+
+def _as_argument(text: str) -> str:
+    """tmux takes a semicolon at the end of an argument for the end of its command."""
+    return f"{text[:-1]}\\;" if text.endswith(";") else text
+
+
+def server_of(pid: int | None, env: Mapping[str, str] = os.environ) -> str:
+    """The socket of the tmux server that a client runs in, else of the one that we run in; empty: the usual one."""
+    told = env.get("TMUX", "")
+    if pid is not None:
+        with contextlib.suppress(psutil.Error, OSError):
+            told = psutil.Process(pid).environ().get("TMUX", "") or told
+    return told.partition(",")[0]
+
+
+def look_up(socket: str, pane_id: str) -> Pane:
+    """A pane by its id; one that is gone is refused."""
+    try:
+        found = tmux(socket, "display-message", "-p", "-t", pane_id, _FORMAT)
+    except Refused as refusal:
+        if refusal.code == "no_tmux":
+            raise
+        raise _gone(pane_id) from refusal
+    fields = found[0].split("\t") if found else []
+    if len(fields) != len(Pane._fields) - 1 or fields[0] != pane_id:
+        raise _gone(pane_id)
+    dead, in_mode, synchronized, active, window_active = (flag not in ("", "0") for flag in fields[4:9])
+    return Pane(
+        socket=socket,
+        id=fields[0],
+        session=fields[1],
+        window=fields[2],
+        pid=int(fields[3] or 0),
+        dead=dead,
+        in_mode=in_mode,
+        synchronized=synchronized,
+        active=active,
+        window_active=window_active,
+    )
+
+
+def _gone(pane_id: str) -> Refused:
+    return Refused("pane_gone", f"The pane {pane_id} is not there any more.", "Look for the agent in another terminal.")
+
+
+# --- whose pane it is -------------------------------------------------------------------------------------------------
+
+
+def pane_of(name: str, pane_id: str | None, pid: int | None, env: Mapping[str, str] = os.environ) -> Pane:
+    """The pane in which an agent's client runs now; refused with the reason if it does not."""
+    if not pane_id:
+        raise Refused(
+            "no_pane",
+            f"{name} does not run in tmux, as far as Headspace knows.",
+            "Start agents with `headspace run`, or inside tmux.",
+        )
+    pane = look_up(server_of(pid, env), pane_id)
+    if pid is None or pane.dead or not _runs_in(pid, pane):
+        raise Refused(
+            "pane_taken",
+            f"The pane {pane_id} does not run {name} any more.",
+            "Something else runs there now: nothing was done.",
+        )
+    return pane
+
+
+def _runs_in(pid: int, pane: Pane) -> bool:
+    """Whether a process is the pane's own or descends from it."""
+    try:
+        process = psutil.Process(pid)
+        return process.status() != psutil.STATUS_ZOMBIE and pane.pid in (
+            pid,
+            *(parent.pid for parent in process.parents()),
+        )
+    except psutil.Error:
+        return False
+
+
+# --- typing -----------------------------------------------------------------------------------------------------------
+
+
+def type_text(pane: Pane, text: str) -> None:
+    """Type a text into a pane, literally, and Enter."""
+    if pane.synchronized:
+        raise Refused(
+            "panes_synchronized",
+            f"The panes around {pane.id} are synchronized: all of them would get the text.",
+            "Switch `synchronize-panes` off.",
+        )
+    if pane.in_mode:
+        tmux(pane.socket, "send-keys", "-t", pane.id, "-X", "cancel")
+    if "\n" in text or len(text) > LONGEST_KEYS:
+        buffer = f"headspace-{os.getpid()}-{pane.id.lstrip('%')}"
+        tmux(pane.socket, "set-buffer", "-b", buffer, "--", text)
+        tmux(pane.socket, "paste-buffer", "-p", "-d", "-r", "-b", buffer, "-t", pane.id)
+    else:
+        tmux(pane.socket, "send-keys", "-t", pane.id, "-l", "--", text)
+    time.sleep(SETTLE_SECONDS)
+    tmux(pane.socket, "send-keys", "-t", pane.id, "Enter")
+
+
+# --- looking ----------------------------------------------------------------------------------------------------------
+
+
+def bring_forward(pane: Pane, env: Mapping[str, str] = os.environ) -> Sequence[str]:
+    """Show a pane: in the tmux we are in, at once; else by the program that is given back, which wants the terminal."""
+    tmux(pane.socket, "select-window", "-t", pane.window)
+    tmux(pane.socket, "select-pane", "-t", pane.id)
+    ours = env.get("TMUX", "").partition(",")[0]
+    if not ours:
+        return ["tmux", *(["-S", pane.socket] if pane.socket else []), "attach-session", "-t", pane.session]
+    if pane.socket and os.path.realpath(ours) != os.path.realpath(pane.socket):
+        raise Refused(
+            "other_server",
+            "The agent runs in another tmux server than this terminal.",
+            f"In a terminal outside of tmux: tmux -S {pane.socket} attach -t {pane.session}",
+        )
+    tmux(pane.socket, "switch-client", "-t", pane.id)
+    return []
+
+
+def is_watched(pane: Pane) -> bool:
+    """Whether somebody has the pane before him: it is on top, and its terminal is in front as far as tmux knows."""
+    if not (pane.active and pane.window_active):
+        return False
+    clients = [
+        line.split("\t") for line in tmux(pane.socket, "list-clients", "-F", "#{client_session}\t#{client_flags}")
+    ]
+    flags = [found[1].split(",") for found in clients if len(found) > 1 and found[0] == pane.session]
+    knows_focus = tmux(pane.socket, "show-options", "-gv", "focus-events") == ["on"]
+    return any("focused" in each for each in flags) if knows_focus else bool(flags)
+
+
+def open_window(command: Sequence[str], directory: str, name: str, env: Mapping[str, str] = os.environ) -> str:
+    """Run a program in a new window of the session that we are in; the id of its pane."""
+    socket = server_of(None, env)
+    made = ("new-window", "-P", "-F", "#{pane_id}", "-n", name, "-c", directory, "--", *command)
+    return tmux(socket, *made)[0]
+
+
+def session_of(env: Mapping[str, str] = os.environ) -> str | None:
+    """The name of the tmux session that we run in."""
+    pane = env.get("TMUX_PANE")
+    if not env.get("TMUX") or not pane:
+        return None
+    try:
+        return look_up(server_of(None, env), pane).session
+    except HeadspaceError:
+        return None

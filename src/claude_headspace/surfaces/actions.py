@@ -1,0 +1,190 @@
+"""Acting on agents over the API: register, close, look at, type to. Each act is a fact in the log, with who did it.
+
+A text is typed at most once: the act is written down under the sender's own id before a key is pressed, and whoever
+sends the same id again is told that it is known. That the client took it is confirmed by its own prompt, from the hook
+or the transcript.
+"""
+
+import asyncio
+import time
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+
+from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.decode import WireAct
+from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.names import NAME
+from claude_headspace.kernel.views import AgentView, agent_view
+from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_elsewhere, refuse_unready
+from claude_headspace.surfaces.openapi import Endpoint
+from claude_headspace.surfaces.parameters import read_body
+from claude_headspace.surfaces.services import Serving
+
+CONFIRM_SECONDS = 6.0
+_POLL_SECONDS = 0.1
+
+Word = Annotated[str, Meta(max_length=200)]
+Place = Annotated[str, Meta(max_length=8_192)]
+
+
+class Registration(msgspec.Struct, frozen=True):
+    """An agent that is about to be started, by the id that its hooks will name."""
+
+    headspace_id: Annotated[str, Meta(max_length=100)]
+    cwd: Place
+    name: Word = ""
+    role: Word | None = None
+    mode: Word | None = None
+    tmux_session: Word | None = None
+    tmux_pane: Word | None = None
+
+
+class Closing(msgspec.Struct, frozen=True):
+    """How a client ended that somebody started."""
+
+    reason: Word = "closed"
+    pid: int | None = None
+
+
+class Looking(msgspec.Struct, frozen=True):
+    """Somebody looks: there is nothing more to say."""
+
+
+class Sending(msgspec.Struct, frozen=True):
+    """A text to type; the same `id` is typed once."""
+
+    text: Annotated[str, Meta(max_length=LONGEST_TEXT)]
+    id: Annotated[str, Meta(max_length=100)] = ""
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """What became of a text: `confirmed` by the client's own prompt, only `typed`, or a `duplicate` of one before."""
+
+    status: str
+    agent_id: str
+    agent: str
+
+
+async def register(api: Serving, request: Request) -> AgentView:
+    """A placeholder: the agent is `starting` until its first hook."""
+    told = await read_body(request, Registration)
+    if told.name and not NAME.fullmatch(told.name):
+        raise BadRequest("bad_name", f"An agent cannot be called {told.name[:60]!r}.", "Use small letters and dashes.")
+    around = await api.services.surroundings(told.cwd)
+    context = msgspec.structs.replace(
+        around, headspace_id=told.headspace_id, tmux_session=told.tmux_session, tmux_pane=told.tmux_pane
+    )
+    act = WireAct(name=told.name, cwd=told.cwd, role=told.role, mode=told.mode)
+    sealed = _act(api, "AgentRegistered", act, f"register-{told.headspace_id}")
+    envelope = msgspec.structs.replace(sealed, context=context, client="claude-code")
+    return agent_view((await api.services.engine.submit(envelope)).agent)
+
+
+async def close(api: Serving, request: Request) -> AgentView:
+    """Whoever started the client saw it end."""
+    told = await read_body(request, Closing)
+    agent = await _agent(api, request)
+    envelope = _act(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid))
+    return agent_view((await api.services.engine.submit(envelope, agent.id)).agent)
+
+
+async def look_at(api: Serving, request: Request) -> AgentView:
+    """Somebody has looked: the agent is no news any more."""
+    await read_body(request, Looking)
+    agent = await _agent(api, request)
+    if not agent.is_unseen:
+        return agent_view(agent)
+    envelope = _act(api, "AgentSeen", WireAct())
+    return agent_view((await api.services.engine.submit(envelope, agent.id)).agent)
+
+
+async def send(api: Serving, request: Request) -> Sent:
+    """Type a text to an agent, once, and wait a little for its own word that it has it."""
+    who = await api.services.caller.identify(request)
+    told = await read_body(request, Sending)
+    text = checked(told.text)
+    agent = await _agent(api, request)
+    refuse_elsewhere(agent, api.services.settings.host_name)
+    async with api.services.keyboard.turn(agent):
+        agent = await asyncio.to_thread(api.services.model.resolve, agent.id)  # it may have changed while others typed
+        refuse_unready(agent)
+        await api.services.keyboard.check(agent)
+        after = await asyncio.to_thread(api.services.model.last_seq, agent.id)
+        act = WireAct(text=text, by=who.name, via=who.via)
+        typed = _act(api, "TextTyped", act, f"send-{told.id}" if told.id else None)
+        if (await api.services.engine.submit(typed, agent.id)).duplicate:
+            return Sent("duplicate", agent.id, agent.name)
+        try:
+            await api.services.keyboard.type(agent, text)
+        except HeadspaceError as error:
+            failed = _act(api, "TypingFailed", WireAct(reason=error.message))
+            await api.services.engine.submit(failed, agent.id)
+            raise
+        confirmed = await _confirmed(api, agent, after, text)
+    return Sent("confirmed" if confirmed else "typed", agent.id, agent.name)
+
+
+async def _confirmed(api: Serving, agent: Agent, after: int, text: str) -> bool:
+    """Whether the client told of the same prompt in time; it is never typed again either way."""
+    deadline = time.monotonic() + CONFIRM_SECONDS
+    while time.monotonic() < deadline:
+        if await asyncio.to_thread(api.services.model.has_prompt, agent.id, after, text):
+            return True
+        await asyncio.sleep(_POLL_SECONDS)
+    return False
+
+
+async def _agent(api: Serving, request: Request) -> Agent:
+    return await asyncio.to_thread(api.services.model.resolve, request.path_params["agent"])
+
+
+def _act(api: Serving, name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
+    """What a person did, as an event; the same delivery is one act."""
+    from claude_headspace.surfaces import api as endpoints
+
+    envelope = endpoints.operator_envelope(name, act, api.services.settings.host_name, api.services.clock())
+    return msgspec.structs.replace(envelope, delivery_id=delivery_id)
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/api/agents",
+        "Register an agent that is about to be started: a placeholder until its first hook.",
+        register,
+        AgentView,
+        scope="act",
+        takes=Registration,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/close",
+        "Tell that a client ended that one has started.",
+        close,
+        AgentView,
+        scope="act",
+        takes=Closing,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/seen",
+        "Tell that somebody has looked at an agent.",
+        look_at,
+        AgentView,
+        scope="act",
+        takes=Looking,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/send",
+        "Type a prompt into the agent's terminal, once.",
+        send,
+        Sent,
+        scope="act",
+        takes=Sending,
+    ),
+)

@@ -1,0 +1,44 @@
+"""Commands that reach an agent in its terminal: `jump`, `send`."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from claude_headspace.surfaces.cli.options import Agent, AsJson
+
+
+def jump(agent: Agent) -> None:
+    """Bring an agent's tmux pane before you, also from inside another session."""
+    import subprocess
+
+    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.tui.terminal_hands import TerminalHands
+
+    done = TerminalHands().jump(Client.local().agent(agent))
+    if done.foreground:
+        raise typer.Exit(subprocess.run(done.foreground, check=False).returncode)
+
+
+def send(
+    agent: Agent,
+    text: Annotated[list[str], typer.Argument(metavar="TEXT…", help="What to type; - reads standard input.")],
+    as_json: AsJson = False,
+) -> None:
+    """Type a prompt into an agent's terminal, once.
+
+    It is typed only into the pane in which that agent's client still runs, only when it is ready for a prompt, and one
+    text at a time. It waits a little for the agent's own word that it has the text.
+    """
+    import uuid
+
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.wording import sent_words
+
+    words = sys.stdin.read() if text == ["-"] else " ".join(text)
+    sent = Client.local().send(agent, words, uuid.uuid4().hex)
+    if as_json:
+        terminal.write_json(sent)
+        return
+    terminal.screen().show([terminal.line(sent_words(sent))])

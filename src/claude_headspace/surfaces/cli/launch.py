@@ -1,0 +1,124 @@
+"""Commands that start Claude Code: `run`, `resume`. They exit as it does."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from claude_headspace.surfaces.cli.options import Agent, places
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from claude_headspace.surfaces.client import Client, Json
+
+
+def run(
+    context: typer.Context,
+    name: Annotated[str, typer.Option("--name", help="What the agent is called; else it gets a name.")] = "",
+    role: Annotated[str | None, typer.Option("--role", help="Its role.")] = None,
+    mode: Annotated[str | None, typer.Option("--mode", help="interactive, mission or background.")] = None,
+    here: Annotated[bool, typer.Option("--here", help="In this terminal, even outside of tmux.")] = False,
+    detached: Annotated[
+        bool, typer.Option("--detached", "-d", help="In a new tmux session, without showing it.")
+    ] = False,
+    job: Annotated[Path | None, typer.Option("--job", hidden=True)] = None,
+) -> None:
+    """Start Claude Code as an agent that Headspace knows from its first moment.
+
+    Inside tmux it runs in this pane, outside of it in a new session. All further arguments are Claude Code's own. It
+    exits as Claude Code does; 3: no daemon, 4: the agent is not taken, 127: there is no Claude Code.
+    """
+    from claude_headspace.outputs import tmux
+    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.launching import client_program
+
+    if job is not None:
+        _run_job(job)
+    client, program = Client.local(), client_program()
+    inside = bool(os.environ.get("TMUX"))
+    if detached or (not inside and not here and tmux.is_there() and sys.stdin.isatty()):
+        given = [f"--{key}={value}" for key, value in (("name", name), ("role", role), ("mode", mode)) if value]
+        _in_new_session([*given, "--here", *context.args], name, detached=detached)
+    _launch(client, [program, *context.args], name=name, role=role, mode=mode)
+
+
+def _launch(client: "Client", command: "Sequence[str]", **traits: str | None) -> None:
+    """Register the agent, run its client here, and tell when it ended."""
+    from contextlib import suppress
+
+    from claude_headspace.errors import DaemonMissing, HeadspaceError, RegistrationRefused
+    from claude_headspace.outputs import tmux
+    from claude_headspace.surfaces.launching import Running, client_environment, new_headspace_id
+
+    headspace_id, session, directory = new_headspace_id(), tmux.session_of(), str(Path.cwd())
+    where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE")}
+    try:
+        agent = client.register(headspace_id, directory, **where, **traits)
+    except DaemonMissing:
+        raise
+    except HeadspaceError as error:
+        raise RegistrationRefused(error.code, error.message, error.hint) from error
+    running = Running(command, client_environment(client.url, headspace_id, session), directory)
+    code = running.wait()
+    with suppress(HeadspaceError):
+        client.close(agent["id"], f"exited with {code}", running.pid)
+    raise typer.Exit(code)
+
+
+def _in_new_session(arguments: "Sequence[str]", name: str, *, detached: bool) -> None:
+    """Start it in a new tmux session, show that unless it is not wanted, and exit as it does if it ends meanwhile."""
+    import subprocess
+
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.launching import new_headspace_id, open_session, tmux_name
+
+    session = tmux_name(name) or f"headspace-{new_headspace_id()[:6]}"
+    exit_file = open_session(places(), session, arguments, str(Path.cwd()))
+    if not detached:
+        subprocess.run(["tmux", "attach-session", "-t", session], check=False)
+        if exit_file.exists():
+            code = int(exit_file.read_text())
+            exit_file.unlink()
+            raise typer.Exit(code)
+    terminal.screen().show([terminal.line(f"It runs in the tmux session {session}: tmux attach -t {session}")])
+    raise typer.Exit
+
+
+def _run_job(path: Path) -> None:
+    """Inside the new session: take the job over, and leave the exit code behind."""
+    import subprocess
+
+    from claude_headspace.surfaces.launching import take_job
+
+    job = take_job(path)
+    kept = {name: os.environ[name] for name in ("TMUX", "TMUX_PANE", "TERM") if name in os.environ}
+    command = [sys.executable, "-m", "claude_headspace", "run", *job.arguments]
+    code = subprocess.run(command, env={**job.env, **kept}, check=False).returncode
+    path.with_suffix(".exit").write_text(str(code))
+    raise typer.Exit(code)
+
+
+def resume(context: typer.Context, agent: Agent) -> None:
+    """Bring an ended agent back: `claude --resume` in its directory, in this terminal.
+
+    All further arguments are Claude Code's own. It exits as Claude Code does.
+    """
+    from claude_headspace.config import load_settings
+    from claude_headspace.outputs import tmux
+    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.launching import (
+        Running,
+        client_environment,
+        client_program,
+        new_headspace_id,
+        resumption,
+    )
+
+    client, program = Client.local(), client_program()
+    found: Json = client.agent(agent)
+    session_id, directory, variables = resumption(found, load_settings(places()).host_name)
+    env = {**client_environment(client.url, new_headspace_id(), tmux.session_of()), **variables}
+    raise typer.Exit(Running([program, "--resume", session_id, *context.args], env, directory).wait())

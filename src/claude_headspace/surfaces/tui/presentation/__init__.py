@@ -1,0 +1,1 @@
+"""What `headspace top` shows, as lines of texts with roles. Pure: no widget, no clock, no I/O."""

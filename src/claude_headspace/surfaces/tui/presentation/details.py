@@ -1,0 +1,65 @@
+"""The selected agent: what it waits for, what is known of it, what was said, and why its state is believed."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from claude_headspace.surfaces.cli.presentation.board import age
+from claude_headspace.surfaces.cli.presentation.portrait import (
+    SPEAKERS,
+    facts,
+    listed,
+    reasons,
+    task_words,
+    wait_lines,
+)
+from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet
+from claude_headspace.surfaces.wording import Json, clock, cut, span, subagent_words, summary
+
+LABEL = 10
+MOST_LINES = 14
+"""How much of one utterance is shown; the whole is in the agent's own terminal."""
+
+LEFT_OUT = ("id",)
+
+
+def details(agent: Json, turns: Sequence[Json] | None, now: datetime, width: int) -> list[Line]:
+    """What the agent wants, says and is; the newest of the conversation first."""
+    lines: list[Line] = []
+    if not agent["waits"]:
+        lines += hang(line(), summary(agent, now), width, "error" if agent["state"] == "error" else "strong")
+    for number, wait in enumerate(agent["waits"]):
+        lines += [*([NOTHING] if number else []), *wait_lines(wait, now, width)]
+    lines += listed("Sub-agents", [subagent_words(sub) for sub in agent["subagents"]], width)
+    lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
+    lines += _conversation(turns, now, width)
+    lines += [NOTHING, line(Span("About", "strong"))]
+    for label, text in facts(agent, now):
+        if label not in LEFT_OUT:
+            lines += hang(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
+    return lines
+
+
+def _conversation(turns: Sequence[Json] | None, now: datetime, width: int) -> list[Line]:
+    if turns is None:
+        return [NOTHING, quiet("…")]
+    if not turns:
+        return []
+    lines = [NOTHING, line(Span("Conversation, the newest first", "strong"))]
+    for turn in reversed(turns):
+        speaker = SPEAKERS.get(turn["actor"].lower(), turn["actor"])
+        start = line(Span(f"  {clock(turn['timestamp'], now)[:5]} ", "quiet"), Span(f"{speaker:<6}", "speaker"))
+        said = hang(start, turn["text"].strip(), width, "" if speaker == "you" else "said")
+        lines += said[:MOST_LINES]
+        if len(said) > MOST_LINES:
+            lines.append(quiet(f"          … {len(said) - MOST_LINES} more lines"))
+    return lines
+
+
+def evidence(agent: Json, states: Sequence[Json] | None, now: datetime, width: int) -> list[Line]:
+    """Why the agent is believed to be in its state."""
+    return reasons(agent, states or (), now, width)
+
+
+def headline(agent: Json, now: datetime, width: int) -> str:
+    """The selected agent in the title of its pane."""
+    return cut(f"{agent['name']} · {agent['state']} {span(age(agent['state_since'], now))}", max(width, 8))

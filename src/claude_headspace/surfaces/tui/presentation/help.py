@@ -1,0 +1,28 @@
+"""The help: every key from the table, and what the shapes mean."""
+
+from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line
+from claude_headspace.surfaces.tui.keys import KEYS
+from claude_headspace.surfaces.wording import SHAPES
+
+MEANINGS = {
+    "waiting": "it needs you: a question, a plan, a permission",
+    "error": "its turn ended in an error",
+    "working": "a turn runs, or a sub-agent does",
+    "idle": "ready for a prompt",
+    "starting": "announced, not heard of yet",
+    "ended": "its client is gone",
+}
+
+
+def help_lines(width: int) -> list[Line]:
+    """The whole help."""
+    lines: list[Line] = []
+    for key in KEYS:
+        lines += hang(line(Span(f" {key.label:<9}", "key")), key.meaning, width, "said")
+    lines += [NOTHING]
+    for state, shape in SHAPES.items():
+        lines += hang(line(Span(f" {shape} {state}", state), " " * (9 - len(state))), MEANINGS[state], width, "said")
+    return [
+        *lines,
+        line(Span(" •", "unseen"), " " * 10, Span("something came of it that you have not looked at", "said")),
+    ]

@@ -1,0 +1,143 @@
+"""The list, one line for each agent: does it need me, who is it, what does it do, since when, how full, what it cost.
+
+On a narrow terminal the least important columns go first, so that what an agent does stays readable.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from claude_headspace.surfaces.cli.presentation.board import age, where
+from claude_headspace.surfaces.cli.terminal import Line, Span, row
+from claude_headspace.surfaces.wording import Json, count, shape, span, summary, tells_time
+
+HEADINGS = {
+    "key": "",
+    "name": "  agent",
+    "unseen": "",
+    "where": "project",
+    "doing": "what it does",
+    "tool": "last tool",
+    "todo": "todo",
+    "context": "ctx",
+    "cost": "cost",
+    "since": "since",
+}
+_TO_THE_RIGHT = frozenset({"todo", "context", "cost", "since"})
+_NEEDS = {"tool": 150, "cost": 84, "todo": 92, "context": 76, "where": 70, "key": 50}
+"""How wide the list must be to have a column."""
+
+MOST_NAME, MOST_WHERE, LEAST_DOING = 26, 30, 34
+GAP = 2
+WARM, HOT = 80, 95
+"""How full a context may be before it is pointed out."""
+
+
+class Columns(NamedTuple):
+    """Which columns there are, how wide each is, and whether the project stands with its branch."""
+
+    widths: dict[str, int]
+    with_branch: bool = True
+
+    @property
+    def to_right(self) -> list[bool]:
+        """Which of them stand at their right edge."""
+        return [name in _TO_THE_RIGHT for name in self.widths]
+
+
+def columns(agents: Sequence[Json], now: datetime, width: int) -> Columns:
+    """The columns for a width: those that have something to say, and room to say it. A branch must fit whole."""
+    whole = _columns(agents, now, width, with_branch=True)
+    longest = max((cell_len(where(agent)) for agent in agents), default=0)
+    if whole.widths.get("where", MOST_WHERE) >= min(longest, MOST_WHERE):
+        return whole
+    return _columns(agents, now, width, with_branch=False)
+
+
+def _columns(agents: Sequence[Json], now: datetime, width: int, *, with_branch: bool) -> Columns:
+    cells = [_cells(agent, now, 0, with_branch=with_branch) for agent in agents]
+    natural = {name: max((cell_len(each[name].text) for each in cells), default=0) for name in HEADINGS}
+    wanted = {name: wide for name, wide in natural.items() if wide or name in ("name", "doing")}
+    if agents:
+        wanted |= {"key": 1, "unseen": 1, "since": max(wanted.get("since", 0), 6)}
+    kept = {name: _width(name, wanted[name]) for name in HEADINGS if name in wanted and width >= _NEEDS.get(name, 0)}
+    return Columns(_shared(kept, width), with_branch)
+
+
+def _width(name: str, natural: int) -> int:
+    wide = max(natural, len(HEADINGS[name]))
+    return min(wide, {"name": MOST_NAME, "where": MOST_WHERE}.get(name, wide))
+
+
+def _shared(kept: dict[str, int], width: int) -> dict[str, int]:
+    """What the other columns leave is for what an agent does; the place gives way first, then the name."""
+    room = width - sum(wide + GAP for name, wide in kept.items() if name != "doing") - GAP
+    for name, least in (("where", 8), ("name", 12)):
+        if room < LEAST_DOING and name in kept:
+            given = min(LEAST_DOING - room, max(kept[name] - least, 0))
+            kept[name] -= given
+            room += given
+    kept["doing"] = max(room, 6)
+    return kept
+
+
+def heading(shown: Columns) -> Line:
+    """What the columns are."""
+    return row([Span(HEADINGS[name], "quiet") for name in shown.widths], shown.widths.values(), shown.to_right)
+
+
+def agent_row(agent: Json, number: int, shown: Columns, now: datetime) -> Line:
+    """One agent; the first nine can be called by their number."""
+    cells = _cells(agent, now, number, with_branch=shown.with_branch)
+    return row([cells[name] for name in shown.widths], shown.widths.values(), shown.to_right)
+
+
+def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dict[str, Span]:
+    state = agent["state"]
+    role = "ended" if state == "ended" else ""
+    todo, cost = agent["todo"], agent["cost_usd"]
+    return {
+        "key": Span(str(number) if 0 < number <= 9 else "", "quiet"),
+        "name": Span(f"{shape(state)} {agent['name']}", state),
+        "unseen": Span("•" if agent["unseen"] else "", "unseen"),
+        "where": Span(where(agent) if with_branch else agent["project"]["name"], role or "place"),
+        "doing": Span(_doing(agent, now), {"waiting": "strong", "error": "error"}.get(state, role)),
+        "tool": Span(agent["last_tool"] or "", "quiet"),
+        "todo": Span(f"{todo['done']}/{todo['total']}" if todo else "", "quiet"),
+        "context": context_cell(agent["context_percent"]),
+        "cost": Span("" if cost is None else f"${cost:,.2f}", "quiet"),
+        "since": Span("" if tells_time(agent) else span(age(agent["state_since"], now)), "quiet"),
+    }
+
+
+def _doing(agent: Json, now: datetime) -> str:
+    """What it does, and what runs beside that."""
+    words, beside = summary(agent, now), []
+    if agent["state"] in ("working", "waiting"):
+        subagents = len(agent["subagents"])
+        if subagents and "sub-agent" not in words:
+            beside.append(count(subagents, "sub-agent"))
+        if agent["background_tasks"]:
+            beside.append(f"{len(agent['background_tasks'])} in background")
+    return " · ".join([words, *beside])
+
+
+def context_cell(percent: float | None) -> Span:
+    """How full the context is; pointed out only when it matters."""
+    if percent is None:
+        return Span("", "quiet")
+    return Span(f"{percent:.0f}%", "error" if percent >= HOT else "warm" if percent >= WARM else "quiet")
+
+
+def ticks(agents: Sequence[Json], now: datetime) -> float:
+    """After how many seconds what these rows say of time may be another word."""
+    youngest = min((age(_changes_since(agent), now) for agent in agents), default=3600.0)
+    return 1.0 if youngest < 60 else 20.0
+
+
+def _changes_since(agent: Json) -> str:
+    if agent["state"] == "ended":
+        return str(agent["ended_at"] or agent["state_since"])
+    return str((agent["command"] or {}).get("ended_at") or agent["state_since"])

@@ -1,0 +1,90 @@
+"""The hands of a terminal: tmux for looking, the daemon for acting, the desktop for calling."""
+
+import os
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from claude_headspace.config import Places, find_places, load_settings
+from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.outputs import tmux
+from claude_headspace.surfaces.client import Client
+from claude_headspace.surfaces.launching import resumption, tmux_name
+from claude_headspace.surfaces.tui.hands import Done
+from claude_headspace.surfaces.wording import Json, sent_words, summary
+
+HANDED_ON = ("HEADSPACE_HOME", "CLAUDE_CONFIG_DIR")
+"""What a new window must know of where things live."""
+
+NOTIFIERS: dict[str, Callable[[str, str], list[str]]] = {
+    "notify-send": lambda title, text: ["notify-send", "--app-name=headspace", title, text],
+    "terminal-notifier": lambda title, text: ["terminal-notifier", "-title", title, "-message", text],
+}
+"""Programs that show a notification on the desktop; the first that is there is used."""
+
+
+class TerminalHands:
+    """For one terminal, in or outside of tmux."""
+
+    def __init__(self, places: Places | None = None, env: Mapping[str, str] = os.environ) -> None:
+        self._places = places or find_places()
+        self._env = env
+
+    def _client(self) -> Client:
+        return Client.local(self._places, via="tui")
+
+    def jump(self, agent: Json) -> Done:
+        """Bring the agent's pane before the user."""
+        self._refuse_elsewhere(agent)
+        if agent["state"] == "ended":
+            name = agent["name"]
+            raise BadRequest("agent_ended", f"{name} has ended.", f"`headspace resume {name}` brings it back.")
+        pane = tmux.pane_of(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
+        return Done("", tmux.bring_forward(pane, self._env))
+
+    def send(self, agent: Json, text: str) -> Done:
+        """Type a text to the agent, by the daemon."""
+        return Done(sent_words(self._client().send(agent["id"], text, uuid.uuid4().hex)))
+
+    def resume(self, agent: Json) -> Done:
+        """Bring an ended agent back: in a new window of the tmux that we are in, else here."""
+        _, directory, variables = resumption(agent, load_settings(self._places).host_name)
+        command = [sys.executable, "-m", "claude_headspace", "resume", agent["id"]]
+        if not self._env.get("TMUX"):
+            return Done("", command)
+        kept = {name: self._env[name] for name in HANDED_ON if name in self._env}
+        given = [f"{name}={value}" for name, value in {**kept, **variables}.items()]
+        tmux.open_window(["env", *given, *command], directory, tmux_name(agent["name"]), self._env)
+        return Done(f"{agent['name']} comes back in a new window.")
+
+    def seen(self, agent: Json) -> None:
+        """Somebody has looked at it; that nobody hears of it does no harm."""
+        with suppress(HeadspaceError):
+            self._client().seen(agent["id"])
+
+    def call(self, agent: Json) -> bool:
+        """Call, unless the agent's own pane is before the user."""
+        with suppress(HeadspaceError):
+            pane = tmux.pane_of(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
+            if tmux.is_watched(pane):
+                return False
+        self._notify(f"{agent['name']} needs you", summary(agent, None))
+        return True
+
+    def _notify(self, title: str, text: str) -> None:
+        """On the desktop, where there is one."""
+        program = next((name for name in NOTIFIERS if shutil.which(name)), None)
+        if program is None:
+            return
+        with suppress(OSError, subprocess.SubprocessError):
+            subprocess.run(NOTIFIERS[program](title, text), capture_output=True, timeout=5, check=False)
+
+    def _refuse_elsewhere(self, agent: Json) -> None:
+        here = load_settings(self._places).host_name
+        if agent["host"] != here:
+            raise BadRequest(
+                "elsewhere", f"{agent['name']} runs on {agent['host']}, and this is {here}.", "Open a terminal there."
+            )

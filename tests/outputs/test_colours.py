@@ -1,0 +1,49 @@
+"""tmux's windows in the colours of the fleet: the most urgent agent decides, and everything is given back."""
+
+from pathlib import Path
+
+import pytest
+
+from claude_headspace.outputs.colours import STYLES, most_urgent
+from tests.support import running_daemon, wait_until
+from tests.terminals import Terminal, needs_tmux, terminal
+
+
+@pytest.mark.parametrize(
+    ("words", "word"),
+    [
+        (["done", "working"], "working"),
+        (["checked", "working", "attention"], "attention"),
+        (["attention", "error"], "error"),
+        (["checked", "done"], "checked"),
+        ([], "done"),
+    ],
+)
+def test_the_most_urgent_decides(words: list[str], word: str) -> None:
+    """error > attention > working > checked > done."""
+    assert most_urgent(words) == word
+
+
+def style(tmux: Terminal, pane: str) -> str:
+    """The style that a window has of its own."""
+    return tmux.tmux("show-options", "-wv", "-t", pane, "window-status-style", check=False)
+
+
+@needs_tmux
+def test_windows_follow_their_agents_and_are_given_back(tmp_path: Path) -> None:
+    """A window waits visibly, is calm once somebody looked, and has its own style again when the daemon stops."""
+    with running_daemon(tmp_path / "home", tmux_colours="true") as daemon, terminal(tmp_path, daemon) as tmux:
+        pane = tmux.start("claude")
+        other = tmux.start("sh")
+        agent = tmux.agent_in(pane)
+        tmux.tmux("set-option", "-w", "-t", other, "window-status-style", "fg=magenta")
+        wait_until(lambda: style(tmux, pane) == STYLES["done"], "a window that is done")
+        tmux.keys(pane, "ask", "Enter")
+        wait_until(lambda: style(tmux, pane) == STYLES["attention"], "a window that wants attention")
+        assert tmux.tmux("show-options", "-pv", "-t", pane, "@headspace") == "attention"
+        daemon.send("POST", f"/api/agents/{agent['id']}/seen", {}, scope="act")
+        wait_until(lambda: style(tmux, pane) == STYLES["checked"], "a window that was looked at")
+        assert style(tmux, other) == "fg=magenta"
+        daemon.stop()
+        assert style(tmux, pane) == ""
+        assert tmux.tmux("show-options", "-pv", "-t", pane, "@headspace", check=False) == ""

@@ -1,0 +1,286 @@
+"""Agents in real terminals: run, send, jump and resume, in a tmux server of their own."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import RunningDaemon, running_daemon, wait_until
+from tests.terminals import Terminal, needs_tmux, run_in, terminal
+
+pytestmark = needs_tmux
+
+
+@pytest.fixture(scope="module")
+def tmux(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    """A terminal and its daemon, shared: each test has panes of its own."""
+    folder = tmp_path_factory.mktemp("terminal")
+    with running_daemon(folder / "home") as daemon, terminal(folder, daemon) as made:
+        yield made
+
+
+# --- send -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Run the tests again.",
+        "ends with a semicolon;",
+        "-l looks like an option",
+        "$(touch /tmp/never) `id` 'quoted' \"twice\" \\ #{pane_id} %1 ~",
+        "Grüße, 日本語, 🐧",
+        "Enter",
+        "C-c",
+        "one\ntwo\n\n  three;",
+        "long " * 200,
+    ],
+)
+def test_what_is_sent_arrives_once_and_as_it_is(tmux: Terminal, text: str) -> None:
+    """Every text is typed literally, once, and confirmed by the client's own prompt."""
+    pane = tmux.start("claude")
+    agent = tmux.agent_in(pane)
+    before = len(tmux.prompts())
+    done = run_in(tmux, "send", agent["name"], "--", text)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{agent['name']} has it.\n"
+    assert tmux.prompts()[before:] == [text.strip()] or tmux.prompts()[before:] == [text]
+    tmux.keys(pane, "/exit", "Enter")
+
+
+def test_the_log_says_who_typed_what(tmux: Terminal) -> None:
+    """What was typed is an operator's act in the log, and one turn, not two."""
+    pane = tmux.start("claude")
+    agent = tmux.agent_in(pane)
+    run_in(tmux, "send", agent["id"], "Say who.")
+    events = tmux.daemon.get(f"/api/agents/{agent['id']}/events").json()
+    (typed,) = [event for event in events if event["name"] == "TextTyped"]
+    assert (typed["origin"], typed["payload"]["text"]) == ("operator", "Say who.")
+    turns = tmux.daemon.get(f"/api/agents/{agent['id']}/turns").json()
+    assert [turn["text"] for turn in turns if turn["actor"] == "USER"] == ["Say who."]
+    assert tmux.daemon.verified()
+
+
+def test_the_same_send_twice_is_typed_once(tmux: Terminal) -> None:
+    """A sender who did not hear the answer may ask again with the same id."""
+    pane = tmux.start("claude")
+    agent = tmux.agent_in(pane)
+    before = len(tmux.prompts())
+    path, body = f"/api/agents/{agent['id']}/send", {"text": "Only once.", "id": f"once-{agent['id']}"}
+    answers = [tmux.daemon.send("POST", path, body, scope="act").json()["status"] for _ in range(2)]
+    assert answers == ["confirmed", "duplicate"]
+    assert tmux.prompts()[before:] == ["Only once."]
+
+
+def test_several_at_once_do_not_mix(tmux: Terminal) -> None:
+    """Whoever types to the same pane waits for the other."""
+    pane = tmux.start("claude")
+    agent = tmux.agent_in(pane)
+    before = len(tmux.prompts())
+    texts = [f"number {number} of several" for number in range(4)]
+    env = tmux.env
+    senders = [
+        subprocess.Popen([tmux.folder / "bin/headspace", "send", agent["id"], text], env=env, stdout=subprocess.DEVNULL)
+        for text in texts
+    ]
+    assert [sender.wait(60) for sender in senders] == [0] * 4
+    assert sorted(tmux.prompts()[before:]) == texts
+
+
+def test_a_dialog_is_not_typed_into(tmux: Terminal) -> None:
+    """A text would be taken for an answer: it is refused, and nothing is typed."""
+    pane = tmux.start("claude")
+    tmux.agent_in(pane)
+    tmux.keys(pane, "ask", "Enter")
+    agent = tmux.agent_in(pane, "waiting")
+    before = len(tmux.prompts())
+    done = run_in(tmux, "send", agent["name"], "Anything.")
+    assert done.returncode == 1
+    assert "waits at a dialog" in done.stderr
+    assert len(tmux.prompts()) == before
+
+
+def test_an_ended_agent_is_not_typed_to(tmux: Terminal) -> None:
+    """The refusal says how to bring it back."""
+    pane = tmux.start("claude; exec sh")
+    agent = tmux.agent_in(pane)
+    tmux.keys(pane, "/exit", "Enter")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "its end")
+    done = run_in(tmux, "send", agent["id"], "Hello?")
+    assert done.returncode == 1
+    assert f"headspace resume {agent['name']}" in done.stderr
+
+
+def test_another_program_in_the_pane_gets_nothing(tmux: Terminal) -> None:
+    """The pane is the agent's only while its client runs there."""
+    pane = tmux.start("claude; exec cat")
+    agent = tmux.agent_in(pane)
+    stranger = subprocess.Popen(["sleep", "600"], env={"TMUX": tmux.tmux("display", "-p", "#{socket_path},1,0")})
+    try:
+        payload = {"session_id": agent["session_id"], "cwd": "/nowhere", "tmux_pane": pane, "client_pid": stranger.pid}
+        tmux.daemon.post("notification", {**payload, "notification_type": "x"})
+        reply = tmux.daemon.send("POST", f"/api/agents/{agent['id']}/send", {"text": "Secret."}, scope="act")
+        assert (reply.status, reply.error["code"]) == (409, "pane_taken")
+        assert "Secret." not in tmux.screen(pane)
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+@pytest.mark.parametrize("text", ["", "  \n ", "\x1b[2J", "bell\x07", "c1\x9b2J"])
+def test_what_a_terminal_would_act_on_is_refused(tmux: Terminal, text: str) -> None:
+    """Control characters are never typed."""
+    pane = tmux.start("claude")
+    agent = tmux.agent_in(pane)
+    reply = tmux.daemon.send("POST", f"/api/agents/{agent['id']}/send", {"text": text}, scope="act")
+    assert (reply.status, reply.error["code"]) == (409, "bad_text")
+    tmux.keys(pane, "/exit", "Enter")
+
+
+def test_an_agent_outside_of_tmux_is_refused_with_a_reason(tmux: Terminal) -> None:
+    """Nobody can type where there is no pane."""
+    tmux.daemon.post("session-start", {"session_id": "elsewhere", "cwd": "/projects/elsewhere"})
+    agent = next(agent for agent in tmux.daemon.agents() if agent["session_id"] == "elsewhere")
+    done = run_in(tmux, "send", agent["name"], "Hello.")
+    assert done.returncode == 1
+    assert "does not run in tmux" in done.stderr
+
+
+def test_a_pane_in_copy_mode_is_typed_into_all_the_same(tmux: Terminal) -> None:
+    """Somebody scrolled up: the text goes to the client, not to tmux."""
+    pane = tmux.start("claude")
+    agent = tmux.agent_in(pane)
+    tmux.tmux("copy-mode", "-t", pane)
+    before = len(tmux.prompts())
+    assert run_in(tmux, "send", agent["id"], "q and more").returncode == 0
+    assert tmux.prompts()[before:] == ["q and more"]
+
+
+# --- run --------------------------------------------------------------------------------------------------------------
+
+
+def test_run_registers_the_agent_first(tmux: Terminal) -> None:
+    """The placeholder becomes the agent: one agent, with the name, role and mode that were given."""
+    count = len(tmux.daemon.agents())
+    pane = tmux.start("headspace run --name login-fix --role reviewer --mode mission --model opus", session="runs")
+    agent = tmux.agent_in(pane)
+    assert len(tmux.daemon.agents()) == count + 1
+    assert (agent["name"], agent["role"], agent["mode"]) == ("login-fix", "reviewer", "mission")
+    assert agent["tmux"] == {"session": "runs", "pane": pane}
+    events = tmux.daemon.get(f"/api/agents/{agent['id']}/events").json()
+    assert [event["name"] for event in events] == ["AgentRegistered", "SessionStart"]
+    assert events[1]["correlation"] == "headspace_id"
+    started = tmux.notes()[-1]
+    assert started["start"] == ["--model", "opus"]
+    assert started["env"]["CLAUDE_HEADSPACE_TMUX_SESSION"] == "runs"
+    assert started["env"]["CLAUDE_HEADSPACE_SESSION_ID"] == started["env"]["CLAUDE_SESSION_ID"]
+    assert tmux.daemon.verified()
+
+
+@pytest.mark.parametrize("code", [0, 7])
+def test_run_exits_as_the_client_does(tmux: Terminal, tmp_path: Path, code: int) -> None:
+    """Its exit code is the client's, and the agent has ended."""
+    told = tmp_path / "code"
+    pane = tmux.start(f"headspace run; echo $? >{told}; exec sh")
+    agent = tmux.agent_in(pane)
+    tmux.keys(pane, f"/exit {code}", "Enter")
+    wait_until(lambda: told.exists() and told.read_text().strip() == str(code), "the exit code")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "its end")
+
+
+def test_signals_reach_the_client(tmux: Terminal, tmp_path: Path) -> None:
+    """A signal to the wrapper ends the client, and the exit code says which it was."""
+    told = tmp_path / "code"
+    pane = tmux.start(f"headspace run; echo $? >{told}; exec sh")
+    agent = tmux.agent_in(pane)
+    wrapper = int(Path(f"/proc/{agent['pid']}/stat").read_text().rpartition(") ")[2].split()[1])
+    os.kill(wrapper, signal.SIGTERM)
+    wait_until(lambda: told.exists() and told.read_text().strip() == str(128 + signal.SIGTERM), "the exit code")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "its end")
+
+
+def test_a_client_that_never_reports_leaves_no_phantom(tmux: Terminal, tmp_path: Path) -> None:
+    """The placeholder ends with the client, even without a single hook."""
+    broken = tmp_path / "claude"
+    broken.write_text("#!/bin/sh\nexit 9\n")
+    broken.chmod(0o755)
+    done = run_in(tmux, "run", "--here", "--name", "never", PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert done.returncode == 9
+    assert tmux.daemon.agent("never")["state"] == "ended"
+
+
+def test_run_says_why_it_does_not(tmux: Terminal, tmp_path: Path) -> None:
+    """No daemon is 3, a name that is taken is 4, no Claude Code is 127; each says what to do."""
+    assert run_in(tmux, "run", "--here", HEADSPACE_HOME=str(tmp_path)).returncode == 3
+    missing = run_in(tmux, "run", "--here", PATH="/usr/bin:/bin")
+    assert (missing.returncode, "PATH" in missing.stderr) == (127, True)
+    tmux.daemon.post("session-start", {"session_id": "named", "cwd": "/projects/named"})
+    name = next(agent["name"] for agent in tmux.daemon.agents() if agent["session_id"] == "named")
+    taken = run_in(tmux, "run", "--here", "--name", name)
+    assert (taken.returncode, name in taken.stderr) == (4, True)
+
+
+def test_run_makes_a_session_of_its_own(tmux: Terminal) -> None:
+    """Detached it starts in a new tmux session, with everything that it was given."""
+    done = run_in(tmux, "run", "--detached", "--name", "apart", "a prompt; with $(things)")
+    assert done.returncode == 0, done.stderr
+    pane = tmux.tmux("list-panes", "-t", "=apart", "-F", "#{pane_id}")
+    agent = tmux.agent_in(pane)
+    assert agent["name"] == "apart"
+    assert tmux.notes()[-1]["start"] == ["a prompt; with $(things)"]
+    assert list((tmux.daemon.home / "run").glob("job-*.json")) == []
+
+
+# --- jump and resume --------------------------------------------------------------------------------------------------
+
+
+def test_jump_lands_in_the_right_pane(tmux: Terminal) -> None:
+    """From inside another session: the terminal shows the agent's window and pane."""
+    pane = tmux.start("sh", session="target")
+    window = tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "target", "claude")
+    tmux.tmux("split-window", "-d", "-t", window, "sh")
+    agent = tmux.agent_in(window)
+    start = tmux.start("sh", session="start")
+    with tmux.attached("start"):
+        wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "start", "somebody to be attached")
+        tmux.keys(start, f"headspace jump {agent['name']}", "Enter")
+        wait_until(lambda: tmux.tmux("list-clients", "-F", "#{pane_id}") == window, "the agent's pane in front")
+        assert tmux.tmux("list-clients", "-F", "#{session_name}") == "target"
+    assert pane != window
+
+
+def test_jump_refuses_what_is_not_there(tmux: Terminal) -> None:
+    """An agent without a pane is named, with what to do."""
+    tmux.daemon.post("session-start", {"session_id": "no-pane", "cwd": "/projects/no-pane"})
+    agent = next(agent for agent in tmux.daemon.agents() if agent["session_id"] == "no-pane")
+    done = run_in(tmux, "jump", agent["name"])
+    assert (done.returncode, "headspace run" in done.stderr) == (1, True)
+
+
+def test_resume_brings_the_agent_back(tmux: Terminal) -> None:
+    """The same agent, with the same session, in its own directory."""
+    pane = tmux.start("claude", project="resumed")
+    agent = tmux.agent_in(pane)
+    tmux.keys(pane, "/exit", "Enter")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "its end")
+    again = tmux.start(f"headspace resume {agent['id']}", project="another")
+    back = tmux.agent_in(again)
+    assert (back["id"], back["session_id"], back["cwd"]) == (agent["id"], agent["session_id"], agent["cwd"])
+    assert run_in(tmux, "resume", agent["id"]).returncode == 1
+
+
+@pytest.fixture
+def other_machine(tmp_path: Path) -> Iterator[RunningDaemon]:
+    """A daemon of another machine's name."""
+    with running_daemon(tmp_path / "other", machine="here") as daemon:
+        yield daemon
+
+
+def test_an_agent_of_another_machine_is_left_to_its_daemon(tmux: Terminal, other_machine: RunningDaemon) -> None:
+    """Acts are done where the agent runs; from elsewhere they are refused, with where to go."""
+    agent = tmux.agent_in(tmux.start("claude"))
+    done = run_in(tmux, "jump", agent["id"], HEADSPACE_MACHINE="elsewhere")
+    assert (done.returncode, "runs on" in done.stderr) == (1, True)

@@ -1,0 +1,336 @@
+"""A board for the terminal's tests: believable agents at a fixed moment, a feed that holds them, hands that only note.
+
+The agents are made of the kernel's own types and shown by its own views, so that they have every field that real ones
+have.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.agent import (
+    Agent,
+    AgentState,
+    BackgroundTask,
+    Command,
+    Confidence,
+    Evidence,
+    Outcome,
+    Project,
+    Session,
+    Subagent,
+    ToolCall,
+    Trigger,
+    Wait,
+)
+from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.facts import Option, Question
+from claude_headspace.kernel.state_machine import CommandState
+from claude_headspace.kernel.views import agent_view
+from claude_headspace.surfaces.tui.app import Top
+from claude_headspace.surfaces.tui.feed import News
+from claude_headspace.surfaces.tui.hands import Done
+from claude_headspace.surfaces.wording import Json
+
+NOON: Micros = 1_772_460_000 * SECOND
+"""2026-03-02 14:00 UTC."""
+
+HOSTILE = "\x1b[31mred\x1b[0m \x1b]0;owned\x07 \x9b2J [red]markup[/red] \u202edetsrever 日本語"
+
+
+def clock() -> datetime:
+    """The moment at which the board is looked at."""
+    return datetime.fromtimestamp(NOON / SECOND, UTC)
+
+
+def ago(seconds: float) -> Micros:
+    """A moment before that."""
+    return NOON - round(seconds * SECOND)
+
+
+def iso_ago(seconds: float) -> str:
+    """The same as the API writes it."""
+    return (clock() - timedelta(seconds=seconds)).isoformat()
+
+
+def make(name: str, state: str, since: float, project: str = "shop", branch: str = "main", **parts: Any) -> Json:
+    """An agent as the API gives it."""
+    agent = Agent(
+        id=f"id-{name}",
+        name=name,
+        host="desk",
+        client="claude-code",
+        project=Project(f"p-{project}", project, f"/work/{project}"),
+        created_at=ago(9000),
+        cwd=f"/work/{project}",
+        branch=branch,
+        pid=4242,
+        tmux_session="main",
+        tmux_pane="%7",
+        state=AgentState(state),
+        state_since=ago(since),
+        last_active_at=ago(min(since, 30)),
+        evidence=Evidence("hook", Confidence.HIGH, ago(since), "a hook said so"),
+        model="claude-opus-5-5",
+        session=Session(
+            id=f"s-{name}",
+            agent_id=f"id-{name}",
+            ordinal=2,
+            client_id=f"session-{name}",
+            source="startup",
+            started_at=ago(8000),
+        ),
+        **parts,
+    )
+    shown: Json = msgspec.json.decode(msgspec.json.encode(agent_view(agent)))
+    return shown
+
+
+def command(name: str, text: str, began: float, ended: float | None = None, outcome: Outcome | None = None) -> Command:
+    """What an agent was told to do."""
+    return Command(
+        id=f"c-{name}",
+        agent_id=f"id-{name}",
+        session_id=f"s-{name}",
+        state=CommandState.COMPLETE if ended else CommandState.PROCESSING,
+        trigger=Trigger.PROMPT,
+        started_at=ago(began),
+        text=text,
+        ended_at=ago(ended) if ended else None,
+        outcome=outcome or (Outcome.COMPLETED if ended else None),
+    )
+
+
+def call(tool: str, summary: str, began: float) -> ToolCall:
+    """A tool in flight."""
+    return ToolCall(id=f"t-{tool}", tool=tool, digest="", summary=summary, started_at=ago(began))
+
+
+QUESTION = Question(
+    "Which database should the tests use?",
+    "Database",
+    (Option("SQLite", "fast, in memory"), Option("PostgreSQL", "like production, needs Docker")),
+)
+
+
+def sample() -> list[Json]:
+    """One agent of every kind."""
+    return [
+        make(
+            "able-ant",
+            "waiting",
+            42,
+            "infra",
+            waiting_for="permission",
+            context_percent=31.0,
+            cost_usd=0.42,
+            command=command("able-ant", "Free some disk space.", 300),
+            waits=(
+                Wait(
+                    id="w1",
+                    agent_id="id-able-ant",
+                    kind="permission",
+                    text="Bash: docker image prune --all",
+                    tool="Bash",
+                    summary="docker image prune --all",
+                    opened_at=ago(42),
+                ),
+            ),
+        ),
+        make(
+            "nimble-kestrel",
+            "waiting",
+            190,
+            waiting_for="question",
+            context_percent=62.0,
+            cost_usd=3.17,
+            last_tool="AskUserQuestion",
+            todos=("1", "2", "3"),
+            todos_done=("1",),
+            command=command("nimble-kestrel", "Add a test for expired cards.", 600),
+            waits=(
+                Wait(
+                    id="w2",
+                    agent_id="id-nimble-kestrel",
+                    kind="question",
+                    text=QUESTION.text,
+                    questions=(QUESTION,),
+                    tool="AskUserQuestion",
+                    opened_at=ago(190),
+                ),
+            ),
+        ),
+        make("olive-bee", "error", 480, error="rate_limit", context_percent=81.0, cost_usd=1.2, seen_at=ago(400)),
+        make(
+            "snug-plover",
+            "working",
+            600,
+            "api",
+            "feat/auth",
+            context_percent=48.0,
+            cost_usd=2.05,
+            last_tool="Bash",
+            todos=("1", "2", "3", "4", "5"),
+            todos_done=("1", "2"),
+            calls=(call("Bash", "npm test -- --watch=false", 12),),
+            command=command("snug-plover", "Run the tests until they pass.", 600),
+        ),
+        make(
+            "sage-wombat",
+            "working",
+            95,
+            "api",
+            "feat/auth",
+            context_percent=96.0,
+            cost_usd=7.8,
+            last_tool="Edit",
+            calls=(call("Edit", "/work/api/src/auth/session.py", 3),),
+            subagents=(Subagent(id="sub", type="Explore", started_at=ago(60), description="find every caller"),),
+            command=command("sage-wombat", "Move the session handling into its own module.", 95),
+        ),
+        make(
+            "golden-trout",
+            "idle",
+            300,
+            "api",
+            "feat/auth",
+            context_percent=12.0,
+            cost_usd=0.1,
+            seen_at=ago(200),
+            command=command("golden-trout", "Start the dev servers.", 400, 300),
+            background=(
+                BackgroundTask(id="b1", kind="shell", description="npm run dev", started_at=ago(350)),
+                BackgroundTask(id="b2", kind="shell", description="redis-server", started_at=ago(340)),
+            ),
+        ),
+        make(
+            "quick-elk",
+            "idle",
+            960,
+            "docs",
+            context_percent=22.0,
+            cost_usd=0.35,
+            command=command("quick-elk", "Check all links.", 1500, 960),
+        ),
+        make("fresh-mole", "starting", 4, "docs"),
+        make("late-wren", "ended", 7200, "docs", ended_at=ago(7200), end_reason="prompt_input_exit"),
+    ]
+
+
+def turn(number: int, actor: str, text: str, seconds: float, agent: str = "id-nimble-kestrel") -> Json:
+    """Something that was said."""
+    return {
+        "turn_id": f"t{number}",
+        "agent_id": agent,
+        "project_id": "p-shop",
+        "command_id": "c",
+        "actor": actor,
+        "intent": "COMMAND" if actor == "USER" else "PROGRESS",
+        "text": text,
+        "timestamp": iso_ago(seconds),
+        "timestamp_source": "server",
+        "reason": "",
+    }
+
+
+def conversation(agent: str) -> list[Json]:
+    """What was said to and by an agent."""
+    return [
+        turn(1, "USER", "Add a test for expired cards, then let the checkout refuse them.", 600, agent),
+        turn(2, "AGENT", "I read the checkout first. Cards are only checked when they are saved.", 420, agent),
+        turn(3, "AGENT", "The tests need a database that is not there yet, so I have to ask.", 195, agent),
+    ]
+
+
+def reasons(_agent: str) -> list[Json]:
+    """Why its states are believed."""
+    common = {"source": "hook", "confidence": "high", "waiting_for": None}
+    return [
+        {**common, "seq": 1, "at": iso_ago(600), "state": "working", "why": "a prompt was submitted", "event": "x"},
+        {**common, "seq": 2, "at": iso_ago(190), "state": "waiting", "why": "AskUserQuestion waits", "event": "y"},
+    ]
+
+
+class FixedFeed:
+    """Agents at hand; more can be told."""
+
+    def __init__(self, agents: Sequence[Json] | None = None) -> None:
+        self._agents = list(sample() if agents is None else agents)
+        self._news: list[News] = []
+        self._ring: Callable[[], None] = lambda: None
+        self.asked: list[str] = []
+        self.reloads = 0
+
+    def start(self, ring: Callable[[], None]) -> None:
+        """Everything is there at once."""
+        self._ring = ring
+        self.tell(News("loaded", {}, tuple(dict(agent) for agent in self._agents)))
+
+    def take(self) -> list[News]:
+        """The news since the last time."""
+        taken, self._news = self._news, []
+        return taken
+
+    def reload(self) -> None:
+        """It is noted that somebody wants everything anew."""
+        self.reloads += 1
+
+    def details(self, agent_id: str) -> tuple[list[Json], list[Json]]:
+        """The same conversation for everybody."""
+        self.asked.append(agent_id)
+        return conversation(agent_id), reasons(agent_id)
+
+    def tell(self, *news: News) -> None:
+        """Something happened."""
+        self._news += news
+        self._ring()
+
+    def change(self, agent_id: str, kind: str = "agent_updated", **changes: Any) -> None:
+        """Something about an agent changed."""
+        data = {"agent_id": agent_id, "changes": changes}
+        if kind == "state_changed":
+            data |= {"state": changes["state"], "name": agent_id.removeprefix("id-")}
+        self.tell(News(kind, data))
+
+
+class NotingHands:
+    """Do nothing, and note what was asked for."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, ...]] = []
+        self.refuses = False
+
+    def _note(self, *what: str) -> Done:
+        self.done.append(what)
+        if self.refuses:
+            raise BadRequest("refused", "It does not run in tmux.", "Start it with `headspace run`.")
+        return Done(f"{what[0]}: done")
+
+    def jump(self, agent: Json) -> Done:
+        """Noted."""
+        return self._note("jump", agent["name"])
+
+    def send(self, agent: Json, text: str) -> Done:
+        """Noted."""
+        return self._note("send", agent["name"], text)
+
+    def resume(self, agent: Json) -> Done:
+        """Noted."""
+        return self._note("resume", agent["name"])
+
+    def seen(self, agent: Json) -> None:
+        """Noted."""
+        self.done.append(("seen", agent["name"]))
+
+    def call(self, agent: Json) -> bool:
+        """Noted."""
+        self.done.append(("call", agent["name"]))
+        return False
+
+
+def top(feed: FixedFeed | None = None, hands: NotingHands | None = None, palette: str = "dark") -> Top:
+    """The screen over a fixed board."""
+    return Top(feed or FixedFeed(), hands or NotingHands(), clock, palette)

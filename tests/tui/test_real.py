@@ -1,0 +1,93 @@
+"""The real `headspace top` in a real tmux, with real keys, beside a real daemon."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import running_daemon, start_daemon, wait_until
+from tests.terminals import Terminal, needs_tmux, terminal
+
+pytestmark = needs_tmux
+
+
+@pytest.fixture
+def tmux(tmp_path: Path) -> Iterator[Terminal]:
+    """A terminal and its daemon."""
+    with running_daemon(tmp_path / "home") as daemon, terminal(tmp_path, daemon) as made:
+        yield made
+
+
+def test_top_jumps_sends_and_resumes(tmux: Terminal) -> None:
+    """From the board: a prompt arrives once, enter lands in the agent's pane, r brings an ended one back."""
+    pane = tmux.start("claude", session="work")
+    agent = tmux.agent_in(pane)
+    board = tmux.start("headspace top", session="board")
+    tmux.wait_for(board, agent["name"])
+    tmux.keys(board, "s")
+    tmux.wait_for(board, f"to {agent['name']}")
+    tmux.keys(board, "-l", "Say hello; and $(more)")
+    tmux.keys(board, "Enter")
+    tmux.wait_for(board, f"{agent['name']} has it.")
+    assert tmux.prompts() == ["Say hello; and $(more)"]
+    with tmux.attached("board"):
+        wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "board", "somebody to be attached")
+        tmux.keys(board, "Enter")
+        wait_until(lambda: tmux.tmux("list-clients", "-F", "#{pane_id}") == pane, "the agent's pane in front")
+    tmux.keys(pane, "/exit", "Enter")
+    tmux.wait_for(board, "ended")
+    tmux.keys(board, "r")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "idle", "the agent to be back")
+    back = tmux.daemon.agent(agent["id"])
+    assert (back["session_id"], back["cwd"]) == (agent["session_id"], agent["cwd"])
+    assert back["tmux"]["pane"] != pane
+    tmux.keys(board, "q")
+    wait_until(lambda: board not in tmux.tmux("list-panes", "-a", "-F", "#{pane_id}").split(), "its end")
+
+
+def test_top_outlives_the_daemon(tmp_path: Path) -> None:
+    """It says that the daemon is gone, keeps the board, and goes on when it is back."""
+    home = tmp_path / "home"
+    with running_daemon(home) as daemon, terminal(tmp_path, daemon) as tmux:
+        daemon.post("session-start", {"session_id": "one", "cwd": "/projects/one"})
+        board = tmux.start("headspace top")
+        tmux.wait_for(board, "○ 1 idle")
+        daemon.stop()
+        tmux.wait_for(board, "reconnecting")
+        again = start_daemon(home)
+        try:
+            tmux.wait_for(board, "live")
+            again.url = wait_until(lambda: _url(home), "the address")
+            again.post("session-start", {"session_id": "two", "cwd": "/projects/two"})
+            tmux.wait_for(board, "○ 2 idle")
+        finally:
+            again.stop()
+
+
+def _url(home: Path) -> str:
+    import json
+
+    try:
+        return str(json.loads((home / "run" / "daemon.json").read_bytes())["url"])
+    except (OSError, ValueError):
+        return ""
+
+
+@pytest.mark.parametrize(("width", "height"), [(200, 50), (100, 30), (60, 15)])
+def test_top_fits_every_terminal(tmp_path: Path, width: int, height: int) -> None:
+    """Large, usual and small: the board is there, and no line is broken."""
+    size = {"width": width, "height": height}
+    with running_daemon(tmp_path / "home") as daemon, terminal(tmp_path, daemon, **size) as tmux:
+        daemon.post("session-start", {"session_id": "one", "cwd": "/projects/one"})
+        daemon.post("user-prompt-submit", {"session_id": "one", "cwd": "/projects/one", "prompt": "Go on. " * 40})
+        shown = tmux.wait_for(tmux.start("headspace top"), daemon.agents()[0]["name"])
+        assert "working" in shown
+        assert shown.splitlines()[-1].lstrip().startswith("enter jump")
+
+
+def test_without_a_terminal_it_says_so(tmux: Terminal) -> None:
+    """In a pipe `headspace list` is the better command."""
+    from tests.terminals import run_in
+
+    done = run_in(tmux, "top")
+    assert (done.returncode, "headspace list" in done.stderr) == (1, True)
