@@ -23,6 +23,7 @@ from bench.options import Options
 from bench.report import BenchError, Row, at_most
 
 AGENTS = 500
+IN_SIGHT = 20
 RATE = 100
 SECONDS = 15.0
 WARM_UP_SECONDS = 2.0
@@ -102,8 +103,9 @@ def _told(number: int) -> dict[str, Any]:
 
 
 def _hooks() -> Iterator[tuple[str, dict[str, Any]]]:
-    """The newest agents are last on the board: all of them take their turn, those in sight too."""
-    for step, number in enumerate(cycle(range(AGENTS))):
+    """The oldest agents stand first on the board: every second call is of one of them, so that there is much to see."""
+    turns = (number for pair in zip(cycle(range(IN_SIGHT)), cycle(range(AGENTS))) for number in pair)
+    for step, number in enumerate(turns):
         call = {**_told(number), "tool_name": "Bash", "tool_use_id": f"t{step}"}
         tool_input = {"command": f"sent {time.time() * 1000:.3f}"}
         yield "pre-tool-use", {**call, "tool_input": tool_input}

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import board, evolve, growth, idle, ingest, policy, real_client, shim, start, stream
+from bench import board, evolve, growth, idle, ingest, policy, real_client, rpc, shim, start, stream
 from bench.options import Options
 from bench.report import Row
 
@@ -25,6 +25,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "postgres": Benchmark("the same as ingest, with PostgreSQL on this machine", ingest.run_on_postgres),
     "growth": Benchmark("ingest, list and start at 0, 100,000 and 1,000,000 events; rebuild; memory", growth.run),
     "stream": Benchmark("from a hook to the message on the event stream, at 500 hooks a second", stream.run),
+    "rpc": Benchmark("from a call over the socket to its answer, at 500 calls a second", rpc.run),
     "board": Benchmark("from a hook to its paint in Chromium, 500 agents, 100 hooks a second", board.run),
     "evolve": Benchmark("the kernel alone: events a second decoded and evolved in memory", evolve.run),
     "policy": Benchmark("how long a verdict on a tool call takes, over the corpus of the tests", policy.run),

@@ -136,6 +136,17 @@ def _plain(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
+def socket_commands() -> str:
+    """The socket's commands about efforts, with what they take."""
+    from claude_headspace.surfaces.efforts import COMMANDS
+
+    rows = [
+        f"| `{name}` | {', '.join(f'`{field}`' for field in command.takes.__struct_fields__)} | {command.about} |"
+        for name, command in COMMANDS.items()
+    ]
+    return "\n".join(["| command | takes | |", "|---|---|---|", *rows])
+
+
 def shipped_rules() -> str:
     """Every rule that comes along, and what the presets make of it."""
     from pathlib import Path
@@ -170,6 +181,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "shipped rules": shipped_rules,
     "rule keys": rule_keys,
     "commands": commands,
+    "socket commands": socket_commands,
 }
 
 

@@ -202,6 +202,11 @@ class Places(msgspec.Struct, frozen=True):
         return self.runtime / "daemon.lock"
 
     @property
+    def socket_file(self) -> Path:
+        """Where the running daemon takes commands."""
+        return self.runtime / "headspace.sock"
+
+    @property
     def daemon_file(self) -> Path:
         """Where the running daemon can be reached."""
         return self.runtime / "daemon.json"

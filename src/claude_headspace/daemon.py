@@ -41,6 +41,7 @@ from claude_headspace.inputs.policy.guard import PolicyGuard, asked_hooks
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
+from claude_headspace.inputs.rpc import RpcServer
 from claude_headspace.inputs.shelter import Shelter
 from claude_headspace.inputs.sources import Sources
 from claude_headspace.inputs.spool import Spool
@@ -68,6 +69,7 @@ from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
+from claude_headspace.surfaces.advising import Advising
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.api import (
     ENDPOINTS,
@@ -80,6 +82,7 @@ from claude_headspace.surfaces.api import (
     operator_envelope,
 )
 from claude_headspace.surfaces.caller import Caller
+from claude_headspace.surfaces.efforts import Efforts
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
 from claude_headspace.surfaces.household import Household
@@ -88,6 +91,7 @@ from claude_headspace.surfaces.named_tokens import NamedTokens
 from claude_headspace.surfaces.page import Page
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.read_model import ReadModel
+from claude_headspace.surfaces.rpc import Commands
 from claude_headspace.surfaces.running import DaemonInfo, hold
 from claude_headspace.surfaces.services import Services
 from claude_headspace.surfaces.signin import SignIns
@@ -164,7 +168,17 @@ class Daemon:
         self.spool = Spool(
             places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
         )
-        self._shelter = Shelter(self.spool, self._hear_now, settings.patience_seconds, self.troubles, self._judge_alone)
+        self._shelter: Shelter[Outcome] = Shelter(
+            self.spool, settings.patience_seconds, self.troubles, self._judge_alone
+        )
+        self.efforts = Efforts(
+            self.engine, journal, self._clock, settings.host_name, self._surroundings, self._config_dirs, self._ask_anew
+        )
+        if presence is not None:
+            presence.also = self.efforts.asked
+        self._advising = Advising(self.efforts)
+        commands = Commands(self._receiver, self._hear_asked, self.efforts)
+        self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
         self._secret = read_secret(places.secret_file)
         self.sign_ins = SignIns(self._secret, self._clock)
         household = Household(settings, origins or {}, places, self.sign_ins)
@@ -258,6 +272,7 @@ class Daemon:
             await self._wake_up()
         else:
             self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
+        await self.rpc.start()
         if self._presence is not None:
             self._presence.start()
         try:
@@ -298,6 +313,7 @@ class Daemon:
     async def _wake_up(self) -> None:
         """Begin with the journal: what waited in the spool comes before what is found out without hooks."""
         await self.sources.recall()
+        await asyncio.to_thread(self.efforts.recall)
         await self.holds.forget(await asyncio.to_thread(self._own_agents))
         if self.spool.counts().depth:
             await self.sources.gather()
@@ -316,6 +332,7 @@ class Daemon:
         patience = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._journal.abandon)
         if self._presence is not None:
             await self._presence.stop()
+        await self.rpc.stop()
         if self._waking is not None:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
@@ -328,6 +345,7 @@ class Daemon:
             await self.listener.stop()
             await self.follower.stop()
         self._surroundings.close()
+        self._advising.close()
         self.guard.close()
         await asyncio.to_thread(self._journal.close)
         patience.cancel()
@@ -338,17 +356,22 @@ class Daemon:
 
     async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes | Held, bool]:
         if for_claude_alone:
-            await self.guard.gather(envelope, asked=True)
-        outcome = await self._shelter.take(envelope, asked=for_claude_alone)
+            asked = await self._hear_asked(envelope)
+            if isinstance(asked, Envelope):
+                return for_claude(envelope.name, asked.context.verdict or ABSTAIN), False
+            return await self._reply(envelope, asked), True
+        outcome = await self._shelter.take(envelope, partial(self._hear, trusted=False))
         if isinstance(outcome, Envelope):
-            verdict = outcome.context.verdict or ABSTAIN
-            return for_claude(envelope.name, verdict) if for_claude_alone else msgspec.json.encode(SPOOLED), False
-        if for_claude_alone:
-            wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
-            if wait is not None and self.holds.wants(outcome.agent, wait):
-                return partial(self.holds.hold, envelope, wait), True
-            return for_claude(envelope.name, outcome.verdict), True
+            return msgspec.json.encode(SPOOLED), False
         return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate)), True
+
+    async def _reply(self, envelope: Envelope, outcome: Outcome) -> bytes | Held:
+        """Claude Code's part. A question may be held open, unless its effort refuses it at once."""
+        wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
+        refused = outcome.advice is not None and outcome.advice.denies
+        if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
+            return partial(self.holds.hold, envelope, wait)
+        return await self._advising.add(envelope.name, for_claude(envelope.name, outcome.verdict), outcome)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:
         """Judge a call without the journal: by the rules, and by what is remembered of its agent.
@@ -370,6 +393,7 @@ class Daemon:
         async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
             if envelope.context.verdict is None:
                 await self.guard.gather(envelope, asked=False)
+            envelope = await self._advising.gather(envelope)
             hearing = asyncio.ensure_future(self._hear(envelope, envelope.fired_at))
         try:
             await hearing
@@ -388,11 +412,23 @@ class Daemon:
         if agent is None or is_another_measure(agent, event):
             self.sources.known.met((await self.engine.submit(envelope)).agent)
 
-    async def _hear_now(self, envelope: Envelope) -> Outcome:
-        return await self._hear(envelope, envelope.received_at)
+    async def _hear_asked(self, envelope: Envelope) -> Outcome | Envelope:
+        """A hook that waits for its answer; when the journal is away the hook itself, and only the rules decide."""
+        await self.guard.gather(envelope, asked=True)
+        envelope = await self._advising.gather(envelope)
+        return await self._shelter.take(envelope, partial(self._hear, asked=True), asked=True)
 
-    async def _hear(self, envelope: Envelope, at: Micros) -> Outcome:
-        outcome = await self.engine.submit(envelope)
+    def _ask_anew(self) -> None:
+        """The first effort began, or the last one ended: the shims learn at once what waits for an answer."""
+        if self._presence is not None:
+            with contextlib.suppress(OSError):
+                self._presence.keep()
+
+    async def _hear(
+        self, envelope: Envelope, at: Micros | None = None, *, asked: bool = False, trusted: bool = True
+    ) -> Outcome:
+        at = at or envelope.received_at
+        outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted)
         if outcome.strategy is not Strategy.NOBODY:
             self.sources.known.met(outcome.agent)
         if at > (self.reconciler.last_event_at or self._started_at):
@@ -427,6 +463,7 @@ class Daemon:
             "policy": _part(*self.guard.health()),
             **self._source_health(),
             "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
+            "socket": _part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
             "stream": self._stream_health(),
         }
         if self._waking is not None and not self._waking.done():

@@ -20,6 +20,7 @@ from typing import TypeVar
 import msgspec
 import structlog
 
+from claude_headspace.desk import Desk
 from claude_headspace.errors import STOPPING, BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import too_late
@@ -37,6 +38,10 @@ from claude_headspace.kernel.correlate import (
 )
 from claude_headspace.kernel.decide import Judge, judged, nobody
 from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.effort.acts import is_act
+from claude_headspace.kernel.effort.advice import Advice
+from claude_headspace.kernel.effort.nouns import EffortOutcome
+from claude_headspace.kernel.effort.resolve import is_at_work
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
@@ -72,6 +77,8 @@ class Outcome(msgspec.Struct, frozen=True):
     strategy: Strategy
     verdict: Verdict = ABSTAIN
     duplicate: bool = False
+    effort: EffortOutcome | None = None
+    advice: Advice | None = None
 
 
 class Submission(msgspec.Struct):
@@ -82,6 +89,10 @@ class Submission(msgspec.Struct):
     future: "asyncio.Future[Outcome]"
     announce: bool = True
     """Whether others are told; what is only brought in from the past is no news."""
+    asked: bool = False
+    """Whether whoever sent it waits for an answer and acts on it."""
+    trusted: bool = True
+    """Whether it came through a door that only the user opens: what anybody sent counts on no effort."""
 
 
 Answer = Outcome | HeadspaceError
@@ -147,12 +158,20 @@ class Engine:
         if self._loop is not None:
             await self._loop
 
-    async def submit(self, envelope: Envelope, agent_id: str | None = None, *, announce: bool = True) -> Outcome:
+    async def submit(
+        self,
+        envelope: Envelope,
+        agent_id: str | None = None,
+        *,
+        announce: bool = True,
+        asked: bool = False,
+        trusted: bool = True,
+    ) -> Outcome:
         """Hand in an envelope and wait until it is stored. `agent_id` is for senders who know whose it is."""
         if self._closed:
             raise JournalUnavailable(STOPPING, "The daemon is stopping.", "Send it again in a moment.")
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce))
+        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce, asked, trusted))
         return await future
 
     async def _run(self) -> None:
@@ -236,6 +255,7 @@ class Batch:
         self._owners: dict[Identity, str] = {}
         self._outcomes: dict[str, Outcome] = {}
         self._delivered: dict[str, Delivered] = {}
+        self._desk = Desk(transaction, self._is_alive)
         self.records: list[Record] = []
 
     def work(self, submissions: Sequence[Submission]) -> list[Answer]:
@@ -253,6 +273,8 @@ class Batch:
             return stored
         if envelope.name == PROBE:
             return self._keep_probe(envelope, event)
+        if is_act(envelope):
+            return self._act(envelope, event)
         found = self._find([*known.values(), *opened.ancestors])
         try:
             agent, strategy, envelope = self._whose(opened, found)
@@ -260,7 +282,7 @@ class Batch:
             _refuse_late_answer(agent, event)
         except HeadspaceError as refusal:
             return refusal
-        return self._apply(envelope, event, agent, strategy, found, announce=opened.submission.announce)
+        return self._apply(envelope, event, agent, strategy, found, opened.submission)
 
     def _known_delivery(self, envelope: Envelope, event: Event) -> Outcome | None:
         delivery_id = envelope.delivery_id
@@ -343,8 +365,7 @@ class Batch:
         agent: Agent | None,
         strategy: Strategy,
         found: dict[Identity, Found],
-        *,
-        announce: bool,
+        submission: Submission,
     ) -> Outcome:
         """Decide, evolve, react. What cannot be understood is kept as it is and changes nothing."""
         before = agent
@@ -370,7 +391,7 @@ class Batch:
             verdict = envelope.context.verdict or self._judge(envelope, agent)
             envelope = record.envelope = judged(envelope, verdict)
             change = evolve(agent, event)
-            record.change, record.publish = change, react(before, change) if announce else ()
+            record.change, record.publish = change, react(before, change) if submission.announce else ()
             record.anomaly = "; ".join(change.anomalies) or None
             agent = change.agent
         except Exception as error:
@@ -378,7 +399,35 @@ class Batch:
             record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
             record.claims = ()
             return self._remember(record, Outcome(agent, strategy, verdict))
-        return self._keep(record, agent, Outcome(agent, strategy, verdict))
+        outcome = Outcome(agent, strategy, verdict)
+        if not submission.trusted:
+            return self._keep(record, agent, outcome)
+        return self._serve_effort(record, event, outcome, asked=submission.asked)
+
+    def _serve_effort(self, record: Record, event: Event, outcome: Outcome, *, asked: bool) -> Outcome:
+        """Let the effort that the event belongs to, if any, take it in and say what it has to."""
+        followed = self._desk.follow(record.envelope, event, outcome.agent, asked=asked)
+        if followed is None:
+            return self._keep(record, outcome.agent, outcome)
+        record.envelope, record.efforts = followed.envelope, (followed.change,) if followed.change else ()
+        record.anomaly = "; ".join(filter(None, (record.anomaly, followed.anomaly))) or None
+        advice = followed.envelope.context.advice
+        served = msgspec.structs.replace(outcome, effort=followed.outcome, advice=advice)
+        kept = self._keep(record, outcome.agent, served)
+        self.records += followed.records
+        return kept
+
+    def _act(self, envelope: Envelope, event: Event) -> Answer:
+        """What somebody did to an effort changes no agent."""
+        try:
+            record, outcome = self._desk.act(envelope)
+        except HeadspaceError as refusal:
+            return refusal
+        return self._remember(record, Outcome(born("", envelope, event), Strategy.EFFORT, effort=outcome))
+
+    def _is_alive(self, agent_id: str) -> bool:
+        agent = self._agent(agent_id)
+        return agent is not None and is_at_work(agent)
 
     def _keep_probe(self, envelope: Envelope, event: Event) -> Outcome:
         """A test of the way in is written down and changes nothing."""

@@ -13,6 +13,7 @@ import msgspec
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.documents import Document
+from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Message, Task, Window
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.react import Publish
@@ -35,6 +36,7 @@ class Record(msgspec.Struct, kw_only=True):
     """None when understanding the event failed: then only the event itself is kept."""
     claims: Sequence[Identity]
     publish: Sequence[Publish]
+    efforts: Sequence[EffortChange] = ()
 
 
 class StoredEvent(msgspec.Struct, kw_only=True, frozen=True):
@@ -155,6 +157,15 @@ class Transaction(Protocol):
     def taken(self, names: Collection[str]) -> set[str]:
         """Which of these names living agents have."""
 
+    def efforts(self, host: str) -> list[Effort]:
+        """The active efforts of a machine."""
+
+    def effort(self, effort_id: str) -> Effort | None:
+        """One effort."""
+
+    def task(self, task_id: str) -> Task | None:
+        """One task."""
+
     def known(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
         """Which of these events of an agent are here already."""
 
@@ -257,6 +268,21 @@ class Reader(Protocol):
 
     def counts(self) -> Counts:
         """What the journal holds."""
+
+    def list_efforts(self, *, only_active: bool = True, limit: int = 200) -> list[Effort]:
+        """Efforts, the newest first."""
+
+    def find_effort(self, effort_id: str) -> Effort | None:
+        """One effort."""
+
+    def list_tasks(self, limit: int = 200) -> list[Task]:
+        """Tasks."""
+
+    def windows(self, effort_id: str) -> list[Window]:
+        """The context windows that worked on an effort, in order."""
+
+    def messages(self, effort_id: str, limit: int = 100) -> list[Message]:
+        """The newest messages of an effort, oldest of them first."""
 
 
 class Position(msgspec.Struct, frozen=True):

@@ -12,8 +12,10 @@ from itertools import count, islice
 import msgspec
 
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
-from claude_headspace.kernel.correlate import Found, Identity, is_free
+from claude_headspace.kernel.correlate import Found, Identity, Strategy, is_free
 from claude_headspace.kernel.documents import Document, documents
+from claude_headspace.kernel.effort.advance import Ledger
+from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Message, Task, Window
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.retell import retell
@@ -253,6 +255,29 @@ class MemoryJournal:
         states = Counter(agent.state.value for agent in self._rows.agents.values())
         return Counts(len(self._events), len(self._rows.agents), odd, self._seq, dict(states))
 
+    def list_efforts(self, *, only_active: bool = True, limit: int = 200) -> list[Effort]:
+        """Efforts, the newest first."""
+        wanted = [effort for effort in self._rows.efforts.values() if effort.active or not only_active]
+        return sorted(wanted, key=lambda effort: effort.started_at, reverse=True)[:limit]
+
+    def find_effort(self, effort_id: str) -> Effort | None:
+        """One effort."""
+        return self._rows.efforts.get(effort_id)
+
+    def list_tasks(self, limit: int = 200) -> list[Task]:
+        """Tasks."""
+        return list(self._rows.tasks.values())[:limit]
+
+    def windows(self, effort_id: str) -> list[Window]:
+        """The context windows that worked on an effort, in order."""
+        wanted = [window for window in self._rows.windows.values() if window.effort_id == effort_id]
+        return sorted(wanted, key=lambda window: (window.started_at, window.id))
+
+    def messages(self, effort_id: str, limit: int = 100) -> list[Message]:
+        """The newest messages of an effort, oldest of them first."""
+        wanted = [message for message in self._rows.messages.values() if message.effort_id == effort_id]
+        return sorted(wanted, key=lambda message: (message.at, message.id))[-limit:]
+
     # --- bookmarks ---
 
     def positions(self, reader: str) -> dict[str, Position]:
@@ -311,7 +336,12 @@ class MemoryJournal:
 
     def prune(self, before: Micros, *, dry_run: bool = False) -> Pruned:
         """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
-        kept_from = next((event.seq for event in self._events if event.envelope.received_at >= before), self._seq + 1)
+        kept = (
+            event.seq
+            for event in self._events
+            if event.envelope.received_at >= before or event.strategy is Strategy.EFFORT
+        )
+        kept_from = next(kept, self._seq + 1)
         old = [event for event in self._events if event.seq < kept_from]
         told = [message for message in self._stream if message.seq < kept_from]
         heard = {event.agent_id for event in self._events if event.seq >= kept_from}
@@ -345,7 +375,7 @@ class MemoryJournal:
         return self._snapshots.get(agent_id)
 
     def _replayed(self) -> "_Rows":
-        anew = _Rows()
+        anew, efforts = _Rows(), Ledger()
         for snapshot in self._snapshots.values():
             anew.begin(snapshot)
         for stored in self._events:
@@ -353,6 +383,7 @@ class MemoryJournal:
             retold = retell(agent, stored.agent_id, stored.envelope, stored.strategy, stored.anomaly)
             if retold is not None:
                 anew.take(stored.seq, stored.envelope, retold.change, retold.claims)
+            anew.take_effort(efforts.read(stored.envelope, retold.change.agent if retold else None))
         return anew
 
 
@@ -409,6 +440,18 @@ class MemoryTransaction:
         """Which of these names living agents have."""
         return {agent.name for agent in self._journal.agents() if agent.name in names}
 
+    def efforts(self, host: str) -> list[Effort]:
+        """The active efforts of a machine."""
+        return [effort for effort in self._journal.list_efforts() if effort.host == host]
+
+    def effort(self, effort_id: str) -> Effort | None:
+        """One effort."""
+        return self._journal.find_effort(effort_id)
+
+    def task(self, task_id: str) -> Task | None:
+        """One task."""
+        return self._journal._rows.tasks.get(task_id)
+
     def known(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
         """Which of these events of an agent are here already."""
         ours = (stored.envelope.id for stored in self._journal._events if stored.agent_id == agent_id)
@@ -449,6 +492,8 @@ class MemoryTransaction:
             journal._events.append(stored)
             if record.change is not None:
                 journal._rows.take(seq, record.envelope, record.change, record.claims)
+            for change in record.efforts:
+                journal._rows.take_effort(change)
 
 
 def _is_wanted(document: Document, wanted: Searched) -> bool:
@@ -473,7 +518,21 @@ class _Rows(msgspec.Struct):
     turns: dict[str, Turn] = {}
     waits: dict[str, Wait] = {}
     states: dict[int, StateRow] = {}
+    tasks: dict[str, Task] = {}
+    efforts: dict[str, Effort] = {}
+    windows: dict[tuple[str, str], Window] = {}
+    messages: dict[str, Message] = {}
     documents: dict[int, tuple[Document, str]] = {}
+
+    def take_effort(self, change: EffortChange | None) -> None:
+        """Add what one event changed of an effort."""
+        if change is None:
+            return
+        self.efforts[change.effort.id] = change.effort
+        if change.task is not None:
+            self.tasks[change.task.id] = change.task
+        self.windows.update({(window.effort_id, window.id): window for window in change.windows})
+        self.messages.update({message.id: message for message in change.messages})
 
     def begin(self, snapshot: Snapshot) -> None:
         """Begin an agent where its log begins."""

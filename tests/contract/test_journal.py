@@ -1,14 +1,17 @@
 """One story that every journal must tell: what is written in a batch is there afterwards, in order, or not at all."""
 
+from contextlib import suppress
 from typing import Any
 
+import msgspec
 import pytest
 
 from claude_headspace.engine import Batch
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.decide import nobody
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope
+from claude_headspace.kernel.effort import acts
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
 from claude_headspace.ports import EventChoice, Journal, Position
 from claude_headspace.testing import START, hook
 from tests.journals import store, submission
@@ -288,3 +291,90 @@ def test_a_time_is_asked_for(journal: Journal) -> None:
     assert journal.commands_between(START + 2, START + 100) == []
     assert journal.delays(START, START + 3, 100) == [0, 0, 0]
     assert journal.delays(START, START + 100, 2) == [0, 0]
+
+
+# --- efforts ----------------------------------------------------------------------------------------------------------
+
+
+def act(name: str, at: int, **said: Any) -> Envelope:
+    """Something that is done to an effort."""
+    return Envelope(
+        id=f"{name}-{at}",
+        name=name,
+        origin=Origin.OPERATOR,
+        client="headspace",
+        host="laptop",
+        fired_at=START + at,
+        received_at=START + at,
+        payload=msgspec.json.encode(acts.ACTS[name](**said)),
+        context=Context(),
+    )
+
+
+def begun(at: int, name: str = "e1") -> Envelope:
+    """An effort begins."""
+    root = "/home/dev/app"
+    return act(
+        "EffortStarted",
+        at,
+        effort_id=name,
+        host="laptop",
+        task_dir=root,
+        project_root=root,
+        skill="fix",
+        ordinal=0,
+        metadata={"note": "nul \0 and 🙂"},
+    )
+
+
+def test_an_effort_is_there_afterwards_and_follows_from_the_log(journal: Journal) -> None:
+    """Task, effort, windows and messages, in one batch and in several; a rebuild gives the same."""
+    store(journal, begun(1), *a_turn(START + 2))
+    store(journal, act("EffortLogged", 20, effort_id="e1", text="did it"), begun(21, "e2"))
+    store(journal, act("EffortFinished", 22, effort_id="e1"))
+    [effort] = journal.list_efforts()
+    assert (effort.id, effort.ordinal) == ("e2", 2)
+    first = journal.find_effort("e1")
+    assert first is not None
+    assert (first.active, first.logged) == (False, 1)
+    assert [each.id for each in journal.list_efforts(only_active=False)] == ["e2", "e1"]
+    [window] = journal.windows("e1")
+    assert (window.heartbeat, window.end_reason) == (0, "the effort is finished")
+    assert [each.kind for each in journal.messages("e1")] == ["log", "finished"]
+    assert [task.efforts for task in journal.list_tasks()] == [2]
+    assert list(journal.verify()) == []
+    before = (journal.list_efforts(only_active=False), journal.windows("e1"), journal.messages("e1"))
+    journal.rebuild()
+    assert (journal.list_efforts(only_active=False), journal.windows("e1"), journal.messages("e1")) == before
+
+
+def test_efforts_of_other_machines_are_not_served(journal: Journal) -> None:
+    """A directory means something on its own machine only."""
+    store(journal, begun(1))
+    with journal.transaction() as transaction:
+        assert [effort.id for effort in transaction.efforts("laptop")] == ["e1"]
+        assert transaction.efforts("server") == []
+        assert transaction.effort("e1") is not None
+        assert transaction.effort("never") is None
+        assert transaction.task("never") is None
+
+
+def test_a_batch_that_fails_leaves_no_effort(journal: Journal) -> None:
+    """Neither in the database nor in what the writer remembers."""
+    store(journal, begun(1))
+    with suppress(ZeroDivisionError), journal.transaction() as transaction:
+        batch = Batch(transaction, nobody, lambda: "x")
+        batch.work([submission(begun(2, "e2"))])
+        transaction.write(batch.records)
+        raise ZeroDivisionError
+    with journal.transaction() as transaction:
+        assert [effort.id for effort in transaction.efforts("laptop")] == ["e1"]
+
+
+def test_the_log_of_an_effort_is_not_pruned(journal: Journal) -> None:
+    """It has no snapshot to begin from: what came before its beginning goes, the rest stays and is told again."""
+    store(journal, *a_turn(START + 1))
+    store(journal, begun(20), *a_turn(START + 30))
+    journal.prune(START + 10 * SECOND)
+    assert journal.events()[0].envelope.name == "EffortStarted"
+    assert list(journal.verify()) == []

@@ -61,6 +61,18 @@ def asked(places: Places) -> set[str]:
     return {path.name for path in places.asked.iterdir()}
 
 
+def test_what_is_wanted_for_a_while_is_asked_for_a_while(places: Places) -> None:
+    """Somebody may want to answer more for some time; what is held longer stays so."""
+    presence = Presence(places, "127.0.0.1", 5055, ("Stop",), {"PermissionRequest": 65})
+    presence.also = lambda: ("PreToolUse", "PermissionRequest")
+    presence.keep()
+    assert asked(places) == {"Stop", "PreToolUse", "PermissionRequest"}
+    assert (places.asked / "PermissionRequest").read_text() == "65\n"
+    presence.also = tuple
+    presence.keep()
+    assert asked(places) == {"Stop", "PermissionRequest"}
+
+
 def test_it_is_kept_up(places: Places) -> None:
     """A sign that was taken away or overwritten comes back, and the mark of one who does not answer goes."""
     here = Presence(places, "127.0.0.1", 5055, ())

@@ -50,7 +50,7 @@ class Room:
             return Context()
 
         self.spool = Spool(folder, HookReceiver("laptop", clock, nowhere), self._take, clock, 1_000_000)
-        self.shelter = Shelter(self.spool, self.journal.hear, patience, self.troubles, self._judge)
+        self.shelter: Shelter[str] = Shelter(self.spool, patience, self.troubles, self._judge)
 
     async def _take(self, envelope: Envelope) -> None:
         await self.journal.hear(envelope)
@@ -63,7 +63,7 @@ class Room:
         """A hook comes: what became of its event."""
         context = Context(tmux_pane="%1", client_pid=42, headspace_id="h1")
         sent = hook("Stop", START - 1000 + number, delivery_id=f"d{number}", context=context)
-        outcome = await self.shelter.take(sent, asked=asked)
+        outcome = await self.shelter.take(sent, self.journal.hear, asked=asked)
         return outcome if isinstance(outcome, str) else "spooled"
 
 

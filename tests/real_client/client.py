@@ -44,7 +44,10 @@ class Terminals:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        socket = self("display-message", "-p", "#{socket_path}").strip()
         self("kill-server")
+        if socket:
+            Path(socket).unlink(missing_ok=True)
 
     def __call__(self, *arguments: str) -> str:
         """Run a tmux command; what it prints."""

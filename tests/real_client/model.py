@@ -123,6 +123,8 @@ class ScriptedModel:
 
     def __init__(self, script: Script) -> None:
         self.script = script
+        self.requests: list[dict[str, Any]] = []
+        """What the model was sent, request by request."""
         self.pauses: list[float] = []
         """From each answer to the next request: the client's own time, tools and hooks included."""
         self.results: list[str] = []
@@ -231,6 +233,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _reply(self, body: dict[str, Any]) -> None:
         model = self.server.model
+        model.requests.append(body)
         chosen = choose(model.script, body)
         model.asked(body)
         if chosen.held:

@@ -76,6 +76,8 @@ class Run:
         finally:
             for client in self.clients:
                 client.close()
+            for file in ("go", "go_on"):  # a killed client leaves its tools running: they end here
+                (self.home.project / file).touch()
         return self.timings
 
     # --- doing ---

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { counts, matches, projects, recommended, sections } from "../src/lib/arrange";
+import { areSame, counts, matches, projects, recommended, sections } from "../src/lib/arrange";
 import type { Agent } from "../src/lib/types";
 import { agent } from "./make";
 
@@ -51,6 +51,12 @@ test("projects are counted without the ended", () => {
   const agents = [agent({ state: "waiting" }), agent(), agent({ state: "ended" })];
   expect(projects(agents)).toEqual([{ id: "p", name: "app", agents: 2, waiting: 1 }]);
   expect(counts(agents)).toMatchObject({ waiting: 1, idle: 1, ended: 1, working: 0 });
+});
+
+test("a list of projects that says the same is the same", () => {
+  const agents = [agent({ state: "waiting" }), agent()];
+  expect(areSame(projects(agents), projects(agents))).toBe(true);
+  expect(areSame(projects(agents), projects([agents[0]!]))).toBe(false);
 });
 
 test("next is who waits, then who stopped or finished unseen, then nobody", () => {

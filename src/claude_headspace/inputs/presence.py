@@ -9,7 +9,7 @@ session that one happened to be started from. The shims look each time, so they 
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 
 from claude_headspace.config import Places
@@ -33,6 +33,8 @@ class Presence(Loop):
         names = set(asked)
         usual = set(HOOKS) if EVERY in names else {name for name in names if name.isidentifier()}
         self._asked = dict.fromkeys(usual, "") | {name: f"{seconds}\n" for name, seconds in (held or {}).items()}
+        self.also: Callable[[], Collection[str]] = tuple
+        """Further events that somebody wants to answer at the moment."""
 
     async def stop(self) -> None:
         """Withdraw: from now on events are only told."""
@@ -49,7 +51,7 @@ class Presence(Loop):
     def keep(self) -> None:
         """Put the sign up where it is missing, and take away the mark of a daemon that does not answer."""
         self._places.silent_file.unlink(missing_ok=True)
-        self._ask_for(self._asked)
+        self._ask_for(dict.fromkeys(self.also(), "") | self._asked)
         try:
             is_up = self._places.address_file.read_bytes() == self._line
         except FileNotFoundError:

@@ -216,6 +216,7 @@ def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Context) 
         client_pid=_number(told.get(b"client-pid")) or identity.client_pid,
         headspace_id=_text(told.get(b"session-id")) or identity.headspace_session_id,
         wrapper_id=_text(told.get(b"wrapper-id")),
+        fleet_id=_text(told.get(b"agent-id")),
         project_root=around.project_root,
         branch=around.branch,
     )

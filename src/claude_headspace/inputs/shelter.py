@@ -29,27 +29,23 @@ Judge = Callable[[Envelope], Awaitable[Envelope]]
 class Shelter(Generic[Outcome]):
     """Between the hooks and the journal."""
 
-    def __init__(
-        self,
-        spool: Spool,
-        hear: Callable[[Envelope], Awaitable[Outcome]],
-        patience_seconds: float,
-        troubles: Troubles,
-        judge: Judge,
-    ) -> None:
+    def __init__(self, spool: Spool, patience_seconds: float, troubles: Troubles, judge: Judge) -> None:
         self._spool = spool
-        self._hear = hear
         self._patience = patience_seconds
         self._troubles = troubles
         self._judge = judge
         self._waiting: set[str] = set()
 
-    async def take(self, envelope: Envelope, *, asked: bool = False) -> Outcome | Envelope:
-        """What came of an event; when it waits in the spool, the event itself, with the verdict that was asked for."""
+    async def take(
+        self, envelope: Envelope, hear: Callable[[Envelope], Awaitable[Outcome]], *, asked: bool = False
+    ) -> Outcome | Envelope:
+        """What came of an event that is handed in; when it waits in the spool, the event itself, with the verdict that
+        was asked for.
+        """
         if not self._waiting:
             try:
                 async with asyncio.timeout(self._patience):
-                    return await self._hear(envelope)
+                    return await hear(envelope)
             except TimeoutError:
                 self._troubles.begin(f"no commit within {self._patience:g} s")
             except JournalUnavailable as error:

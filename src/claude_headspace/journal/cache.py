@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TypeVar
 
 from claude_headspace.journal import schema
+from claude_headspace.journal.efforts import KnownEfforts
 from claude_headspace.journal.rows import Projection
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Identity
@@ -27,6 +28,7 @@ class Cache:
         self._agents: dict[str, Agent] = {}
         self._versions: dict[str, str] = {}
         self._owners: dict[tuple[str, str], str] = {}
+        self.efforts = KnownEfforts()
 
     def agent(self, agent_id: str) -> Agent | None:
         """An agent, if it is remembered."""
@@ -49,6 +51,7 @@ class Cache:
         for key, row in projection.tables[schema.identities].items():
             self._owners.pop(key, None)
             self._owners[key] = row["agent_id"]
+        self.efforts.learn(projection.efforts.values())
         for forgotten in _trim(self._agents, AGENTS):
             del self._versions[forgotten]
         _trim(self._owners, IDENTITIES)
@@ -58,6 +61,7 @@ class Cache:
         self._agents.clear()
         self._versions.clear()
         self._owners.clear()
+        self.efforts.forget()
 
 
 def _trim(memory: dict[Key, Value], limit: int) -> list[Key]:

@@ -15,7 +15,7 @@ from claude_headspace.journal import rows, schema, search
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
 from claude_headspace.journal.reader import SqlReader
-from claude_headspace.kernel.correlate import Identity
+from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.retell import retell
@@ -76,9 +76,12 @@ class Pruning(SqlReader):
         return Pruned(taken, told, gone, up_to)
 
     def _last_before(self, moment: Micros) -> int:
-        """The newest event of which it and all before it were received before the moment."""
+        """The newest event of which it and all before it were received before the moment. An effort has no snapshot:
+        its log is kept from its beginning on.
+        """
         table = schema.events.c
-        first_kept = self._scalar(select(table.seq).where(table.received_at >= moment).order_by(table.seq).limit(1))
+        is_kept = (table.received_at >= moment) | (table.strategy == Strategy.EFFORT.value)
+        first_kept = self._scalar(select(table.seq).where(is_kept).order_by(table.seq).limit(1))
         last = self._scalar(select(func.max(table.seq))) or 0
         return last if first_kept is None else first_kept - 1
 

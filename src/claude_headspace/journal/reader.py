@@ -6,6 +6,7 @@ from sqlalchemy import Engine, Select, func, or_, select
 
 from claude_headspace.journal import periods, rows, schema
 from claude_headspace.journal.dialects import Dialect
+from claude_headspace.journal.efforts import EffortReading
 from claude_headspace.journal.rows import Row
 from claude_headspace.journal.trouble import translated
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
@@ -18,7 +19,7 @@ LISTED = select(schema.agents.c.body).join(schema.roster, schema.roster.c.id == 
 """Agents, to be chosen by what the roster knows of them."""
 
 
-class SqlReader:
+class SqlReader(EffortReading):
     """What surfaces ask."""
 
     def __init__(self, engine: Engine, dialect: Dialect) -> None:

@@ -8,6 +8,8 @@ from sqlalchemy import RowMapping, Table
 from claude_headspace.journal.rows import Projection, Row, storable
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.documents import Document, documents
+from claude_headspace.kernel.effort.advance import Ledger
+from claude_headspace.kernel.effort.nouns import EffortChange
 from claude_headspace.kernel.retell import retell
 from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.ports import Difference, StoredEvent
@@ -19,7 +21,7 @@ def project(
     snapshots: Iterable[Snapshot] = (),
 ) -> tuple[Projection, int]:
     """Everything that follows from a log, and how many events it has; what can be found is handed on to `find`."""
-    projection, agents, count = Projection(), dict[str, Agent](), 0
+    projection, agents, efforts, count = Projection(), dict[str, Agent](), Ledger(), 0
     for snapshot in snapshots:
         agents[snapshot.agent.id] = snapshot.agent
         projection.begin(snapshot)
@@ -30,8 +32,14 @@ def project(
             agents[stored.agent_id] = retold.change.agent
             projection.take(stored.seq, retold.change, retold.claims)
             find(documents(stored.seq, stored.envelope, retold.change))
+        _take_effort(projection, efforts.read(stored.envelope, retold.change.agent if retold else None))
     projection.rows(_nobody)
     return projection, count
+
+
+def _take_effort(projection: Projection, change: EffortChange | None) -> None:
+    if change is not None:
+        projection.take_effort(change)
 
 
 def _nobody(_agent_id: str) -> None:

@@ -7,9 +7,11 @@ import msgspec
 from sqlalchemy import Table
 
 from claude_headspace.journal import schema
+from claude_headspace.journal.efforts import rows_of
 from claude_headspace.kernel import KERNEL_VERSION
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Identity, Strategy, is_free
+from claude_headspace.kernel.effort.nouns import Effort, EffortChange
 from claude_headspace.kernel.envelope import Context, Envelope, Origin
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
 from claude_headspace.kernel.react import Publish
@@ -230,6 +232,7 @@ class Projection:
     def __init__(self) -> None:
         self.tables: dict[Table, dict[Any, Row]] = {table: {} for table in schema.PROJECTIONS}
         self.agents: dict[str, Agent] = {}
+        self.efforts: dict[str, Effort] = {}
         self.patches: list[TurnPatch] = []
 
     def begin(self, snapshot: Snapshot) -> None:
@@ -261,6 +264,12 @@ class Projection:
             self._patch(patch)
         if change.state_changed:
             tables[schema.states][seq] = _state_row(seq, change)
+
+    def take_effort(self, change: EffortChange) -> None:
+        """Add what one event changed of an effort."""
+        self.efforts[change.effort.id] = change.effort
+        for table, key, row in rows_of(change):
+            self.tables[table][key] = row
 
     def _patch(self, patch: TurnPatch) -> None:
         row = self.tables[schema.turns].get(patch.id)

@@ -177,6 +177,50 @@ states = Table(
 )
 Index(None, states.c.agent_id, states.c.seq)
 
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("host", Text, nullable=False),
+    Column("dir_path", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+efforts = Table(
+    "efforts",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("task_id", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("lifecycle", Text, nullable=False),
+    Column("started_at", Moment, nullable=False),
+    Column("body", Text, nullable=False),
+)
+Index(None, efforts.c.lifecycle, efforts.c.host)
+Index(None, efforts.c.started_at)
+
+windows = Table(
+    "windows",
+    metadata,
+    Column("effort_id", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("started_at", Moment, nullable=False),
+    Column("ended_at", Moment),
+    Column("body", Text, nullable=False),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("effort_id", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("session_id", Text),
+)
+Index(None, messages.c.effort_id, messages.c.at)
+
 documents = Table(
     "documents",
     metadata,
@@ -218,7 +262,20 @@ tokens = Table(
 """Who may come in, beside the tokens that each home makes for itself. Of a token only its hash is kept."""
 Index(None, tokens.c.digest, unique=True)
 
-PROJECTIONS = (agents, roster, identities, sessions, commands, turns, waits, states)
+PROJECTIONS = (
+    agents,
+    roster,
+    identities,
+    sessions,
+    commands,
+    turns,
+    waits,
+    states,
+    tasks,
+    efforts,
+    windows,
+    messages,
+)
 """The tables that follow from the log."""
 
 for _table in PROJECTIONS:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from claude_headspace.journal import rows, schema, search
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
+from claude_headspace.journal.efforts import EffortLookups
 from claude_headspace.journal.reader import COUNTER, LISTED
 from claude_headspace.journal.rows import Projection, Row
 from claude_headspace.kernel.agent import Agent
@@ -31,12 +32,13 @@ TAKE_NUMBERS = (
 """Built once: making it anew took longer than running it."""
 
 
-class SqlTransaction:
+class SqlTransaction(EffortLookups):
     """One batch of the writer."""
 
     def __init__(self, connection: Connection, cache: Cache) -> None:
         self.connection = connection
         self._cache = cache
+        self.known_efforts = cache.efforts
         self.projection = Projection()
         self.version = ""
         """What the rows that it wrote are known by where others write too."""
@@ -133,6 +135,8 @@ class SqlTransaction:
             if record.change is not None:
                 self.projection.take(seq, record.change, record.claims)
                 findable += documents(seq, record.envelope, record.change)
+            for change in record.efforts:
+                self.projection.take_effort(change)
             for publish in record.publish:
                 seq += 1
                 messages.append(rows.stream_message(seq, publish))

@@ -37,6 +37,8 @@ class Strategy(StrEnum):
     """No search: whoever sent it named the agent."""
     NOBODY = "nobody"
     """A test of the way in: it is kept, and belongs to no agent."""
+    EFFORT = "effort"
+    """Something was done to an effort: it belongs to that, and to no agent."""
 
 
 class Identity(msgspec.Struct, frozen=True, order=True):

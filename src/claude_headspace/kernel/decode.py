@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from claude_headspace.kernel import facts, wire
+from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Ask, Event, Fact, Meta
 from claude_headspace.kernel.reading import (
@@ -355,7 +356,8 @@ ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
 
 def _decode_operator(envelope: Envelope) -> Event:
     if envelope.name not in ACTS:
-        return Event(_bare_meta(envelope), facts.Observed(), envelope.context, f"unknown act {envelope.name}")
+        anomaly = None if envelope.name in EFFORT_ACTS else f"unknown act {envelope.name}"
+        return Event(_bare_meta(envelope), facts.Observed(), envelope.context, anomaly)
     act, anomaly = tolerant(envelope.payload, WireAct)
     meta = msgspec.structs.replace(_bare_meta(envelope), cwd=act.cwd)
     return Event(meta, ACTS[envelope.name](act, envelope), envelope.context, anomaly)

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 import msgspec
 
+from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.policy.verdict import Verdict
 
 Micros = int
@@ -52,6 +53,14 @@ class Context(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The agent whose client started this one."""
     actor: str | None = None
     """Who asked, for what an operator did."""
+    fleet_id: str | None = None
+    """`AGENT_ID`: in a fleet, the pane's own name."""
+    effort_id: str | None = None
+    """The effort that the event belongs to."""
+    directives: tuple[str, ...] = ()
+    """The instruction files that belong to the paths that a call touched."""
+    advice: Advice | None = None
+    """What the client was answered because of the effort."""
     verdict: Verdict | None = None
     """What a policy said of the call, where it said anything."""
     flaw: str | None = None

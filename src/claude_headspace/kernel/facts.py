@@ -279,6 +279,12 @@ class RateLimit(msgspec.Struct, frozen=True):
     resets_at: int | None = None
 
 
+class ContextArrived(msgspec.Struct, frozen=True):
+    """Texts that Headspace sent are in the model's context: the transcript shows their marks."""
+
+    marks: tuple[str, ...]
+
+
 class UsageMeasured(msgspec.Struct, frozen=True, kw_only=True):
     """What the context holds and what the session has cost, as far as it is told."""
 
@@ -414,6 +420,7 @@ Fact = (
     | PromptQueued
     | PromptUnqueued
     | TurnClosed
+    | ContextArrived
     | UsageMeasured
     | ClientReported
     | ClientVanished

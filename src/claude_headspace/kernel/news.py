@@ -8,7 +8,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import REMEMBERED, RETOLD
-from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.facts import ContextArrived, Event
 from claude_headspace.kernel.views import view_changes
 
 NO_NEWS = {"last_active_at", "evidence", "tokens", "context_percent"}
@@ -17,6 +17,8 @@ NO_NEWS = {"last_active_at", "evidence", "tokens", "context_percent"}
 
 def is_news(agent: Agent, event: Event) -> bool:
     """Whether an agent would be another one after the event."""
+    if isinstance(event.fact, ContextArrived):
+        return True  # it is news of an effort
     change = evolve(agent, event)
     rows = (change.sessions, change.commands, change.turns, change.patches, change.waits)
     return any(rows) or any(name not in NO_NEWS for name in view_changes(agent, change.agent))

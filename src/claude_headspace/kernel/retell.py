@@ -13,6 +13,8 @@ from claude_headspace.kernel.evolve.change import Change
 UNDERSTANDING_FAILED = "not understood: "
 """How the anomaly of an event begins that was kept without changing its agent."""
 
+OF_NO_AGENT = (Strategy.NOBODY, Strategy.EFFORT)
+
 
 class Retold(NamedTuple):
     """What an event changed, and what its agent was recognised by from then on."""
@@ -25,7 +27,9 @@ def retell(
     agent: Agent | None, agent_id: str, envelope: Envelope, strategy: Strategy, anomaly: str | None
 ) -> Retold | None:
     """What an event did to its agent (None: it was the first); nothing, where it was kept without meaning."""
-    if strategy is Strategy.NOBODY or (anomaly is not None and anomaly.startswith(UNDERSTANDING_FAILED)):
+    if strategy in (Strategy.NOBODY, Strategy.EFFORT) or (
+        anomaly is not None and anomaly.startswith(UNDERSTANDING_FAILED)
+    ):
         return None
     event = decode(envelope)
     before = agent or born(agent_id, envelope, event)

@@ -64,6 +64,7 @@ NO_PROMPT = (
 LONGEST_STRING = 4_096
 """In a line that is too long other strings than those that were said are cut to this."""
 
+_MARK = re.compile(rb"\[Headspace message ([0-9A-Za-z-]{1,100})\]")
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 _SHELL_INPUT = re.compile(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
 _COMMAND_NAME = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
@@ -312,9 +313,16 @@ def _system(line: WireLine) -> Iterator[Fact]:
         yield facts.TurnInterrupted()
 
 
+def _marks(content: msgspec.Raw) -> tuple[str, ...]:
+    """The marks of what Headspace sent, in what hooks added to the context."""
+    return tuple(found.decode() for found in _MARK.findall(bytes(content)))
+
+
 def _attachment(line: WireLine) -> Iterator[Fact]:
     """A queued prompt, or finished work, was taken into the running turn."""
     attachment = tolerant(line.attachment, WireAttachment)[0]
+    if attachment.type == "hook_additional_context" and (marks := _marks(attachment.content)):
+        yield facts.ContextArrived(marks)
     if attachment.type == "queued_command" and not line.is_sidechain:
         words = attachment.prompt.strip()
         if (task := task_that_came_back(words)) is not None:

@@ -43,6 +43,7 @@ class WireAttachment(msgspec.Struct):
 
     type: str = ""
     prompt: str = ""
+    content: msgspec.Raw = RAW_NULL
 
 
 class WireCompaction(msgspec.Struct):

@@ -2,7 +2,6 @@
 // seldom change (since when it waits, when it was born), never from the last sign of life, so that cards keep their
 // places while people look at them.
 import type { Agent, State } from "./types";
-import { instant } from "./time";
 import { oneLine, STATES, summary } from "./words";
 
 export type View = "attention" | "project" | "state";
@@ -31,11 +30,16 @@ const TITLES: Record<State, string> = {
 
 export const URGENCY = Object.fromEntries(STATES.map((state, at) => [state, at])) as Record<State, number>;
 
+/** The API writes all its times alike, so their texts are in the order of time; reading them would cost more. */
+function earlier(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** Who waits longest comes first; who finished last comes first; who works stays where it is. */
 function within(a: Agent, b: Agent): number {
-  if (a.state === "waiting" || a.state === "error") return instant(a.state_since) - instant(b.state_since);
-  if (a.state === "working" || a.state === "starting") return instant(a.created_at) - instant(b.created_at);
-  return instant(b.state_since) - instant(a.state_since);
+  if (a.state === "waiting" || a.state === "error") return earlier(a.state_since, b.state_since);
+  if (a.state === "working" || a.state === "starting") return earlier(a.created_at, b.created_at);
+  return earlier(b.state_since, a.state_since);
 }
 
 export function inOrder(a: Agent, b: Agent): number {
@@ -113,6 +117,17 @@ export function projects(agents: Iterable<Agent>): ProjectCount[] {
     found.set(id, entry);
   }
   return [...found.values()].toSorted((a, b) => a.name.localeCompare(b.name) || (a.id < b.id ? -1 : 1));
+}
+
+/** Whether two lists say the same: then the old one is kept, and nothing that shows it is made anew. */
+export function areSame(before: ProjectCount[], after: ProjectCount[]): boolean {
+  return (
+    before.length === after.length &&
+    before.every((one, at) => {
+      const other = after[at]!;
+      return one.id === other.id && one.name === other.name && one.agents === other.agents && one.waiting === other.waiting;
+    })
+  );
 }
 
 /** Who to look at next: who waits longest, then who was stopped, then who finished something that nobody saw. */

@@ -1,5 +1,5 @@
 // What a person chose to look at. Nothing here says anything about agents.
-import { matches, projects, sections, type Filter, type View } from "./arrange";
+import { areSame, matches, projects, sections, type Filter, type ProjectCount, type View } from "./arrange";
 import { board } from "./board.svelte";
 import { Kept } from "./kept.svelte";
 import type { Agent } from "./types";
@@ -16,7 +16,12 @@ class Ui {
   shown = $derived([...board.agents.values()].filter((agent) => matches(agent, this.filter)));
   sections = $derived(sections(this.shown, this.view.value));
   order = $derived(this.sections.flatMap((section) => section.agents));
-  projects = $derived(projects(board.agents.values()));
+  #projects: ProjectCount[] = [];
+  projects = $derived.by(() => {
+    const found = projects(board.agents.values());
+    if (!areSame(this.#projects, found)) this.#projects = found;
+    return this.#projects;
+  });
   agent = $derived<Agent | null>(this.selected === null ? null : (board.agents.get(this.selected) ?? null));
   isFiltered = $derived(this.filter.text !== "" || this.filter.project !== null || this.filter.state !== null);
 

@@ -23,16 +23,16 @@ fi
 # --- telling: one new file, complete when it ends in a newline ---
 
 id=$HOSTNAME-$$-$fired-$RANDOM pid=${CLAUDE_PID:-$PPID} pane=$TMUX_PANE tmux=$CLAUDE_HEADSPACE_TMUX_SESSION
-agent=$CLAUDE_HEADSPACE_SESSION_ID wrapper=$CLAUDE_SESSION_ID
+agent=$CLAUDE_HEADSPACE_SESSION_ID wrapper=$CLAUDE_SESSION_ID fleet=$AGENT_ID
 
 tell() {
     printf '%s\n' "{\"event\":\"$event\",\"delivery-id\":\"$id\",\"client-pid\":\"$pid\"${fired:+,\"fired-at\":\"$fired\"}\
 ${pane:+,\"tmux-pane\":\"$pane\"}${tmux:+,\"tmux-session\":\"$tmux\"}${agent:+,\"session-id\":\"$agent\"}\
-${wrapper:+,\"wrapper-id\":\"$wrapper\"}}" "$first$payload" >"$state/spool/${fired:-0}-$$-$RANDOM.json"
+${wrapper:+,\"wrapper-id\":\"$wrapper\"}${fleet:+,\"agent-id\":\"$fleet\"}}" "$first$payload" >"$state/spool/${fired:-0}-$$-$RANDOM.json"
 }
 
 # Plain values, nobody who wants to answer, room in the spool, and not one of the hooks that look whether there is room.
-if [[ $event$id$pid$pane$tmux$agent$wrapper != *[!A-Za-z0-9%._:/@-]* && $event == [A-Za-z]* && $$ != *00 &&
+if [[ $event$id$pid$pane$tmux$agent$wrapper$fleet != *[!A-Za-z0-9%._:/@-]* && $event == [A-Za-z]* && $$ != *00 &&
     ! -e $state/asked/$event && ! -e $state/spool/full ]]; then
     tell && exit 0
 fi
@@ -49,7 +49,7 @@ if [[ $event != [A-Za-z]* || $event == *[!A-Za-z0-9_-]* ]]; then
     event=Unnamed
     [[ ${payload:0:32768} =~ $pattern ]] && event=${BASH_REMATCH[1]}
 fi
-for name in id pid pane tmux agent wrapper; do # without bytes that mean something in JSON or in a header
+for name in id pid pane tmux agent wrapper fleet; do # without bytes that mean something in JSON or in a header
     value=${!name//[[:cntrl:]\"\\]/}
     printf -v "$name" %s "${value:0:200}"
 done
@@ -91,7 +91,8 @@ send() {
     request+="X-Headspace-Reply: hook${line}X-Headspace-Delivery-Id: $id${line}X-Headspace-Client-Pid: $pid${line}"
     request+="${fired:+X-Headspace-Fired-At: $fired$line}${pane:+X-Headspace-Tmux-Pane: $pane$line}"
     request+="${tmux:+X-Headspace-Tmux-Session: $tmux$line}${agent:+X-Headspace-Session-Id: $agent$line}"
-    request+="${wrapper:+X-Headspace-Wrapper-Id: $wrapper$line}$line$payload"
+    request+="${wrapper:+X-Headspace-Wrapper-Id: $wrapper$line}${fleet:+X-Headspace-Agent-Id: $fleet$line}"
+    request+="$line$payload"
     if [[ -n $old ]]; then
         cat <<<"$request" >&3 &
     elif ((${#request} > 65536)); then

@@ -166,6 +166,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.PromptQueued: prompt_queued,
     facts.PromptUnqueued: prompt_unqueued,
     facts.TurnClosed: turn_closed,
+    facts.ContextArrived: observed,
     facts.UsageMeasured: usage_measured,
     facts.ClientReported: client_reported,
     facts.ClientVanished: client_vanished,

@@ -16,6 +16,8 @@ from claude_headspace.surfaces.cli import (
     answers,
     daemon,
     doctor,
+    effort,
+    fleet,
     following,
     history,
     hook,
@@ -23,6 +25,7 @@ from claude_headspace.surfaces.cli import (
     launch,
     past,
     policy,
+    rpc,
     search,
     setup,
     status_lines,
@@ -119,6 +122,16 @@ COMMANDS = (
         doctor.doctor,
         ("headspace doctor", "headspace doctor --json | jq '.places[].checks[] | select(.status != \"ok\")'"),
     ),
+    Entry("fleet", fleet.fleet, ("headspace fleet", "headspace fleet --paint", "headspace fleet --json | jq .status")),
+    Entry(
+        "rpc",
+        rpc.rpc,
+        (
+            "headspace rpc ping",
+            "headspace rpc effort.list '{\"all\": true}'",
+            "headspace rpc hooks.stop - <a.json",
+        ),
+    ),
     Entry(
         "statusline",
         status_lines.statusline,
@@ -135,6 +148,26 @@ COMMANDS = (
         "export", past.export, ("headspace export calm-otter -o calm-otter.jsonl", "headspace export calm-otter | jq")
     ),
     Entry("config", setup.config, ("headspace config", "headspace config --json | jq .settings.port.value")),
+)
+
+EFFORT_COMMANDS = (
+    Entry(
+        "start",
+        effort.start,
+        (
+            "headspace effort start brainstorm --title 'Faster checkout'",
+            "headspace effort start fix --metadata '{\"heartbeat_limit\": 20}'",
+        ),
+    ),
+    Entry("list", effort.list_efforts, ("headspace effort list --all",)),
+    Entry("show", effort.show, ("headspace effort show", "headspace effort show --json | jq .messages")),
+    Entry("open", effort.open_session, ("headspace effort open",)),
+    Entry("phase", effort.phase, ("headspace effort phase testing",)),
+    Entry("log", effort.log, ("headspace effort log 'The cache was stale; fixed in load().'",)),
+    Entry("set", effort.configure, ('headspace effort set \'{"gates": {"directives": ["AGENTS.md"]}}\'',)),
+    Entry("inject", effort.inject, ("headspace effort inject 'The API changed: see docs/api.md'",)),
+    Entry("dehydrate", effort.dehydrate, ("headspace effort dehydrate 'Done: … Next: …' --file src/load.py",)),
+    Entry("finish", effort.finish, ("headspace effort finish 'Released.'",)),
 )
 
 POLICY_COMMANDS = (
@@ -164,6 +197,9 @@ def build(first: Sequence[Entry] = ()) -> typer.Typer:
     app = group("Mission control for Claude Code: what every agent is doing, who waits for whom, live.")
     app.callback(epilog=_lines("First steps:", "headspace serve", "headspace list    (in another terminal)"))(_options)
     add(app, (*first, *COMMANDS))
+    efforts = group("Make an effort: work that outlives sessions.")
+    add(efforts, EFFORT_COMMANDS)
+    app.add_typer(efforts, name="effort")
     app.add_typer(_token_group(), name="token")
     policies = group("What agents may do: look at the rules, try them, look back.")
     add(policies, POLICY_COMMANDS)

@@ -150,6 +150,12 @@ def test_reading_always_ends(text: str) -> None:
     assert len(read(text).programs) <= MOST_COMMANDS
 
 
+@pytest.mark.parametrize("text", ["ls $x;" * 2_000 + "rm -rf /", "echo" + " x" * 6_000, "$(" * 30 + "a" + ")" * 30])
+def test_what_lies_past_a_bound_is_said_to_be_unread(text: str) -> None:
+    """Nobody hides behind sheer length or depth."""
+    assert Trait.UNREADABLE_SCRIPT in read(text).traits
+
+
 WORDS = """rm -rf / $X $( ) ` ' " | & ; { } <<EOF EOF > <( if fi for do done case esac \\ ~ * ${ = eval xargs find
 -exec bash -c [[ ]] (( )) cd python3 import \n \0 \ue000 é"""
 PIECES = st.sampled_from([*WORDS.split(), "\n", "\0", "\ue000"])

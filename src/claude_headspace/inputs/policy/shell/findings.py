@@ -4,6 +4,8 @@ from claude_headspace.kernel.policy.call import UNKNOWN, PathUse, Program, Trait
 
 MOST_COMMANDS = 1_000
 """Commands of one call that are looked at; loops and functions count each time."""
+MOST_WORDS = 5_000
+"""Words of one command that are looked at."""
 DEEPEST = 12
 """Shells within shells, functions within functions."""
 
@@ -21,7 +23,7 @@ class Findings:
         """Whether one more command may be looked at."""
         self._left -= 1
         if self._left == 0:
-            self.traits[Trait.UNREADABLE_SYNTAX] = None
+            self.traits[Trait.UNREADABLE_SCRIPT] = None
         return self._left > 0
 
     def take(self, other: "Findings") -> None:

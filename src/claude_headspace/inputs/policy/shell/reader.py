@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from claude_headspace.inputs.policy.paths import absolute, looked_up, script_text, uses
 from claude_headspace.inputs.policy.shell import syntax, words
-from claude_headspace.inputs.policy.shell.findings import DEEPEST, Findings
+from claude_headspace.inputs.policy.shell.findings import DEEPEST, MOST_WORDS, Findings
 from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow, joined
 from claude_headspace.inputs.policy.shell.markers import SPLIT, plain, quoted, without_markers
 from claude_headspace.kernel.policy.call import UNKNOWN, Program, Trait, Use
@@ -245,7 +245,9 @@ class Shell:
             self._assignment(assignment, EMPTY)
         given = self._stdin(redirects, given)
         outer, self._sources = self._sources, []
-        arguments = [field for child in written for field in words.fields(child, self)]
+        if len(written) > MOST_WORDS:
+            self.findings.traits[Trait.UNREADABLE_SCRIPT] = None
+        arguments = [field for child in written[:MOST_WORDS] for field in words.fields(child, self)]
         fed, self._sources = tuple(self._sources), outer
         out = self.execute(arguments, given, fed)
         if written and assignments:

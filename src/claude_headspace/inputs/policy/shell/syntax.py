@@ -13,15 +13,19 @@ from tree_sitter import Language, Node, Parser
 
 LANGUAGE = Language(tree_sitter_bash.language())
 
-_TWO_NAMES = re.compile(r"\S*\$[A-Za-z_]\w*\S*\$[A-Za-z_]\w*/\S*")
+_WORD = re.compile(r"\S+")
 _NAME = re.compile(r"\$([A-Za-z_]\w*)")
 _TEST_END = re.compile(r"\s\]{1,2}(?=[\s;&|)]|$)")
 
 
 def parse(text: str) -> Node:
     """The tree of a text."""
-    braced = _TWO_NAMES.sub(lambda word: _NAME.sub(r"${\1}", word[0]), text)
-    return Parser(LANGUAGE).parse(braced.encode("utf-8", "replace")).root_node
+    return Parser(LANGUAGE).parse(_WORD.sub(_braced, text).encode("utf-8", "replace")).root_node
+
+
+def _braced(word: re.Match[str]) -> str:
+    """A word with braces around its names, if it has several and a slash."""
+    return _NAME.sub(r"${\1}", word[0]) if word[0].count("$") > 1 and "/" in word[0] else word[0]
 
 
 def source(node: Node) -> str:

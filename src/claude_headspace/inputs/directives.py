@@ -1,0 +1,73 @@
+"""Which instruction files belong to a path: those that stand beside it and in every directory above, up to its project.
+
+Bounded I/O on the way of a hook: some `stat`s in a thread of their own, remembered for a few seconds, never more than a
+moment's wait.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+NAMES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude/CLAUDE.md", ".directives/AGENTS.md")
+DEEPEST = 40
+REMEMBERED_SECONDS = 5.0
+REMEMBERED = 1_000
+PATIENCE_SECONDS = 0.2
+
+
+class DirectiveFinder:
+    """Looks instruction files up, and remembers for a while."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], tuple[float, tuple[str, ...]]] = {}
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="directives")
+
+    async def __call__(self, path: str, root: str) -> tuple[str, ...]:
+        """The instruction files of a path in a project, the nearest first; none if the disk does not answer in time."""
+        if not path.startswith("/") or "\0" in path:
+            return ()
+        key, now = (path.rpartition("/")[0], root), time.monotonic()
+        known = self._known.get(key)
+        if known is not None and known[0] > now:
+            return known[1]
+        looking = asyncio.get_running_loop().run_in_executor(self._thread, discover, [path], root)
+        try:
+            found = await asyncio.wait_for(looking, PATIENCE_SECONDS)
+        except TimeoutError:
+            return ()
+        if len(self._known) >= REMEMBERED:
+            self._known.clear()
+        self._known[key] = (now + REMEMBERED_SECONDS, found)
+        return found
+
+    def close(self) -> None:
+        """Stop looking."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def discover(paths: Iterable[str], root: str) -> tuple[str, ...]:
+    """The instruction files of some paths in a project, those nearest to each path first."""
+    found: dict[str, None] = {}
+    for path in paths:
+        for folder in _upwards(Path(os.path.normpath(path)), Path(os.path.normpath(root))):
+            found.update(dict.fromkeys(str(folder / name) for name in NAMES if _is_file(folder / name)))
+    return tuple(found)
+
+
+def _upwards(path: Path, root: Path) -> list[Path]:
+    """The directories from a path up to its project; a path outside of it has none."""
+    start = path if path.is_dir() else path.parent
+    if start != root and root not in start.parents:
+        return []
+    folders = [start, *start.parents]
+    return folders[: folders.index(root) + 1][:DEEPEST]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

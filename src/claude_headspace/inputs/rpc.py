@@ -1,0 +1,226 @@
+r"""The Unix socket: one JSON object a line in, one a line out. Only this user can open it (0600 in a 0700 directory).
+
+    {"cmd": "hooks.preToolUse", "args": {…}, "env": {"AGENT_ID": "main:0.1"}}
+    {"ok": true, "result": {…}}    or    {"ok": false, "error": {"code": …, "message": …, "hint": …}}
+
+Rules
+- Every line is answered, in order, whatever it holds; a list of requests with a list of answers. An `id` comes back.
+- A client that closes its writing side after its last request, with or without a newline, still gets the answer.
+- Who asks is told by each request (`env`), never remembered from the one before.
+- Everything is bounded: the line, the list, the connections, the time that a client may keep one busy with nothing.
+"""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import structlog
+
+from claude_headspace.errors import BadRequest, HeadspaceError
+
+log = structlog.get_logger(__name__)
+
+Env = dict[str, str]
+Command = Callable[[str, msgspec.Raw, Env], Awaitable[object]]
+"""Does what a request asks: its command, its arguments as JSON, its environment."""
+
+LONGEST_PATH = 100
+"""What every system takes as the path of a socket."""
+MOST_CONNECTIONS = 64
+MOST_AT_ONCE = 100
+"""Requests in one list."""
+SILENT_SECONDS = 120.0
+"""How long a connection may be open without a request."""
+WRITING_SECONDS = 10.0
+THROWN_AWAY = 32 * 1024 * 1024
+"""How much of a line that is too long is read, so that its sender sees the answer."""
+
+EMPTY = msgspec.Raw(b"{}")
+
+
+class Request(msgspec.Struct):
+    """One request."""
+
+    cmd: str
+    args: msgspec.Raw = EMPTY
+    env: dict[str, Any] = {}
+    id: Any = None
+
+
+_request = msgspec.json.Decoder(Request)
+_requests = msgspec.json.Decoder(list[msgspec.Raw])
+_JSON = 'Send one JSON object a line: {"cmd": …, "args": {…}, "env": {…}}.'
+
+
+class RpcServer:
+    """Listens on the socket, and hands requests to a command."""
+
+    def __init__(self, path: Path, command: Command, longest: int) -> None:
+        self._path = path
+        self._command = command
+        self._longest = longest
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+        self.failure: str | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether it listens."""
+        return self._server is not None and self._server.is_serving()
+
+    @property
+    def connections(self) -> int:
+        """How many clients are connected."""
+        return len(self._connections)
+
+    async def start(self) -> None:
+        """Listen; a socket that another daemon left behind is taken away (the lock says that it is gone)."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._path.unlink(missing_ok=True)
+            with reachable(self._path) as path, _closed_to_others():
+                self._server = await asyncio.start_unix_server(self._connected, path, limit=self._longest)
+            self._path.chmod(0o600)
+        except OSError as error:
+            self.failure = f"cannot listen on {self._path}: {error}"
+            log.warning("socket_unusable", path=str(self._path), error=str(error))
+
+    async def stop(self) -> None:
+        """Close the door, and end what is open."""
+        if self._server is not None:
+            self._server.close()
+        for task in self._connections:
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        self._path.unlink(missing_ok=True)
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        try:
+            if len(self._connections) > MOST_CONNECTIONS:
+                await _write(writer, _refusal(_busy()))
+            else:
+                await self._serve(reader, writer)
+        except (OSError, TimeoutError, asyncio.CancelledError):
+            pass  # the client went away, or we do
+        finally:
+            self._connections.discard(task)
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async for line in _lines(reader):
+                await _write(writer, await self._answer(line))
+        except asyncio.LimitOverrunError:
+            await _skip(reader)
+            await _write(writer, _refusal(_too_long(self._longest)))
+
+    async def _answer(self, line: bytes) -> bytes:
+        if line.lstrip()[:1] != b"[":
+            return await self._answer_one(line)
+        try:
+            requests = _requests.decode(line)
+        except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+            return _refusal(_not_json(error))
+        if len(requests) > MOST_AT_ONCE:
+            return _refusal(
+                BadRequest("too_many", f"{len(requests)} requests at once.", f"Send at most {MOST_AT_ONCE} in a list.")
+            )
+        return b"[" + b",".join([await self._answer_one(bytes(each)) for each in requests]) + b"]"
+
+    async def _answer_one(self, line: bytes) -> bytes:
+        try:
+            request = _request.decode(line)
+        except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+            return _refusal(_not_json(error))
+        env = {name: value for name, value in request.env.items() if isinstance(value, str)}
+        try:
+            answer: dict[str, Any] = {"ok": True, "result": await self._command(request.cmd, request.args, env)}
+        except HeadspaceError as error:
+            answer = {"ok": False, **error.body()}
+        except Exception:
+            log.exception("command_failed", cmd=request.cmd[:100])
+            answer = {"ok": False, **_mistake().body()}
+        return msgspec.json.encode(answer if request.id is None else {**answer, "id": request.id})
+
+
+async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    """The lines that have something in them; what stands before the end counts without its newline."""
+    while True:
+        try:
+            line = await asyncio.wait_for(reader.readuntil(b"\n"), SILENT_SECONDS)
+        except asyncio.IncompleteReadError as end:
+            if end.partial.strip():
+                yield end.partial
+            return
+        if line.strip():
+            yield line
+
+
+async def _skip(reader: asyncio.StreamReader) -> None:
+    """Read a line that is too long to its end, within reason."""
+    thrown = 0
+    while thrown < THROWN_AWAY:
+        chunk = await asyncio.wait_for(reader.read(65_536), WRITING_SECONDS)
+        thrown += len(chunk)
+        if not chunk or b"\n" in chunk:
+            return
+
+
+async def _write(writer: asyncio.StreamWriter, answer: bytes) -> None:
+    writer.write(answer + b"\n")
+    await asyncio.wait_for(writer.drain(), WRITING_SECONDS)
+
+
+@contextlib.contextmanager
+def reachable(path: Path) -> Iterator[str]:
+    """The path of a socket as the system takes it: one that is too long is reached through its directory."""
+    if len(os.fsencode(path)) <= LONGEST_PATH or not Path("/proc/self/fd").is_dir():
+        yield str(path)
+        return
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
+
+
+@contextlib.contextmanager
+def _closed_to_others() -> Iterator[None]:
+    """What is made here is ours alone from its first moment."""
+    before = os.umask(0o177)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def _refusal(error: HeadspaceError) -> bytes:
+    return msgspec.json.encode({"ok": False, **error.body()})
+
+
+def _not_json(error: Exception) -> BadRequest:
+    reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return BadRequest("bad_request", f"The request cannot be understood: {reason}.", _JSON)
+
+
+def _too_long(longest: int) -> BadRequest:
+    return BadRequest(
+        "too_large", f"The line is longer than {longest} bytes.", "Send less, or raise `max_body_bytes`.", status=413
+    )
+
+
+def _busy() -> HeadspaceError:
+    return HeadspaceError("busy", "Too many clients are connected.", "Close some, or try again in a moment.")
+
+
+def _mistake() -> HeadspaceError:
+    return HeadspaceError("bug", "Headspace made a mistake.", "See `headspace logs`, and report it.")

@@ -1,0 +1,228 @@
+"""What the client is answered because of an effort. Pure; the answer is stored with the event and never made again.
+
+PreToolUse in this order, the first that denies wins: the session gate, the directive gate, the heartbeat, the effort's
+own guard rules. Headspace's own commands pass, and so does reading while a gate waits for it. Warnings never deny.
+
+    metadata          meaning                                                       default
+    heartbeat_limit   calls without a log entry, from which on they are refused     10
+    heartbeat_warn    … from which on a warning comes along                         7
+    overflow_at       how full the context may be before the handover is asked for  90 (percent)
+    gates             {"session": true, "directives": ["CLAUDE.md"]}                none
+    guards            [{"field": "heartbeat", "gte": 5, "payload": {"deny": true, "message": "…"}}]
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.effort import texts
+from claude_headspace.kernel.effort.advice import NOTHING, Advice, Fired
+from claude_headspace.kernel.effort.nouns import Delivery, Effort, Injection, Window
+from claude_headspace.kernel.effort.reading import Touch, touch_of
+from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.views import iso
+
+HEARTBEAT_LIMIT, HEARTBEAT_WARN, OVERFLOW_AT = 10, 7, 90
+INJECTED_AT_ONCE = 8
+READ_BY_THE_CLIENT = ("/CLAUDE.md", "/CLAUDE.local.md")
+
+OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "gte": lambda found, value: found >= value,
+    "gt": lambda found, value: found > value,
+    "lte": lambda found, value: found <= value,
+    "lt": lambda found, value: found < value,
+    "eq": lambda found, value: found == value,
+}
+
+
+def advise(effort: Effort, window: Window | None, event: Event, envelope: Envelope) -> Advice:
+    """The answer to a hook of an agent that works on the effort, as both are after it."""
+    return _BY_EVENT.get(event.meta.name, _silence)(effort, window, event, envelope)
+
+
+def _silence(_effort: Effort, _window: Window | None, _event: Event, _envelope: Envelope) -> Advice:
+    return NOTHING
+
+
+# --- beginnings -------------------------------------------------------------------------------------------------------
+
+
+def _session_start(effort: Effort, window: Window | None, event: Event, envelope: Envelope) -> Advice:
+    """What to work on, what was handed over, what to read. A resumed session has all of it in its context."""
+    if event.meta.subagent_id is not None or not isinstance(event.fact, facts.SessionStarted):
+        return NOTHING
+    if event.fact.source == "resume":
+        return Advice(context=(_line(effort, window, event),), injections=_queued(effort))
+    recovered = texts.recovery(effort)
+    context = (_line(effort, window, event), texts.introduction(effort), *([recovered] if recovered else []))
+    return Advice(context=context, preload=to_preload(effort), injections=_queued(effort))
+
+
+def to_preload(effort: Effort) -> tuple[str, ...]:
+    """The files of a new window: those the effort names, its gates', those handed over, those discovered.
+
+    Of the discovered ones the client reads its own by itself.
+    """
+    handed = effort.dehydrated.files if effort.dehydrated else ()
+    found = [path for path in effort.directives if not path.endswith(READ_BY_THE_CLIENT)]
+    return tuple(dict.fromkeys((*effort.preload, *_gates(effort)[1], *handed, *found)))
+
+
+def _prompt(effort: Effort, window: Window | None, event: Event, _envelope: Envelope) -> Advice:
+    return Advice(context=(_line(effort, window, event),), injections=_queued(effort))
+
+
+def _line(effort: Effort, window: Window | None, event: Event) -> str:
+    return texts.session_line(effort, window, iso(event.meta.at)[:19] + "Z")
+
+
+def _subagent_start(effort: Effort, _window: Window | None, _event: Event, _envelope: Envelope) -> Advice:
+    return Advice(context=(texts.subagent_introduction(effort),))
+
+
+def _tool_finished(effort: Effort, _window: Window | None, event: Event, _envelope: Envelope) -> Advice:
+    """Injections are for the agent itself, not for its sub-agents."""
+    return Advice(injections=_queued(effort)) if event.meta.subagent_id is None else NOTHING
+
+
+def _queued(effort: Effort) -> tuple[str, ...]:
+    waiting = [each.id for each in effort.injections if each.delivery is Delivery.QUEUED]
+    return tuple(waiting[:INJECTED_AT_ONCE])
+
+
+# --- before a tool ----------------------------------------------------------------------------------------------------
+
+
+def _tool_started(effort: Effort, window: Window | None, _event: Event, envelope: Envelope) -> Advice:
+    touch = touch_of(envelope)
+    if window is None or touch.is_own:
+        return NOTHING
+    fired = _fired(effort, window, touch)
+    context, overflow = _warnings(effort, window)
+    rule, reason = _denial(effort, window, touch, fired)
+    said = tuple(message for each in fired if (message := _message(each.payload)) and not _denies(each))
+    return Advice(rule=rule, reason=reason, context=(*context, *said), overflow=overflow, fired=fired)
+
+
+def _denial(effort: Effort, window: Window, touch: Touch, fired: tuple[Fired, ...]) -> tuple[str | None, str]:
+    wants_session, directives = _gates(effort)
+    missing = tuple(path for path in directives if path not in (*window.loaded_files, *effort.loaded_files))
+    if window.subagent_id is None and touch.loads is None:
+        if wants_session and not window.opened:
+            return "gate:session", texts.session_gate()
+        if missing:
+            return "gate:directives", texts.directive_gate(missing)
+    if window.heartbeat >= _number(effort, "heartbeat_limit", HEARTBEAT_LIMIT):
+        return "heartbeat", texts.heartbeat_denial(window.heartbeat)
+    denying = next((each for each in fired if _denies(each)), None)
+    if denying is not None:
+        return f"guard:{denying.field}", _message(denying.payload) or f"A rule about {denying.field} refuses this."
+    return None, ""
+
+
+def _warnings(effort: Effort, window: Window) -> tuple[tuple[str, ...], bool]:
+    limit = _number(effort, "heartbeat_limit", HEARTBEAT_LIMIT)
+    warn_at = _number(effort, "heartbeat_warn", min(HEARTBEAT_WARN, limit))
+    said = [texts.heartbeat_warning(window.heartbeat, limit)] if warn_at <= window.heartbeat < limit else []
+    usage = window.context_usage or 0.0
+    full = usage * 100 >= _number(effort, "overflow_at", OVERFLOW_AT)
+    overflow = full and not window.overflow_told and window.subagent_id is None
+    return (*said, *([texts.overflow_warning(usage)] if overflow else [])), overflow
+
+
+def _gates(effort: Effort) -> tuple[bool, tuple[str, ...]]:
+    gates = effort.metadata.get("gates")
+    if not isinstance(gates, dict):
+        return False, ()
+    named = gates.get("directives")
+    paths = [path for path in named if isinstance(path, str)] if isinstance(named, list) else []
+    root = effort.project_root.rstrip("/")
+    return gates.get("session") is True, tuple(path if path.startswith("/") else f"{root}/{path}" for path in paths)
+
+
+def _number(effort: Effort, name: str, default: int) -> int:
+    """A limit that the effort's metadata may set; nonsense there changes nothing."""
+    found = effort.metadata.get(name)
+    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else default
+
+
+# --- guard rules ------------------------------------------------------------------------------------------------------
+
+
+def _fired(effort: Effort, window: Window, touch: Touch) -> tuple[Fired, ...]:
+    rules = effort.metadata.get("guards")
+    read = [_rule(each) for each in rules if isinstance(each, dict)] if isinstance(rules, list) else []
+    return tuple(rule for rule in read if rule is not None and _holds(rule, effort, window, touch))
+
+
+def _rule(told: Mapping[str, Any]) -> Fired | None:
+    """`{"field", "gte": 5}` and `{"field", "op": "gte", "value": 5}` say the same."""
+    field, named = told.get("field"), told.get("op")
+    op = named if isinstance(named, str) else next((each for each in OPERATORS if each in told), None)
+    if not isinstance(field, str) or op not in OPERATORS:
+        return None
+    return Fired(field, op, told.get(op, told.get("value")), told.get("payload"))
+
+
+def _holds(rule: Fired, effort: Effort, window: Window, touch: Touch) -> bool:
+    """Whether it speaks; what cannot be compared does not."""
+    try:
+        return OPERATORS[rule.op](_value(rule.field, effort, window, touch), rule.value)
+    except TypeError:
+        return False
+
+
+def _value(field: str, effort: Effort, window: Window, touch: Touch) -> object:
+    known: dict[str, object] = {
+        "heartbeat": window.heartbeat,
+        "heartbeat_counter": window.heartbeat,
+        "context_usage": window.context_usage,
+        "loaded_files": len(window.loaded_files),
+        "logged": effort.logged,
+        "phase": effort.phase,
+        "current_phase": effort.phase,
+        "skill": effort.skill,
+        "mode": effort.mode,
+        "tool": touch.tool,
+        "tool_name": touch.tool,
+    }
+    if field in known:
+        return known[field]
+    found: Any = effort.metadata
+    for part in field.removeprefix("metadata.").split("."):
+        found = found.get(part) if isinstance(found, dict) else None
+    return found
+
+
+def _denies(rule: Fired) -> bool:
+    return isinstance(rule.payload, dict) and rule.payload.get("deny") is True
+
+
+def _message(payload: object) -> str:
+    if isinstance(payload, dict):
+        payload = payload.get("message")
+    return payload if isinstance(payload, str) else ""
+
+
+_BY_EVENT: dict[str, Callable[[Effort, Window | None, Event, Envelope], Advice]] = {
+    "SessionStart": _session_start,
+    "UserPromptSubmit": _prompt,
+    "PreToolUse": _tool_started,
+    "PostToolUse": _tool_finished,
+    "SubagentStart": _subagent_start,
+}
+
+ASKED = frozenset(_BY_EVENT)
+"""The events that wait for an answer while an effort is active."""
+
+
+def injected(effort: Effort, advice: Advice) -> tuple[Injection, ...]:
+    """The injections that an answer delivers."""
+    return tuple(each for each in effort.injections if each.id in advice.injections)
+
+
+def pending_preloads(effort: Effort, window: Window | None) -> tuple[str, ...]:
+    """What the window should have read and has not."""
+    loaded = window.loaded_files if window else ()
+    return tuple(path for path in to_preload(effort) if path not in loaded)

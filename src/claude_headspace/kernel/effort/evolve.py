@@ -1,0 +1,369 @@
+"""How acts and hooks change an effort. Total and pure; a replay calls it and nothing else.
+
+Rules
+- A window belongs to one session of one agent; a sub-agent has its own in it, with its own counter and files.
+- Only what happens in the session in use counts: a late hook of an earlier one changes nothing.
+- Counting is by the hook that announces the call. A log entry sets the counter of the thread that wrote it to nothing.
+- What the client was answered is taken from the event (`advice`), never decided again.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.effort import acts
+from claude_headspace.kernel.effort.nouns import (
+    REMEMBERED_INJECTIONS,
+    REMEMBERED_LOG,
+    REMEMBERED_WINDOWS,
+    Dehydration,
+    Delivery,
+    Effort,
+    EffortChange,
+    Injection,
+    Lifecycle,
+    Message,
+    Task,
+    Window,
+    merged,
+    task_id,
+    window_id,
+)
+from claude_headspace.kernel.effort.reading import dialogue_of, string_fields, touch_of
+from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.reading import one_line
+
+LOG_PREVIEW = 500
+
+replace = msgspec.structs.replace
+
+
+# --- windows ----------------------------------------------------------------------------------------------------------
+
+
+def _keep(change: EffortChange, window: Window) -> None:
+    """Remember a window; one that is over leaves the effort and stays a row."""
+    others = tuple(each for each in change.effort.windows if each.id != window.id)
+    windows = others if window.ended_at is not None else (*others, window)[-REMEMBERED_WINDOWS:]
+    change.effort = replace(change.effort, windows=windows)
+    change.windows = [*(each for each in change.windows if each.id != window.id), window]
+
+
+def _close(change: EffortChange, which: Callable[[Window], bool], at: Micros, reason: str) -> None:
+    for window in [each for each in change.effort.windows if which(each)]:
+        _merge_files(change, window)
+        _keep(change, replace(window, ended_at=at, end_reason=reason))
+
+
+def _merge_files(change: EffortChange, window: Window) -> None:
+    """What a sub-agent loaded is known to the effort."""
+    if window.subagent_id is not None and window.loaded_files:
+        files = merged(change.effort.loaded_files, window.loaded_files)
+        change.effort = replace(change.effort, loaded_files=files)
+
+
+def _window_of(change: EffortChange, event: Event, agent: Agent) -> Window | None:
+    """The window that an event happens in, opened if it is the first one heard of it."""
+    session = agent.session
+    if session is None or session.client_id != event.meta.session_id or session.ended_at is not None:
+        return None
+    subagent = event.meta.subagent_id
+    found = change.effort.window(session.id, subagent)
+    if found is not None:
+        return found
+    effort = change.effort
+    window = Window(
+        id=window_id(session.id, subagent),
+        effort_id=effort.id,
+        agent_id=agent.id,
+        started_at=event.meta.at,
+        subagent_id=subagent,
+        prev_session_id=session.id if subagent else effort.last_session_id,
+    )
+    if subagent is None:
+        _close(change, lambda each: each.agent_id == agent.id, event.meta.at, "another session began")
+        change.effort = replace(change.effort, last_session_id=session.id, holder=agent.id)
+    _keep(change, window)
+    return window
+
+
+# --- hooks ------------------------------------------------------------------------------------------------------------
+
+
+def _tool_started(change: EffortChange, event: Event, agent: Agent, envelope: Envelope) -> None:
+    window = _window_of(change, event, agent)
+    if window is None:
+        return
+    touch = touch_of(envelope)
+    if touch.is_own:
+        _keep(change, replace(window, logs_on_the_way=window.logs_on_the_way + touch.is_log))
+        return
+    usage = None if agent.context_percent is None else round(agent.context_percent / 100, 4)
+    _keep(change, replace(window, heartbeat=window.heartbeat + 1, context_usage=usage))
+
+
+def _tool_finished(change: EffortChange, event: Event, agent: Agent, envelope: Envelope) -> None:
+    window = _window_of(change, event, agent)
+    touch, dialogue = touch_of(envelope), dialogue_of(envelope)
+    if window is not None:
+        loaded = (touch.loads,) if touch.loads else ()
+        waiting = 0 if touch.is_log else window.logs_on_the_way
+        _keep(change, replace(window, loaded_files=merged(window.loaded_files, loaded), logs_on_the_way=waiting))
+    if event.context.directives:
+        found = merged(change.effort.directives, event.context.directives)
+        change.effort = replace(change.effort, directives=found)
+    if dialogue is not None:
+        _say(change, event, "dialogue", dialogue, agent)
+
+
+def _tool_failed(change: EffortChange, event: Event, agent: Agent, envelope: Envelope) -> None:
+    window = _window_of(change, event, agent)
+    if window is not None and touch_of(envelope).is_log:
+        _keep(change, replace(window, logs_on_the_way=0))
+    if isinstance(event.fact, facts.ToolFailed):
+        _say(change, event, "failure", f"{event.fact.tool}: {event.fact.error}", agent)
+
+
+def _session_ended(change: EffortChange, event: Event, agent: Agent, _envelope: Envelope) -> None:
+    session = agent.session
+    if session is None or session.client_id != event.meta.session_id or not isinstance(event.fact, facts.SessionEnded):
+        return
+    of_it = (session.id, f"{session.id}/")
+    _close(change, lambda each: each.id == of_it[0] or each.id.startswith(of_it[1]), event.meta.at, event.fact.reason)
+
+
+def _subagent_stopped(change: EffortChange, event: Event, agent: Agent, _envelope: Envelope) -> None:
+    """A stop that no start announced is nobody's."""
+    if agent.session is not None and event.meta.subagent_id:
+        ended = window_id(agent.session.id, event.meta.subagent_id)
+        _close(change, lambda each: each.id == ended, event.meta.at, "the sub-agent ended")
+
+
+def _compaction_started(change: EffortChange, event: Event, agent: Agent, _envelope: Envelope) -> None:
+    if isinstance(event.fact, facts.CompactionStarted) and event.meta.subagent_id is None:
+        _say(change, event, "compaction", f"The context is being compacted ({event.fact.trigger}).", agent)
+
+
+def _context_arrived(change: EffortChange, event: Event, _agent: Agent, _envelope: Envelope) -> None:
+    """The transcript shows which injections the model has."""
+    seen = event.fact.marks if isinstance(event.fact, facts.ContextArrived) else ()
+    injections = tuple(
+        replace(each, delivery=Delivery.CONFIRMED) if each.id in seen else each for each in change.effort.injections
+    )
+    change.effort = replace(change.effort, injections=injections)
+
+
+def _noticed(change: EffortChange, event: Event, agent: Agent, envelope: Envelope) -> None:
+    """Everything else tells that its window is there, and some of it is a signal.
+
+    What stops without a type, at a compaction, is no sub-agent: only a start or a call opens a window for one.
+    """
+    if event.meta.subagent_id is None or isinstance(event.fact, facts.SubagentStarted):
+        _window_of(change, event, agent)
+    told = signal_of(envelope)
+    if told is not None:
+        _say(change, event, "signal", told, agent)
+
+
+def signal_of(envelope: Envelope) -> str | None:
+    """What a team's coordinator should know of an event."""
+    told = string_fields(envelope.payload, "teammate_name", "team_name", "task_subject", "task_id")
+    team = f" ({told['team_name']})" if "team_name" in told else ""
+    who = one_line(told.get("teammate_name", "A teammate") + team, 200)
+    match envelope.name:
+        case "TeammateIdle":
+            return f"{who} has nothing to do."
+        case "TaskCompleted":
+            subject = told.get("task_subject") or told.get("task_id", "a task")
+            return f"{who} completed: {one_line(subject)}"
+        case _:
+            return None
+
+
+def _say(change: EffortChange, event: Event, kind: str, text: str, agent: Agent) -> None:
+    session = agent.session.id if agent.session else None
+    change.messages.append(
+        Message(
+            id=f"{event.meta.event_id}-m{len(change.messages)}",
+            effort_id=change.effort.id,
+            at=event.meta.at,
+            kind=kind,
+            text=text,
+            session_id=window_id(session, event.meta.subagent_id) if session else None,
+        )
+    )
+
+
+HOOKS: dict[type, Callable[[EffortChange, Event, Agent, Envelope], None]] = {
+    facts.ToolStarted: _tool_started,
+    facts.ToolFinished: _tool_finished,
+    facts.ToolFailed: _tool_failed,
+    facts.SessionEnded: _session_ended,
+    facts.SubagentStopped: _subagent_stopped,
+    facts.CompactionStarted: _compaction_started,
+    facts.ContextArrived: _context_arrived,
+}
+
+
+def evolve(effort: Effort, event: Event, agent: Agent, envelope: Envelope) -> EffortChange:
+    """The effort after a hook of the agent (as it is afterwards) that works on it."""
+    change = EffortChange(effort)
+    HOOKS.get(type(event.fact), _noticed)(change, event, agent, envelope)
+    return change
+
+
+def settle(change: EffortChange, event: Event, agent: Agent) -> EffortChange:
+    """Take in what the client was answered."""
+    advice = event.context.advice
+    if advice is None:
+        return change
+    delivered = tuple(
+        replace(each, delivery=Delivery.DELIVERED) if each.id in advice.injections else each
+        for each in change.effort.injections
+    )
+    change.effort = replace(change.effort, injections=delivered)
+    window = change.effort.window(agent.session.id if agent.session else None, event.meta.subagent_id)
+    if window is not None:
+        opened = window.opened or isinstance(event.fact, facts.SessionStarted)
+        told = window.overflow_told or advice.overflow
+        _keep(change, replace(window, opened=opened, overflow_told=told))
+    return change
+
+
+# --- acts -------------------------------------------------------------------------------------------------------------
+
+
+def begin(act: acts.EffortStarted, task: Task | None, at: Micros) -> EffortChange:
+    """A new effort, with the task that it belongs to."""
+    place = task_id(act.host, act.task_dir)
+    effort = Effort(
+        id=act.effort_id,
+        task_id=place,
+        host=act.host,
+        task_dir=act.task_dir,
+        project_root=act.project_root,
+        skill=act.skill,
+        ordinal=act.ordinal,
+        started_at=at,
+        mode=act.mode,
+        phase=act.phase,
+        owner=act.owner,
+        holder=act.holder,
+        manager=act.manager,
+        skill_config=act.skill_config,
+        metadata=act.metadata,
+        preload=act.preload,
+    )
+    change = EffortChange(effort, _grown(act, task, place))
+    if act.holder and act.session_id:  # begun by an agent in its own session, which so knows what it works on
+        window = Window(id=act.session_id, effort_id=effort.id, agent_id=act.holder, started_at=at, opened=True)
+        change.effort = replace(effort, last_session_id=act.session_id)
+        _keep(change, window)
+    return change
+
+
+def _grown(act: acts.EffortStarted, task: Task | None, place: str) -> Task:
+    known = task or Task(id=place, host=act.host, dir_path=act.task_dir, project_root=act.project_root)
+    return replace(
+        known,
+        title=act.title or known.title,
+        keywords=act.keywords or known.keywords,
+        efforts=max(known.efforts, act.ordinal),
+    )
+
+
+def apply(effort: Effort, act: acts.Act, envelope: Envelope) -> EffortChange:
+    """The effort after somebody did something to it."""
+    change = EffortChange(effort)
+    _ACTS[type(act)](change, act, envelope)
+    return change
+
+
+def _phase_set(change: EffortChange, act: acts.PhaseSet, envelope: Envelope) -> None:
+    change.effort = replace(change.effort, phase=act.phase)
+    _note(change, envelope, "phase", act.phase)
+
+
+def _logged(change: EffortChange, act: acts.EffortLogged, envelope: Envelope) -> None:
+    effort = change.effort
+    recent = (*effort.recent_log, one_line(act.text, LOG_PREVIEW))[-REMEMBERED_LOG:]
+    change.effort = replace(effort, logged=effort.logged + 1, recent_log=recent)
+    writer = _writer(effort, act.holder)
+    for window in writer:
+        _keep(change, replace(window, heartbeat=0, logs_on_the_way=max(0, window.logs_on_the_way - 1)))
+    _note(change, envelope, "log", act.text, writer[0].id if len(writer) == 1 else None)
+
+
+def _writer(effort: Effort, holder: str | None) -> list[Window]:
+    """The threads that a log entry is of: a sub-agent's that was about to write one, else the main ones."""
+    ours = [window for window in effort.windows if holder in (None, window.agent_id)]
+    writing = [window for window in ours if window.subagent_id and window.logs_on_the_way]
+    return writing[:1] or [window for window in ours if window.subagent_id is None]
+
+
+def _metadata_set(change: EffortChange, act: acts.MetadataSet, _envelope: Envelope) -> None:
+    both = {**change.effort.metadata, **act.metadata}
+    change.effort = replace(change.effort, metadata={name: value for name, value in both.items() if value is not None})
+
+
+def _injection_queued(change: EffortChange, act: acts.InjectionQueued, envelope: Envelope) -> None:
+    new = Injection(id=f"{envelope.id}-i", text=act.text, at=envelope.fired_at)
+    change.effort = replace(change.effort, injections=(*change.effort.injections, new)[-REMEMBERED_INJECTIONS:])
+
+
+def _session_opened(change: EffortChange, act: acts.SessionOpened, _envelope: Envelope) -> None:
+    for window in change.effort.windows:
+        if window.subagent_id is None and act.holder in (None, window.agent_id):
+            _keep(change, replace(window, opened=True))
+
+
+def _files_loaded(change: EffortChange, act: acts.FilesLoaded, _envelope: Envelope) -> None:
+    for window in change.effort.windows:
+        if window.id == act.session_id:
+            _keep(change, replace(window, loaded_files=merged(window.loaded_files, act.files)))
+
+
+def _dehydrated(change: EffortChange, act: acts.Dehydrated, envelope: Envelope) -> None:
+    ours = [w for w in change.effort.windows if w.subagent_id is None and act.holder in (None, w.agent_id)]
+    session = ours[-1].id if ours else change.effort.last_session_id
+    for window in ours:
+        _keep(change, replace(window, dehydration=act.text))
+    handed = Dehydration(text=act.text, at=envelope.fired_at, session_id=session, files=act.files)
+    change.effort = replace(change.effort, dehydrated=handed, recent_log=())
+    _note(change, envelope, "dehydration", act.text, session)
+
+
+def _finished(change: EffortChange, act: acts.EffortFinished, envelope: Envelope) -> None:
+    at = envelope.fired_at
+    _close(change, lambda _window: True, at, "the effort is finished")
+    change.effort = replace(change.effort, lifecycle=Lifecycle.FINISHED, finished_at=at)
+    _note(change, envelope, "finished", act.text)
+
+
+def _note(change: EffortChange, envelope: Envelope, kind: str, text: str, session_id: str | None = None) -> None:
+    change.messages.append(
+        Message(
+            id=f"{envelope.id}-m",
+            effort_id=change.effort.id,
+            at=envelope.fired_at,
+            kind=kind,
+            text=text,
+            session_id=session_id,
+        )
+    )
+
+
+_ACTS: dict[type[acts.Act], Callable[[EffortChange, Any, Envelope], None]] = {
+    acts.PhaseSet: _phase_set,
+    acts.EffortLogged: _logged,
+    acts.MetadataSet: _metadata_set,
+    acts.InjectionQueued: _injection_queued,
+    acts.SessionOpened: _session_opened,
+    acts.FilesLoaded: _files_loaded,
+    acts.Dehydrated: _dehydrated,
+    acts.EffortFinished: _finished,
+}

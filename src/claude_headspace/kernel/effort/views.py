@@ -1,0 +1,160 @@
+"""Efforts as surfaces show them."""
+
+import msgspec
+
+from claude_headspace.kernel.effort.advise import HEARTBEAT_LIMIT, pending_preloads
+from claude_headspace.kernel.effort.nouns import Effort, Message, Metadata, Task, Window, artifacts
+from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.views import Time, iso
+
+
+class WindowView(msgspec.Struct, frozen=True):
+    """A context window that works, or worked, on an effort."""
+
+    id: str
+    agent_id: str
+    subagent_id: str | None
+    prev_session_id: str | None
+    heartbeat: int
+    context_usage: float | None
+    loaded_files: tuple[str, ...]
+    dehydrated: bool
+    started_at: Time
+    ended_at: Time | None
+    end_reason: str | None
+
+
+class MessageView(msgspec.Struct, frozen=True):
+    """A log entry, a dialogue, a phase, a failure, a signal."""
+
+    id: str
+    at: Time
+    kind: str
+    text: str
+    session_id: str | None
+
+
+class InjectionView(msgspec.Struct, frozen=True):
+    """A text for the agent, and how far it came."""
+
+    id: str
+    text: str
+    at: Time
+    delivery: str
+
+
+class EffortView(msgspec.Struct, frozen=True, kw_only=True):
+    """An effort."""
+
+    id: str
+    skill: str
+    ordinal: int
+    mode: str
+    lifecycle: str
+    phase: str | None
+    phases: tuple[str, ...]
+    task_id: str
+    task_dir: str
+    project_root: str
+    host: str
+    owner: str | None
+    agent_id: str | None
+    manager: str | None
+    heartbeat: int
+    heartbeat_limit: int
+    context_usage: float | None
+    logged: int
+    artifacts: dict[str, str]
+    directives: tuple[str, ...]
+    preload: tuple[str, ...]
+    pending_preloads: tuple[str, ...]
+    injections: tuple[InjectionView, ...]
+    metadata: Metadata
+    dehydrated: str | None
+    sessions: tuple[WindowView, ...]
+    started_at: Time
+    finished_at: Time | None
+
+
+class TaskView(msgspec.Struct, frozen=True):
+    """A directory with its efforts."""
+
+    id: str
+    dir_path: str
+    project_root: str
+    host: str
+    title: str
+    keywords: tuple[str, ...]
+    efforts: int
+    status: str
+    """`active` while one of its efforts is, else `dormant`."""
+
+
+def effort_view(effort: Effort) -> EffortView:
+    """An effort, with its open windows."""
+    main = next((window for window in reversed(effort.windows) if window.subagent_id is None), None)
+    limit = effort.metadata.get("heartbeat_limit")
+    return EffortView(
+        id=effort.id,
+        skill=effort.skill,
+        ordinal=effort.ordinal,
+        mode=effort.mode,
+        lifecycle=effort.lifecycle.value,
+        phase=effort.phase,
+        phases=tuple((effort.skill_config or {}).get("phases", ())),
+        task_id=effort.task_id,
+        task_dir=effort.task_dir,
+        project_root=effort.project_root,
+        host=effort.host,
+        owner=effort.owner,
+        agent_id=effort.holder,
+        manager=effort.manager,
+        heartbeat=main.heartbeat if main else 0,
+        heartbeat_limit=limit if isinstance(limit, int) else HEARTBEAT_LIMIT,
+        context_usage=main.context_usage if main else None,
+        logged=effort.logged,
+        artifacts=artifacts(effort),
+        directives=effort.directives,
+        preload=effort.preload,
+        pending_preloads=pending_preloads(effort, main),
+        injections=tuple(InjectionView(e.id, e.text, iso(e.at), e.delivery.value) for e in effort.injections),
+        metadata=effort.metadata,
+        dehydrated=effort.dehydrated.text if effort.dehydrated else None,
+        sessions=tuple(window_view(window) for window in effort.windows),
+        started_at=iso(effort.started_at),
+        finished_at=_maybe(effort.finished_at),
+    )
+
+
+def window_view(window: Window) -> WindowView:
+    """A context window."""
+    return WindowView(
+        window.id,
+        window.agent_id,
+        window.subagent_id,
+        window.prev_session_id,
+        window.heartbeat,
+        window.context_usage,
+        window.loaded_files,
+        window.dehydration is not None,
+        iso(window.started_at),
+        _maybe(window.ended_at),
+        window.end_reason,
+    )
+
+
+def message_view(message: Message) -> MessageView:
+    """A message."""
+    return MessageView(message.id, iso(message.at), message.kind, message.text, message.session_id)
+
+
+def task_view(task: Task, *, active: bool) -> TaskView:
+    """A task; whether it is active follows from its efforts."""
+    status = "active" if active else "dormant"
+    return TaskView(
+        task.id, task.dir_path, task.project_root, task.host, task.title, task.keywords, task.efforts, status
+    )
+
+
+def _maybe(moment: Micros | None) -> Time | None:
+    return iso(moment) if moment is not None else None

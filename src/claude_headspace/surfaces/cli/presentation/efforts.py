@@ -1,0 +1,94 @@
+"""Efforts as the terminal shows them. Pure: JSON in, lines out."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from rich.cells import cell_len
+
+from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet, row
+from claude_headspace.surfaces.wording import Json, ago, clock, count, one_line
+
+LAST_MESSAGES = 12
+_HEADINGS = ("  effort", "phase", "calls", "log", "task", "begun")
+_RIGHT = (False, False, True, True, False, False)
+
+
+def efforts(found: Sequence[Json], now: datetime) -> list[Line]:
+    """The efforts as a table."""
+    if not found:
+        return [line("No effort is under way."), quiet("headspace effort start SKILL begins one.")]
+    rows = [_cells(effort, now) for effort in found]
+    table = [tuple(Span(heading, "quiet") for heading in _HEADINGS), *rows]
+    widths = [max(cell_len(cells[at].text) for cells in table) for at in range(len(_HEADINGS))]
+    return [row(cells, widths, _RIGHT) for cells in table]
+
+
+def _cells(effort: Json, now: datetime) -> tuple[Span, ...]:
+    active = effort["lifecycle"] == "active"
+    near = effort["heartbeat"] >= effort["heartbeat_limit"]
+    return (
+        Span(f"{'●' if active else '–'} {effort['skill']} #{effort['ordinal']}", "working" if active else "ended"),
+        Span(effort["phase"] or ""),
+        Span(f"{effort['heartbeat']}/{effort['heartbeat_limit']}", "waiting" if near else "quiet"),
+        Span(str(effort["logged"]), "quiet"),
+        Span(effort["task_dir"]),
+        Span(ago(effort["started_at"], now), "quiet"),
+    )
+
+
+def effort_portrait(effort: Json, now: datetime, width: int) -> list[Line]:
+    """One effort."""
+    lines = [line(Span(f"{effort['skill']} #{effort['ordinal']}", "strong"), f"  {effort['lifecycle']}")]
+    lines += [hang_of(name, text, width) for name, text in _facts(effort) if text]
+    lines += _section("sessions", [_session(window, now) for window in effort["sessions"]], width)
+    lines += _section("log", [_message(each, now) for each in effort["messages"][-LAST_MESSAGES:]], width)
+    return lines
+
+
+def _facts(effort: Json) -> list[tuple[str, str]]:
+    usage = effort["context_usage"]
+    return [
+        ("id", effort["id"]),
+        ("task", effort["task_dir"]),
+        ("phase", _phase(effort)),
+        ("agent", effort["agent_id"] or ""),
+        ("owner", effort["owner"] or ""),
+        ("calls", f"{effort['heartbeat']} of {effort['heartbeat_limit']} without a log entry"),
+        ("context", "" if usage is None else f"{usage:.0%} full"),
+        ("directives", ", ".join(effort["directives"])),
+        ("to read", ", ".join(effort["pending_preloads"])),
+        ("messages", ", ".join(f"{one_line(each['text'])} ({each['delivery']})" for each in effort["injections"])),
+        ("handed over", one_line(effort["dehydrated"] or "")),
+    ]
+
+
+def _phase(effort: Json) -> str:
+    others = ", ".join(effort["phases"])
+    return f"{effort['phase'] or 'none'}" + (f" of {others}" if others else "")
+
+
+def hang_of(name: str, text: str, width: int) -> Line:
+    """A named fact on one line."""
+    return hang(line(Span(f"{name:<12}", "quiet")), one_line(text), max(width, 40))[0]
+
+
+def _session(window: Json, now: datetime) -> tuple[str, str]:
+    who = f"sub-agent {window['subagent_id']}" if window["subagent_id"] else "main"
+    end = f", ended ({window['end_reason']})" if window["ended_at"] else ""
+    loaded = f", {count(len(window['loaded_files']), 'file')}" if window["loaded_files"] else ""
+    handed = ", handed over" if window["dehydrated"] else ""
+    return clock(window["started_at"], now), f"{who}: {count(window['heartbeat'], 'call')}{loaded}{handed}{end}"
+
+
+def _message(message: Json, now: datetime) -> tuple[str, str]:
+    kind = "" if message["kind"] == "log" else f"{message['kind']}: "
+    return clock(message["at"], now), f"{kind}{one_line(message['text'])}"
+
+
+def _section(name: str, entries: Sequence[tuple[str, str]], width: int) -> list[Line]:
+    if not entries:
+        return []
+    lines = [NOTHING, quiet(name)]
+    for time, text in entries:
+        lines += hang(line(Span(f"  {time}  ", "quiet")), text, max(width, 40))
+    return lines

@@ -1,0 +1,83 @@
+"""The fleet by panes, windows and tmux sessions. Pure: agents and panes in, groups and lines out."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from claude_headspace.kernel.fleet import looked_at, rollup
+from claude_headspace.surfaces.cli.terminal import Line, Span, line, quiet
+from claude_headspace.surfaces.wording import Json
+
+COLOURS = {
+    "error": "fg=red",
+    "attention": "fg=black,bg=yellow",
+    "working": "fg=blue",
+    "checked": "fg=yellow",
+    "done": "default",
+}
+"""How a window looks in tmux's status line."""
+
+_SHAPES = {"error": "✕", "attention": "◆", "working": "●", "checked": "◇", "done": "○"}
+_ROLES = {"error": "error", "attention": "waiting", "working": "working"}
+ELSEWHERE = "not in tmux"
+
+
+def fleet_of(agents: Sequence[Json], panes: Sequence[Json]) -> Json:
+    """The agents that are there, grouped by where they are; each group has the status of its most urgent one."""
+    places = {pane["pane_id"]: pane for pane in panes}
+    seats = [_seat(agent, places.get(agent["tmux"]["pane"] or "")) for agent in agents if agent["state"] != "ended"]
+    seats.sort(key=lambda seat: (seat["session"], seat["window"], seat["id"] or "", seat["agent"]))
+    sessions = [_session(name, list(inside)) for name, inside in groupby(seats, key=lambda seat: seat["session"])]
+    return {"status": rollup(each["status"] for each in sessions), "sessions": sessions}
+
+
+def _seat(agent: Json, pane: Json | None) -> Json:
+    status = agent["dialects"]["fleet"]
+    if agent.get("unseen") is False or (pane is not None and _is_looked_at(pane)):
+        status = looked_at(status)
+    return {
+        "session": pane["session_name"] if pane else agent["tmux"]["session"] or ELSEWHERE,
+        "window": pane["window_id"] if pane else "",
+        "window_name": f"{pane['window_index']}:{pane['window_name']}" if pane else "",
+        "id": agent["tmux"]["pane"],
+        "agent": agent["name"],
+        "agent_id": agent["id"],
+        "status": status,
+    }
+
+
+def _is_looked_at(pane: Json) -> bool:
+    """Whether it is in front of somebody."""
+    return pane["pane_active"] == "1" and pane["window_active"] == "1" and pane["session_attached"] not in ("", "0")
+
+
+def _session(name: str, seats: list[Json]) -> Json:
+    windows = [_window(window, list(inside)) for window, inside in groupby(seats, key=lambda seat: seat["window"])]
+    return {"name": name, "status": rollup(each["status"] for each in windows), "windows": windows}
+
+
+def _window(window: str, seats: list[Json]) -> Json:
+    kept = ("id", "agent", "agent_id", "status")
+    panes = [{key: seat[key] for key in kept} for seat in seats]
+    name = seats[0]["window_name"]
+    return {"id": window, "name": name, "status": rollup(seat["status"] for seat in seats), "panes": panes}
+
+
+def fleet_lines(found: Json) -> list[Line]:
+    """Sessions, their windows, their panes."""
+    if not found["sessions"]:
+        return [line("No agents."), quiet("headspace status tells whether events arrive.")]
+    lines: list[Line] = []
+    for session in found["sessions"]:
+        lines.append(_line(0, session["status"], session["name"]))
+        for window in session["windows"]:
+            if window["name"]:
+                lines.append(_line(1, window["status"], window["name"]))
+            lines += [
+                _line(2, pane["status"], f"{pane['agent']} {pane['id'] or ''}".rstrip()) for pane in window["panes"]
+            ]
+    return lines
+
+
+def _line(depth: int, status: str, name: str) -> Line:
+    role = _ROLES.get(status, "quiet")
+    return line(f"{'  ' * depth}", Span(f"{_SHAPES[status]} {name}", role), Span(f"  {status}", "quiet"))

@@ -1,0 +1,81 @@
+"""Panes, windows and sessions: the most urgent speaks, and who was looked at no longer shouts."""
+
+from typing import Any
+
+import pytest
+
+from claude_headspace.kernel.fleet import PRIORITY, rollup
+from claude_headspace.surfaces.cli.fleet import paint_commands
+from claude_headspace.surfaces.cli.presentation.fleet import COLOURS, ELSEWHERE, fleet_lines, fleet_of
+
+
+def agent(name: str, status: str, pane: str | None = None, **known: Any) -> dict[str, Any]:
+    """An agent with what the fleet needs."""
+    where = {"session": None, "pane": pane}
+    return {"id": name, "name": name, "state": "working", "tmux": where, "dialects": {"fleet": status}, **known}
+
+
+def pane(name: str, window: str = "@1", *, looked_at: bool = False, attached: str = "1") -> dict[str, str]:
+    """A pane of tmux."""
+    active = "1" if looked_at else "0"
+    return {
+        "pane_id": name,
+        "window_id": window,
+        "window_index": "0",
+        "window_name": "work",
+        "session_name": "main",
+        "pane_active": active,
+        "window_active": active,
+        "session_attached": attached,
+    }
+
+
+@pytest.mark.parametrize("at", range(len(PRIORITY)))
+def test_the_most_urgent_speaks_for_all(at: int) -> None:
+    """Error before attention, working, checked, done; an empty group is done."""
+    assert rollup(reversed(PRIORITY[at:])) == PRIORITY[at]
+    assert rollup([]) == "done"
+
+
+def test_agents_are_grouped_by_where_they_are() -> None:
+    """By tmux session and window; those elsewhere stand apart; those that ended are gone."""
+    agents = [
+        agent("a", "working", "%1"),
+        agent("b", "error", "%2"),
+        agent("c", "done"),
+        agent("d", "done", "%1", state="ended"),
+    ]
+    found = fleet_of(agents, [pane("%1", "@1"), pane("%2", "@2")])
+    assert [(each["name"], each["status"]) for each in found["sessions"]] == [("main", "error"), (ELSEWHERE, "done")]
+    assert [(each["id"], each["status"]) for each in found["sessions"][0]["windows"]] == [
+        ("@1", "working"),
+        ("@2", "error"),
+    ]
+    assert found["status"] == "error"
+    assert len(fleet_lines(found)) == 7
+
+
+def test_attention_is_checked_once_its_pane_is_looked_at() -> None:
+    """The active pane of the active window of an attached session; else it goes on calling."""
+
+    def status(place: dict[str, str], **known: Any) -> str:
+        return str(fleet_of([agent("a", "attention", "%1", **known)], [place])["status"])
+
+    assert status(pane("%1", looked_at=True)) == "checked"
+    assert status(pane("%1", looked_at=True, attached="0")) == "attention"
+    assert status(pane("%1")) == "attention"
+    assert status(pane("%1"), unseen=False) == "checked"
+    assert fleet_of([agent("a", "error", "%1")], [pane("%1", looked_at=True)])["status"] == "error"
+
+
+def test_only_windows_of_tmux_are_painted() -> None:
+    """Every status has a colour; agents elsewhere have nothing to paint."""
+    found = fleet_of([agent("a", "working", "%1"), agent("b", "error")], [pane("%1")])
+    commands = paint_commands(found, COLOURS)
+    assert [command[3] for command in commands] == ["@1", "@1", "%1"]
+    assert set(COLOURS) == set(PRIORITY)
+
+
+def test_no_agents_say_what_to_look_at() -> None:
+    """An empty fleet has its next step."""
+    assert "headspace status" in "".join(span.text for line in fleet_lines(fleet_of([], [])) for span in line)

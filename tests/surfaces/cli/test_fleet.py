@@ -1,0 +1,53 @@
+"""`headspace fleet`: with a real tmux, what its panes are, and what they are painted."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import RunningDaemon, wait_until
+from tests.surfaces.cli.conftest import run_headspace
+
+NAME = "headspace-fleet-test"
+
+
+@pytest.fixture
+def pane(tmp_path: Path) -> Iterator[str]:
+    """A pane of a tmux server of its own."""
+    if shutil.which("tmux") is None:
+        pytest.skip("there is no tmux")
+    _tmux(tmp_path, "-f", "/dev/null", "new-session", "-d", "-s", "fleet", "-x", "80", "-y", "20", "sleep 600")
+    yield _tmux(tmp_path, "list-panes", "-a", "-F", "#{pane_id}").strip()
+    _tmux(tmp_path, "kill-server")
+
+
+def _tmux(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["tmux", "-L", NAME, *arguments],
+        env={"TMUX_TMPDIR": str(folder), "PATH": "/usr/local/bin:/usr/bin:/bin", "TERM": "xterm"},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_a_window_has_the_status_of_its_agents(daemon: RunningDaemon, pane: str, tmp_path: Path) -> None:
+    """Shown by session, window and pane; painted into tmux where that is wanted."""
+    told = {"session_id": "s", "cwd": "/app", "tmux_pane": pane}
+    daemon.post("user-prompt-submit", {**told, "prompt": "Go"})
+    daemon.post("permission-request", {**told, "tool_name": "Bash", "tool_input": {"command": "x"}})
+    where = {"TMUX_TMPDIR": str(tmp_path)}
+    done = run_headspace(daemon.home, "fleet", "--socket", NAME, "--paint", "--json", **where)
+    found = json.loads(done.stdout)
+    assert (found["status"], found["sessions"][0]["name"]) == ("attention", "fleet")
+    [window] = found["sessions"][0]["windows"]
+    assert [each["id"] for each in window["panes"]] == [pane]
+    wait_until(lambda: "attention" in _tmux(tmp_path, "show-options", "-p", "-t", pane, "@headspace"), "the paint")
+    assert "bg=yellow" in _tmux(tmp_path, "show-options", "-w", "-t", window["id"], "window-status-style")
+    lines = run_headspace(daemon.home, "fleet", "--socket", NAME, **where).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["◆", "◆", "◆"]
