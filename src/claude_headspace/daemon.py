@@ -1,26 +1,19 @@
-"""The composition root: the only module that knows all packages. It builds the parts, wires them and runs them.
-
-`serve` holds the home's lock while it runs, tells where it can be reached in `daemon.json`, and stops gracefully:
-batches in flight are committed, streams are ended, the database is left clean.
+"""The composition root: the only module that knows all packages. It builds the parts, wires them, and brings them up
+and down in order. `serving` runs it.
 """
 
 import asyncio
 import contextlib
-import gc
 import os
-import signal
-import socket
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import FrameType
 
 import msgspec
 import structlog
-import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -31,13 +24,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from claude_headspace import __version__
 from claude_headspace.config import Places, Settings, claude_config_dirs
 from claude_headspace.engine import Engine, Outcome
-from claude_headspace.errors import BadConfiguration, HeadspaceError, JournalUnavailable
+from claude_headspace.errors import HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.clock import SteadyClock
 from claude_headspace.inputs.history import History
 from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
 from claude_headspace.inputs.keeping import Keeper
 from claude_headspace.inputs.plates import EVENTS, PlateEndpoint
-from claude_headspace.inputs.policy.guard import PolicyGuard, asked_hooks
+from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.inputs.reconcile import Cadence, Reconciler, awake_clock
@@ -59,8 +52,7 @@ from claude_headspace.kernel.news import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.kernel.views import iso
-from claude_headspace.logs import configure_logging
-from claude_headspace.opening import database_url, ready_journal
+from claude_headspace.opening import database_url
 from claude_headspace.outputs.colours import Colours
 from claude_headspace.outputs.gathering import Display, Gathering
 from claude_headspace.outputs.glance import Glance
@@ -84,15 +76,14 @@ from claude_headspace.surfaces.api import (
 from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.efforts import Efforts
 from claude_headspace.surfaces.follower import Follower
-from claude_headspace.surfaces.guard import LOOPBACK_NAMES, Guard
+from claude_headspace.surfaces.guard import Guard
 from claude_headspace.surfaces.household import Household
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.named_tokens import NamedTokens
 from claude_headspace.surfaces.page import Page
-from claude_headspace.surfaces.protocol import Protocol
+from claude_headspace.surfaces.problems import tell, tell_bug, tell_http
 from claude_headspace.surfaces.read_model import ReadModel
 from claude_headspace.surfaces.rpc import Commands
-from claude_headspace.surfaces.running import DaemonInfo, hold
 from claude_headspace.surfaces.services import Services
 from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.stream import Broadcaster
@@ -102,6 +93,8 @@ from claude_headspace.troubles import Troubles
 log = structlog.get_logger(__name__)
 
 GRACE_SECONDS = 3
+"""How long the end may take; then connections are cut, and a database that hangs is left alone."""
+
 LOOKED_BACK = 100
 """Among how many events the last one of this machine is looked for at the start."""
 RETRY_SECONDS = 1.0
@@ -255,7 +248,7 @@ class Daemon:
 
         starlette = Starlette(
             routes=[*self.api.routes(), Route("/openapi.json", describe), *self.sign_ins.routes(), *Page().routes()],
-            exception_handlers={HeadspaceError: _tell, HTTPException: _tell_http, Exception: _tell_bug},
+            exception_handlers={HeadspaceError: tell, HTTPException: tell_http, Exception: tell_bug},
             lifespan=self._lifespan,
         )
         starlette.router.redirect_slashes = False
@@ -552,124 +545,3 @@ def _part(running: bool, failure: str | None, detail: str) -> PartHealth:
     if not running:
         return PartHealth("stopped", "not running: restart the daemon and see `headspace logs`")
     return PartHealth("failing", failure) if failure else PartHealth("ok", detail)
-
-
-async def _tell(_request: Request, error: Exception) -> Response:
-    status, body = (error.status, error.body()) if isinstance(error, HeadspaceError) else (500, {})
-    return Response(msgspec.json.encode(body), status, media_type="application/json")
-
-
-async def _tell_http(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    code, message = {
-        404: ("not_found", f"There is nothing at {request.scope['path'][:200]}."),
-        405: ("method_not_allowed", f"{request.method} does not work here."),
-    }.get(status, ("bad_request", "The request cannot be understood."))
-    return await _tell(request, HeadspaceError(code, message, "See /openapi.json for what there is.", status=status))
-
-
-async def _tell_bug(request: Request, error: Exception) -> Response:
-    log.error("request_failed", path=request.scope["path"][:200], exc_info=error)
-    return await _tell(
-        request, HeadspaceError("bug", "Headspace made a mistake.", "See `headspace logs`, and report it.")
-    )
-
-
-# --- running
-# -----------------------------------------------------------------------------------------------------------
-
-
-class Server(uvicorn.Server):
-    """Uvicorn, which ends what never ends by itself before it waits for connections to end."""
-
-    def __init__(self, config: uvicorn.Config, before: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._before = before
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal asks us to stop; a second Ctrl-C does not wait. Uvicorn would hand it on and end us before we
-        tidied up.
-        """
-        self._before()
-        self.force_exit = self.should_exit and sig == signal.SIGINT
-        self.should_exit = True
-
-
-def serve(
-    settings: Settings,
-    places: Places,
-    listening: Callable[[DaemonInfo], None] = lambda _info: None,
-    origins: Mapping[str, str] | None = None,
-) -> None:
-    """Run the daemon until it is told to stop; `listening` is told where it can be reached."""
-    _refuse_open_bind(settings)
-    places.make()
-    with hold(places), _listen(settings) as listener:
-        configure_logging(places.log_file, settings.log_level)
-        host, port = listener.getsockname()[:2]
-        asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
-        held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
-        presence = Presence(places, host, port, asked, held)
-        daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence, origins)
-        info = _announce(places, listener)
-        listening(info)
-        try:
-            _run(daemon, listener)
-        finally:
-            places.daemon_file.unlink(missing_ok=True)
-            log.info("stopped", url=info.url)
-
-
-def _run(daemon: Daemon, listener: socket.socket) -> None:
-    config = uvicorn.Config(
-        daemon.app(),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        date_header=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-        backlog=2_048,
-        http=Protocol,
-        ws="none",
-    )
-    server = Server(config, daemon.let_go)
-    gc.freeze()  # what is there now stays: the collector need not look at it again
-    gc.set_threshold(50_000, 20, 100)  # events leave no cycles behind; looking less often saved a tenth of their time
-    server.run(sockets=[listener])
-
-
-def _refuse_open_bind(settings: Settings) -> None:
-    if settings.host not in LOOPBACK_NAMES | {"::1"} and settings.ingest != "token":
-        raise BadConfiguration(
-            "open_bind",
-            f"Headspace does not listen on {settings.host} without tokens: everybody on the network could speak to it.",
-            'Set `ingest = "token"` and name the address in `allowed_hosts`, or use 127.0.0.1.',
-        )
-
-
-@contextlib.contextmanager
-def _listen(settings: Settings) -> Iterator[socket.socket]:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    try:
-        listener = socket.create_server((settings.host.strip("[]"), settings.port), family=family, backlog=2_048)
-    except (OSError, OverflowError) as error:
-        raise BadConfiguration(
-            "cannot_listen",
-            f"Headspace cannot listen on {settings.host}:{settings.port}: {error}.",
-            "Another program uses that port or the address is wrong: try `headspace serve --port 0`.",
-        ) from error
-    with listener:
-        yield listener
-
-
-def _announce(places: Places, listener: socket.socket) -> DaemonInfo:
-    host, port = listener.getsockname()[:2]
-    name = f"[{host}]" if ":" in host else host
-    info = DaemonInfo(f"http://{name}:{port}", os.getpid(), __version__, iso(wall_clock()))
-    draft = places.daemon_file.with_suffix(".new")
-    draft.touch(mode=0o600)
-    draft.write_bytes(msgspec.json.encode(info))
-    draft.replace(places.daemon_file)
-    log.info("listening", url=info.url, database=places.database.name)
-    return info

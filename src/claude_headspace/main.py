@@ -66,7 +66,7 @@ def serve(
     port: Annotated[int | None, typer.Option("--port", "-p", help="Port to listen on; 0 takes a free one.")] = None,
 ) -> None:
     """Run the daemon here until Ctrl+C."""
-    from claude_headspace import daemon
+    from claude_headspace import serving
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.reports import banner
     from claude_headspace.surfaces.running import DaemonInfo
@@ -83,7 +83,7 @@ def serve(
 
     _stop_by_signals()
     with suppress(KeyboardInterrupt):
-        daemon.serve(settings, places, listening, origins)
+        serving.serve(settings, places, listening, origins)
     terminal.screen().show([terminal.line("Headspace has stopped.")])
 
 

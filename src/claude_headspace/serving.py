@@ -1,0 +1,129 @@
+"""Runs the daemon: holds the home's lock, listens, tells where in `daemon.json`, and stops gracefully.
+
+When it stops, batches in flight are committed, streams are ended, clients that wait are freed, and the database is left
+clean.
+"""
+
+import contextlib
+import gc
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType
+
+import msgspec
+import structlog
+import uvicorn
+
+from claude_headspace import __version__
+from claude_headspace.config import Places, Settings
+from claude_headspace.daemon import GRACE_SECONDS, Daemon, wall_clock
+from claude_headspace.errors import BadConfiguration
+from claude_headspace.inputs.policy.guard import asked_hooks
+from claude_headspace.inputs.presence import Presence
+from claude_headspace.kernel.answers import HELD_HOOKS
+from claude_headspace.kernel.views import iso
+from claude_headspace.logs import configure_logging
+from claude_headspace.opening import ready_journal
+from claude_headspace.surfaces.guard import LOOPBACK_NAMES
+from claude_headspace.surfaces.protocol import Protocol
+from claude_headspace.surfaces.running import DaemonInfo, hold
+
+log = structlog.get_logger(__name__)
+
+
+class Server(uvicorn.Server):
+    """Uvicorn, which ends what never ends by itself before it waits for connections to end."""
+
+    def __init__(self, config: uvicorn.Config, before: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._before = before
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal asks us to stop; a second Ctrl-C does not wait. Uvicorn would hand it on and end us before we
+        tidied up.
+        """
+        self._before()
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+
+
+def serve(
+    settings: Settings,
+    places: Places,
+    listening: Callable[[DaemonInfo], None] = lambda _info: None,
+    origins: Mapping[str, str] | None = None,
+) -> None:
+    """Run the daemon until it is told to stop; `listening` is told where it can be reached."""
+    _refuse_open_bind(settings)
+    places.make()
+    with hold(places), _listen(settings) as listener:
+        configure_logging(places.log_file, settings.log_level)
+        host, port = listener.getsockname()[:2]
+        asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
+        held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
+        presence = Presence(places, host, port, asked, held)
+        daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence, origins)
+        info = _announce(places, listener)
+        listening(info)
+        try:
+            _run(daemon, listener)
+        finally:
+            places.daemon_file.unlink(missing_ok=True)
+            log.info("stopped", url=info.url)
+
+
+def _run(daemon: Daemon, listener: socket.socket) -> None:
+    config = uvicorn.Config(
+        daemon.app(),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        date_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        backlog=2_048,
+        http=Protocol,
+        ws="none",
+    )
+    server = Server(config, daemon.let_go)
+    gc.freeze()  # what is there now stays: the collector need not look at it again
+    gc.set_threshold(50_000, 20, 100)  # events leave no cycles behind; looking less often saved a tenth of their time
+    server.run(sockets=[listener])
+
+
+def _refuse_open_bind(settings: Settings) -> None:
+    if settings.host not in LOOPBACK_NAMES | {"::1"} and settings.ingest != "token":
+        raise BadConfiguration(
+            "open_bind",
+            f"Headspace does not listen on {settings.host} without tokens: everybody on the network could speak to it.",
+            'Set `ingest = "token"` and name the address in `allowed_hosts`, or use 127.0.0.1.',
+        )
+
+
+@contextlib.contextmanager
+def _listen(settings: Settings) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        listener = socket.create_server((settings.host.strip("[]"), settings.port), family=family, backlog=2_048)
+    except (OSError, OverflowError) as error:
+        raise BadConfiguration(
+            "cannot_listen",
+            f"Headspace cannot listen on {settings.host}:{settings.port}: {error}.",
+            "Another program uses that port or the address is wrong: try `headspace serve --port 0`.",
+        ) from error
+    with listener:
+        yield listener
+
+
+def _announce(places: Places, listener: socket.socket) -> DaemonInfo:
+    host, port = listener.getsockname()[:2]
+    name = f"[{host}]" if ":" in host else host
+    info = DaemonInfo(f"http://{name}:{port}", os.getpid(), __version__, iso(wall_clock()))
+    draft = places.daemon_file.with_suffix(".new")
+    draft.touch(mode=0o600)
+    draft.write_bytes(msgspec.json.encode(info))
+    draft.replace(places.daemon_file)
+    log.info("listening", url=info.url, database=places.database.name)
+    return info
