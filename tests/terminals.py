@@ -116,6 +116,7 @@ class Terminal:
         self.projects = folder / "projects"
         self._make_client()
         self.hooks = Hooks(daemon.home)
+        self.tmux("new-session", "-d", "-s", "keeper", "cat")  # a server ends with its last session
 
     def _make_client(self) -> None:
         binaries = self.folder / "bin"

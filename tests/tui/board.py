@@ -334,3 +334,10 @@ class NotingHands:
 def top(feed: FixedFeed | None = None, hands: NotingHands | None = None, palette: str = "dark") -> Top:
     """The screen over a fixed board."""
     return Top(feed or FixedFeed(), hands or NotingHands(), clock, palette)
+
+
+def screen_of(app: Top) -> str:
+    """The screen as plain text."""
+    size = app.size
+    strips = app.screen._compositor.render_strips()
+    return "\n".join(strip.text.rstrip() for strip in strips[: size.height])

@@ -11,18 +11,11 @@ from textual.pilot import Pilot
 from claude_headspace.surfaces.tui.app import Top
 from claude_headspace.surfaces.tui.feed import News
 from claude_headspace.surfaces.tui.keys import KEYS
-from tests.tui.board import HOSTILE, FixedFeed, NotingHands, make, sample, top
+from tests.tui.board import HOSTILE, FixedFeed, NotingHands, make, sample, screen_of, top
 
 Person = Pilot[None]
 
 LIMIT_SECONDS = 30.0
-
-
-def screen_of(app: Top) -> str:
-    """The screen as plain text."""
-    size = app.size
-    strips = app.screen._compositor.render_strips()
-    return "\n".join(strip.text.rstrip() for strip in strips[: size.height])
 
 
 async def until(person: Person, condition: Callable[[], bool]) -> None:

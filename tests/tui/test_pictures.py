@@ -10,38 +10,45 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.board import FixedFeed, top
+from claude_headspace.surfaces.tui.app import Top
+from tests.tui.board import FixedFeed, screen_of, top
 
 PICTURES = Path(__file__).resolve().parents[2] / "docs" / "pictures"
 
-SCENES: dict[str, tuple[tuple[int, int], list[str], str]] = {
-    "top": ((150, 32), ["down"], "dark"),
-    "top-light": ((150, 32), ["down"], "light"),
-    "top-narrow": ((92, 30), ["down"], "dark"),
-    "top-small": ((60, 15), [], "dark"),
-    "top-why": ((124, 24), ["down", "w"], "dark"),
-    "top-send": ((100, 26), ["down", "s", *"Use SQLite for now."], "dark"),
-    "top-filter": ((100, 20), ["slash", *"api"], "dark"),
-    "top-help": ((100, 36), ["question_mark"], "dark"),
-    "top-empty": ((80, 14), [], "dark"),
+SCENES: dict[str, tuple[tuple[int, int], list[str], str, str]] = {
+    "top": ((150, 32), ["down"], "dark", "Conversation"),
+    "top-light": ((150, 32), ["down"], "light", "Conversation"),
+    "top-narrow": ((92, 30), ["down"], "dark", "Conversation"),
+    "top-small": ((60, 15), [], "dark", "late-wren"),
+    "top-why": ((124, 24), ["down", "w"], "dark", "States, the newest first"),
+    "top-send": ((100, 26), ["down", "s", *"Use SQLite for now."], "dark", "for now."),
+    "top-filter": ((100, 20), ["slash", *"api"], "dark", "snug-plover"),
+    "top-help": ((100, 36), ["question_mark"], "dark", "have not looked at"),
+    "top-empty": ((80, 14), [], "dark", "headspace run"),
 }
-"""What is shown, at which size, after which keys, in which theme."""
+"""What is shown, at which size, after which keys, in which theme; and what must be there before it is drawn."""
+
+
+def draw(app: Top) -> str:
+    """The screen as it is now."""
+    return app.export_screenshot(title=f"headspace top · {app.size.width}×{app.size.height}")
 
 
 async def picture(name: str) -> str:
     """One scene as SVG, without the font that would be fetched from elsewhere."""
-    size, keys, palette = SCENES[name]
+    size, keys, palette, awaited = SCENES[name]
     app = top(FixedFeed([] if name == "top-empty" else None), palette=palette)
-    async with app.run_test(size=size) as person:
-        async with asyncio.timeout(30):
-            while not app.board.loaded:
-                await person.pause(0.02)
-            await person.press(*keys)
-            chosen = app.agents.selected
-            while chosen is not None and chosen["id"] not in app.board.turns:
-                await person.pause(0.02)
-        await person.pause(0.1)
-        drawn = app.export_screenshot(title=f"headspace top · {size[0]}×{size[1]}")
+    async with app.run_test(size=size) as person, asyncio.timeout(60):
+        while not app.board.loaded:
+            await person.pause(0.02)
+        await person.press(*keys)
+        chosen = app.agents.selected
+        while chosen is not None and chosen["id"] not in app.board.turns:
+            await person.pause(0.02)
+        drawn, before = draw(app), ""
+        while drawn != before or awaited not in screen_of(app):
+            await person.pause(0.1)
+            drawn, before = draw(app), drawn
     return re.sub(r"\s*@font-face \{.*?\}\n|<!-- .*? -->", "\n", drawn, flags=re.DOTALL)
 
 
