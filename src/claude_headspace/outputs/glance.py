@@ -43,6 +43,7 @@ class Glance:
     def show(self, agents: Sequence[Agent]) -> None:
         """Write the line, whole under another name first."""
         draft = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        draft.touch(mode=0o600)
         draft.write_text(glance(agents) + "\n", encoding="utf-8")
         draft.replace(self._path)
 

@@ -43,8 +43,8 @@ class Board:
     def apply(self, kind: str, told: Json) -> bool:
         """Take an announcement in. False: it speaks of something unknown, so the board must be read anew."""
         data = cleaned(told)
-        if kind == "gap":
-            return False
+        if kind in ("gap", "effort_changed"):
+            return kind != "gap"  # efforts are not shown here
         agent_id = data["agent_id"]
         if kind == "agent_created":
             self.agents[agent_id] = data["agent"]

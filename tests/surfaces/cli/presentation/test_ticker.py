@@ -93,6 +93,7 @@ def test_whoever_wants_everything_gets_everything() -> None:
         "kind": "plan",
         "resolution": "answered",
         "answered": ANSWERED,
+        "effort": {"skill": "brainstorm", "ordinal": 2, "lifecycle": "active", "phase": "draft"},
         "reason": "exit",
     }
     silent = [kind for kind in STREAM_TYPES if Reader(everything=True).hears(kind, **data) is None]

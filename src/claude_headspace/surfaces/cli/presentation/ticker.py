@@ -25,6 +25,8 @@ class Ticker:
         """The line of an announcement; None if it says nothing new."""
         if kind == "gap":
             return line(Span(f"… some events are missing: {data.get('reason', 'no longer kept')}", "error"))
+        if kind == "effort_changed":
+            return line(Span(_effort(data["effort"]), "quiet")) if self._everything else None
         agent = self._learn(kind, data)
         words = self._words(kind, data, agent)
         if words is None:
@@ -80,6 +82,11 @@ class Ticker:
         before, self._said[agent["id"]] = self._said.get(agent["id"]), words
         between_tools = kind == "agent_updated" and agent["state"] == "working" and not agent.get("tool")
         return words if self._everything or not (words == before or between_tools) else None
+
+
+def _effort(effort: Json) -> str:
+    phase = f", {effort['phase']}" if effort["phase"] else ""
+    return f"effort {effort['skill']} {effort['ordinal']}: {effort['lifecycle']}{phase}"
 
 
 def _tone(kind: str) -> str:
