@@ -407,6 +407,7 @@ class Daemon:
 
     async def _hear_asked(self, envelope: Envelope) -> Outcome | Envelope:
         """A hook that waits for its answer; when the journal is away the hook itself, and only the rules decide."""
+        await self.spool.caught_up()
         await self.guard.gather(envelope, asked=True)
         envelope = await self._advising.gather(envelope)
         return await self._shelter.take(envelope, partial(self._hear, asked=True), asked=True)

@@ -338,3 +338,19 @@ def test_order_and_reading_forgive_files_that_vanish(tmp_path: Path) -> None:
     assert in_order(tmp_path / "nowhere") == []
     with pytest.raises(FileNotFoundError):
         read_letter(tmp_path / "gone.json", LARGEST, START)
+
+
+def test_whoever_asks_does_not_overtake_what_was_told(room: Room) -> None:
+    """What lies in the spool when a hook asks is taken first; with nothing there nobody waits."""
+
+    async def story(spool: Spool) -> None:
+        spool.start()
+        await spool.first_drain(60)
+        await spool.caught_up()
+        room.put("1.5-1-1.json", "Told")
+        while not room.taken:  # on a slow machine the moment that is waited may be too short
+            await spool.caught_up()
+        await spool.stop()
+
+    room.play(story)
+    assert room.names == ["Told"]

@@ -351,7 +351,6 @@ BAD_REQUESTS = {
     "/api/events/stream?types=nonsense": (400, "unknown_type"),
     "/api/events/stream?last_event_id=x": (400, "bad_parameter"),
     "/api/events/stream?last_event_id=-1": (400, "bad_parameter"),
-    "/": (404, "not_found"),
     "/nothing": (404, "not_found"),
     "/api": (404, "not_found"),
     "/health/": (404, "not_found"),

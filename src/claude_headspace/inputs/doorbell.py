@@ -39,6 +39,11 @@ class Doorbell:
             await asyncio.wait_for(self._rung.wait(), seconds)
         self._rung.clear()
 
+    @property
+    def has_rung(self) -> bool:
+        """Whether it has rung since somebody waited for it."""
+        return self._rung.is_set()
+
     def take_down(self) -> None:
         """Stop listening."""
         if self.works:

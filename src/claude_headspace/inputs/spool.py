@@ -44,6 +44,8 @@ WRITING_SECONDS = 0.02
 """How soon to look again at a file that is being written."""
 GATHER_SECONDS = 0.002
 """Between the bell and the taking: hooks come in groups, and the one that rang can end in peace."""
+CATCH_UP_SECONDS = 0.1
+"""How long a hook that asks waits for what others told before it."""
 ABANDONED: Micros = 60 * SECOND
 NOTES_BYTES = 64 * 1024
 LARGEST_BATCH = 256
@@ -98,6 +100,8 @@ class Spool(Loop):
         self._doorbell = Doorbell(folder)
         self._being_written = False
         self._drained_once = asyncio.Event()
+        self._is_draining = False
+        self._drained: asyncio.Future[None] | None = None
         self._taken = 0
         self._last_drain_at: Micros | None = None
 
@@ -118,14 +122,27 @@ class Spool(Loop):
         with suppress(TimeoutError):
             await asyncio.wait_for(self._drained_once.wait(), seconds)
 
+    async def caught_up(self) -> None:
+        """Wait a moment until what was told by now is taken: whoever asks does not overtake what was told before."""
+        await asyncio.sleep(0)  # let a bell that rings at this moment be heard
+        if self._doorbell.has_rung or self._is_draining:
+            drained = self._drained = self._drained or asyncio.get_running_loop().create_future()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(drained), CATCH_UP_SECONDS)
+
     async def _run(self) -> None:
         while True:
+            self._is_draining = True
             try:
                 await self.drain()
             except Exception as error:
                 self.failure = str(error)
                 log.exception("spool_failed")
+            self._is_draining = False
             self._drained_once.set()
+            if self._drained is not None and not self._doorbell.has_rung:
+                self._drained.set_result(None)
+                self._drained = None
             await self._doorbell.wait(WRITING_SECONDS if self._being_written else PAUSE_SECONDS)
             await asyncio.sleep(GATHER_SECONDS)
 

@@ -74,7 +74,7 @@ def _width(name: str, natural: int) -> int:
 def _shared(kept: dict[str, int], width: int) -> dict[str, int]:
     """What the other columns leave is for what an agent does; the place gives way first, then the name."""
     room = width - sum(wide + GAP for name, wide in kept.items() if name != "doing") - GAP
-    for name, least in (("where", 8), ("name", 12)):
+    for name, least in (("where", 8), ("name", 18)):
         if room < LEAST_DOING and name in kept:
             given = min(LEAST_DOING - room, max(kept[name] - least, 0))
             kept[name] -= given
