@@ -122,13 +122,16 @@ class Spool(Loop):
         with suppress(TimeoutError):
             await asyncio.wait_for(self._drained_once.wait(), seconds)
 
-    async def caught_up(self) -> None:
+    async def caught_up(self, seconds: float = CATCH_UP_SECONDS) -> None:
         """Wait a moment until what was told by now is taken: whoever asks does not overtake what was told before."""
-        await asyncio.sleep(0)  # let a bell that rings at this moment be heard
+        for _ in range(
+            2
+        ):  # in the first round of the loop a bell that rings at this moment is noticed, in the next heard
+            await asyncio.sleep(0)
         if self._doorbell.has_rung or self._is_draining:
             drained = self._drained = self._drained or asyncio.get_running_loop().create_future()
             with suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(drained), CATCH_UP_SECONDS)
+                await asyncio.wait_for(asyncio.shield(drained), seconds)
 
     async def _run(self) -> None:
         while True:
