@@ -124,9 +124,7 @@ class Spool(Loop):
 
     async def caught_up(self, seconds: float = CATCH_UP_SECONDS) -> None:
         """Wait a moment until what was told by now is taken: whoever asks does not overtake what was told before."""
-        for _ in range(
-            2
-        ):  # in the first round of the loop a bell that rings at this moment is noticed, in the next heard
+        for _ in range(2):  # the loop notices a bell that rings just now in one round, and hears it in the next
             await asyncio.sleep(0)
         if self._doorbell.has_rung or self._is_draining:
             drained = self._drained = self._drained or asyncio.get_running_loop().create_future()
