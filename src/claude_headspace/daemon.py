@@ -135,7 +135,14 @@ class Daemon:
         self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, is_shared=journal.is_shared)
         self.follower = Follower(journal, self.broadcaster, self._publish) if journal.is_shared else None
         self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
-        self.holds = Holds(journal, self._act, self._clock, settings.hold_seconds, headless=settings.hold_headless)
+        self.holds = Holds(
+            journal,
+            self._act,
+            self._clock,
+            settings.hold_seconds,
+            headless=settings.hold_headless,
+            shows_dialog=self._shows_dialog,
+        )
         self.guard = PolicyGuard(places, settings.policy_preset)
         self._in_order = asyncio.Lock()
         publish = self._leave_to_the_follower if self.follower else self._publish
@@ -207,6 +214,9 @@ class Daemon:
             ),
             Answering(journal, self._act, given_answer, caller),
         )
+
+    def _shows_dialog(self, session_id: str) -> bool:
+        return self.sources.registry.shows_dialog(session_id)
 
     def _client_pids(self) -> Iterator[int]:
         return (agent.pid for agent in self.sources.known.with_client() if agent.pid is not None)

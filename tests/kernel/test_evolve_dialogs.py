@@ -186,6 +186,17 @@ def test_a_no_in_the_terminal_is_no_yes_through_us(held: Story) -> None:
     assert held.waits[wait_id].resolution == "rejected"
 
 
+def test_an_answer_that_the_client_took_up_ends_the_wait(held: Story) -> None:
+    """Answered so soon that no other source ever saw the dialog; without an answer nothing was taken up."""
+    wait_id = wait_of(held)
+    held.tell(facts.WaitTaken(wait_id), origin=Origin.OPERATOR, at=5.5)
+    assert held.open_waits == ["permission"]
+    answers(held)
+    held.tell(facts.WaitTaken(wait_id), origin=Origin.OPERATOR, at=7)
+    assert (held.open_waits, held.waits[wait_id].resolution) == ([], "allowed by ann")
+    assert (held.evidence.confidence, held.evidence.why) == ("medium", "the client took the answer")
+
+
 def test_a_released_wait_stays_open_for_the_terminal(held: Story) -> None:
     """The hook is gone: the answer never arrived, and another one can only be given in the terminal."""
     answers(held)
@@ -196,7 +207,13 @@ def test_a_released_wait_stays_open_for_the_terminal(held: Story) -> None:
 
 
 @pytest.mark.parametrize(
-    "fact", [facts.WaitHeld("gone", 1), facts.WaitAnswered("gone", "allowed", "ann", "cli"), facts.WaitReleased("gone")]
+    "fact",
+    [
+        facts.WaitHeld("gone", 1),
+        facts.WaitAnswered("gone", "allowed", "ann", "cli"),
+        facts.WaitTaken("gone"),
+        facts.WaitReleased("gone"),
+    ],
 )
 def test_what_is_told_of_a_wait_that_is_over_changes_nothing(held: Story, fact: facts.Fact) -> None:
     """It was answered elsewhere meanwhile."""

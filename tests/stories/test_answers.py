@@ -121,12 +121,20 @@ def test_a_permission_is_given_over_the_api(asking: Asking) -> None:
     reply = asking.answer({"decision": "allow"})
     assert (reply.status, reply.json()["answered"]["via"]) == (200, "api")
     assert printed(hook)["decision"] == {"behavior": "allow"}
-    assert asking.agent["state"] == "waiting"
     asking.hook("PostToolUse", tool_use_id="t1", tool_response={}, **COMMAND)
     wait_until(lambda: asking.agent["state"] == "working", "the client going on")
     (wait,) = asking.daemon.get("/api/waits?all=true").json()
     assert wait["id"] == wait_id
     assert wait["resolution"] == f"allowed by {wait['answered']['by']}"
+    assert asking.daemon.verified()
+
+
+def test_a_tool_that_runs_for_long_is_shown_as_running(asking: Asking) -> None:
+    """The client took the answer and says nothing until the tool is done: it works meanwhile."""
+    hook = asking.ask()
+    asking.answer({"decision": "allow"})
+    assert printed(hook)["decision"] == {"behavior": "allow"}
+    wait_until(lambda: asking.agent["state"] == "working", "the client at work")
     assert asking.daemon.verified()
 
 

@@ -124,6 +124,11 @@ class RegistryWatch(Loop):
         found = (client for client in self._clients.values() if client.entry.session_id == session_id)
         return next((client.process for client in found if is_alive(client.entry.pid)), None)
 
+    def shows_dialog(self, session_id: str) -> bool:
+        """Whether the client that has a session open says that it waits for somebody."""
+        entries = (client.entry for client in self._clients.values())
+        return any(entry.session_id == session_id and entry.status == "waiting" for entry in entries)
+
     def exists(self) -> bool:
         """Whether there is a registry at all: old clients have none."""
         return any(place.is_dir() for place in self._places())

@@ -349,6 +349,7 @@ ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
     "AgentImported": lambda act, _: facts.AgentImported(short(act.host)),
     "WaitHeld": lambda act, _: facts.WaitHeld(act.wait_id, act.until),
     "WaitAnswered": lambda act, _: facts.WaitAnswered(act.wait_id, act.words, act.by, act.via),
+    "WaitTaken": lambda act, _envelope: facts.WaitTaken(act.wait_id),
     "WaitReleased": lambda act, _: facts.WaitReleased(act.wait_id),
 }
 """What people do through Headspace, and Headspace for them."""

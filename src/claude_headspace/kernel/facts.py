@@ -361,6 +361,12 @@ class WaitAnswered(msgspec.Struct, frozen=True):
     via: str
 
 
+class WaitTaken(msgspec.Struct, frozen=True):
+    """The client has had the answer for a while, and shows no dialog."""
+
+    wait_id: str
+
+
 class WaitReleased(msgspec.Struct, frozen=True):
     """Nothing is held open any more; an answer that was on its way never arrived."""
 
@@ -431,6 +437,7 @@ Fact = (
     | TypingFailed
     | WaitHeld
     | WaitAnswered
+    | WaitTaken
     | WaitReleased
     | AgentRenamed
     | AgentImported

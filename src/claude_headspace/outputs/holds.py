@@ -7,18 +7,21 @@ Rules
 - What is held is written down (`WaitHeld`), and so is that it no longer is (`WaitReleased`): any surface of any daemon
   knows whether an answer would arrive.
 - Silence is no consent: what expires, is cut off or survives a restart is answered with nothing.
+- An answer that was handed over is taken up once the client shows no dialog (`WaitTaken`), if nothing told so before.
 - Answers come by the stream alone, whichever daemon took them; what was missed there is looked up once.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 
 import msgspec
 import structlog
 
+from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.answers import Answer, for_client
-from claude_headspace.kernel.decode import WireAct
+from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.envelope import SECOND, Envelope
 from claude_headspace.ports import Clock, Reader, StreamMessage
 
@@ -28,6 +31,9 @@ Act = Callable[[str, WireAct, str], Awaitable[object]]
 """Writes an act down, for an agent."""
 
 HEARD = ("wait_answered", "wait_closed")
+TAKEN_SECONDS = 1.0
+TRIES = 5
+"""How soon, and how often, it is looked whether a client that got its answer still shows the dialog."""
 SOUGHT = 200
 """How many of an agent's newest events an answer is looked for in."""
 RESTING_MODES = ("headless",)
@@ -37,12 +43,23 @@ RESTING_MODES = ("headless",)
 class Holds:
     """All hooks that are held open."""
 
-    def __init__(self, reader: Reader, act: Act, clock: Clock, seconds: float, *, headless: bool) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        act: Act,
+        clock: Clock,
+        seconds: float,
+        *,
+        headless: bool,
+        shows_dialog: Callable[[str], bool] = lambda _session_id: False,
+    ) -> None:
         self._reader = reader
         self._act = act
         self._clock = clock
         self._seconds = seconds
         self._headless = headless
+        self._shows_dialog = shows_dialog
+        self._following: set[asyncio.Task[None]] = set()
         self._open: dict[str, asyncio.Event] = {}
 
     @property
@@ -88,7 +105,21 @@ class Holds:
             await self._act("WaitReleased", WireAct(wait_id=wait.id), wait.agent_id)
             return b""
         answer = await asyncio.to_thread(given_answer, self._reader, now)
-        return msgspec.json.encode(for_client(envelope.name, envelope.payload, now, answer)) if answer else b""
+        if answer is None:
+            return b""
+        following = asyncio.create_task(self._follow(decode(envelope).meta.session_id, now), name="answer taken")
+        self._following.add(following)
+        following.add_done_callback(self._following.discard)
+        return msgspec.json.encode(for_client(envelope.name, envelope.payload, now, answer))
+
+    async def _follow(self, session_id: str, wait: Wait) -> None:
+        """See to it that the wait ends once the client has taken the answer up."""
+        for _ in range(TRIES):
+            await asyncio.sleep(TAKEN_SECONDS)
+            if not self._shows_dialog(session_id):
+                with suppress(HeadspaceError):  # the daemon stops, or it is over already
+                    await self._act("WaitTaken", WireAct(wait_id=wait.id), wait.agent_id)
+                return
 
     def hear(self, messages: Iterable[StreamMessage]) -> None:
         """Something was announced: perhaps what somebody waits for."""
@@ -102,6 +133,8 @@ class Holds:
         """Let everybody go: the daemon stops."""
         for over in self._open.values():
             over.set()
+        for following in self._following:
+            following.cancel()
 
     async def forget(self, agents: Iterable[Agent]) -> None:
         """After a start nothing is held any more, whatever the journal says."""

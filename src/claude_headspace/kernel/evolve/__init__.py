@@ -24,6 +24,7 @@ from claude_headspace.kernel.evolve.dialogs import (
     wait_answered,
     wait_held,
     wait_released,
+    wait_taken,
 )
 from claude_headspace.kernel.evolve.lines import (
     agent_spoke,
@@ -173,6 +174,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.AgentRegistered: registered,
     facts.WaitHeld: wait_held,
     facts.WaitAnswered: wait_answered,
+    facts.WaitTaken: wait_taken,
     facts.WaitReleased: wait_released,
     facts.AgentRenamed: renamed,
     facts.AgentSeen: seen,

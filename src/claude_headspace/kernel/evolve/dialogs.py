@@ -76,6 +76,14 @@ def wait_answered(change: Change, meta: Meta, fact: facts.WaitAnswered) -> None:
         keep_wait(change, replace(wait, answered=Answered(fact.words, fact.by, fact.via, meta.at)))
 
 
+def wait_taken(change: Change, _meta: Meta, fact: facts.WaitTaken) -> None:
+    """A dialog that was answered at once is never seen to open or close: nothing else tells that it is over."""
+    wait = _open_wait(change, fact.wait_id)
+    if wait is not None and wait.answered is not None:
+        change.inferred, change.why = True, "the client took the answer"
+        close_waits(change, lambda each: each.id == fact.wait_id, "answered")
+
+
 def wait_released(change: Change, _meta: Meta, fact: facts.WaitReleased) -> None:
     """Only the terminal can answer from now on; an answer that the client did not take up is void."""
     if (wait := _open_wait(change, fact.wait_id)) is not None:
