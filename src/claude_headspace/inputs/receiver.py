@@ -205,7 +205,9 @@ class HookReceiver:
             return context
         client = await self._relatives(context.client_pid)
         return msgspec.structs.replace(
-            context, client_started_at=client.client_started_at, ancestor_pids=client.ancestor_pids
+            context,
+            client_started_at=client.client_started_at,
+            ancestor_pids=client.ancestor_pids or context.ancestor_pids,
         )
 
 
@@ -214,6 +216,7 @@ def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Context) 
         tmux_session=_text(told.get(b"tmux-session")) or identity.tmux_session,
         tmux_pane=_text(told.get(b"tmux-pane")) or identity.tmux_pane,
         client_pid=_number(told.get(b"client-pid")) or identity.client_pid,
+        ancestor_pids=_numbers_of(told.get(b"ancestor-pids")),
         headspace_id=_text(told.get(b"session-id")) or identity.headspace_session_id,
         wrapper_id=_text(told.get(b"wrapper-id")),
         fleet_id=_text(told.get(b"agent-id")),
@@ -242,6 +245,11 @@ def _verdict(told: bytes | None) -> Verdict | None:
 
 def _text(told: bytes | None) -> str | None:
     return told.decode("utf-8", "replace").replace("\0", "")[:200] or None if told else None
+
+
+def _numbers_of(told: bytes | None) -> tuple[int, ...]:
+    found = (_number(part) for part in (told or b"")[:LONGEST_DELIVERY_ID].split())
+    return tuple(number for number in found if number)
 
 
 def _number(told: bytes | None) -> int | None:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 SCRIPT = Path(__file__).parents[3] / "src/claude_headspace/inputs/hooks/notify-headspace.sh"
@@ -236,6 +237,22 @@ def test_what_the_environment_tells_comes_along(place: Place) -> None:
         "session-id": "headspace-1",
         "wrapper-id": "wrapper-1",
     }
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system shows no processes as files")
+def test_a_start_tells_what_the_client_descends_from(place: Place) -> None:
+    """Once, because a short client may be gone before anybody can look; nearest first."""
+    place.run("SessionStart")
+    place.run("Stop")
+    start, stop = (notes for notes, _ in place.told())
+    above = [int(pid) for pid in start["ancestor-pids"].split()]
+    assert above == _parents()[: len(above)]
+    assert bool(above) == bool(_parents())
+    assert "ancestor-pids" not in stop
+
+
+def _parents() -> list[int]:
+    return [process.pid for process in psutil.Process().parents() if process.pid > 1]
 
 
 def test_the_tmux_session_is_told_only_when_it_is_set(place: Place) -> None:

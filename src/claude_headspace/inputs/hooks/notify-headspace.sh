@@ -23,12 +23,21 @@ fi
 # --- telling: one new file, complete when it ends in a newline ---
 
 id=$HOSTNAME-$$-$fired-$RANDOM pid=${CLAUDE_PID:-$PPID} pane=$TMUX_PANE tmux=$CLAUDE_HEADSPACE_TMUX_SESSION
-agent=$CLAUDE_HEADSPACE_SESSION_ID wrapper=$CLAUDE_SESSION_ID fleet=$AGENT_ID
+agent=$CLAUDE_HEADSPACE_SESSION_ID wrapper=$CLAUDE_SESSION_ID fleet=$AGENT_ID above=''
+
+# What the client descends from, told once: a short one may be gone before anybody can look.
+if [[ $event == SessionStart && -d /proc/$pid ]]; then
+    next=$pid
+    while read -r line <"/proc/$next/stat" && line=${line##*) } && line=${line#* } && next=${line%% *} &&
+        ((next > 1 && ${#above} < 180)); do
+        above+="${above:+ }$next"
+    done
+fi
 
 tell() {
     printf '%s\n' "{\"event\":\"$event\",\"delivery-id\":\"$id\",\"client-pid\":\"$pid\"${fired:+,\"fired-at\":\"$fired\"}\
 ${pane:+,\"tmux-pane\":\"$pane\"}${tmux:+,\"tmux-session\":\"$tmux\"}${agent:+,\"session-id\":\"$agent\"}\
-${wrapper:+,\"wrapper-id\":\"$wrapper\"}${fleet:+,\"agent-id\":\"$fleet\"}}" "$first$payload" >"$state/spool/${fired:-0}-$$-$RANDOM.json"
+${wrapper:+,\"wrapper-id\":\"$wrapper\"}${fleet:+,\"agent-id\":\"$fleet\"}${above:+,\"ancestor-pids\":\"$above\"}}" "$first$payload" >"$state/spool/${fired:-0}-$$-$RANDOM.json"
 }
 
 # Plain values, nobody who wants to answer, room in the spool, and not one of the hooks that look whether there is room.
@@ -92,6 +101,7 @@ send() {
     request+="${fired:+X-Headspace-Fired-At: $fired$line}${pane:+X-Headspace-Tmux-Pane: $pane$line}"
     request+="${tmux:+X-Headspace-Tmux-Session: $tmux$line}${agent:+X-Headspace-Session-Id: $agent$line}"
     request+="${wrapper:+X-Headspace-Wrapper-Id: $wrapper$line}${fleet:+X-Headspace-Agent-Id: $fleet$line}"
+    request+="${above:+X-Headspace-Ancestor-Pids: $above$line}"
     request+="$line$payload"
     if [[ -n $old ]]; then
         cat <<<"$request" >&3 &
