@@ -27,10 +27,10 @@ def act(agent: Agent, fact: facts.Fact, at: float, cwd: str | None = None) -> Ch
 def test_a_registered_agent_is_starting() -> None:
     """It has what it was given, and waits for its first hook."""
     fact = facts.AgentRegistered(headspace_id="h", role="reviewer", mode="mission", tmux_session="s", tmux_pane="%1")
-    agent = act(new_agent(), fact, 1, "/work").agent
+    agent = act(new_agent(), fact, 1, "/code").agent
     assert agent.state is AgentState.STARTING
     assert (agent.headspace_id, agent.role, agent.mode, agent.tmux_pane) == ("h", "reviewer", "mission", "%1")
-    assert agent.cwd == "/work"
+    assert agent.cwd == "/code"
 
 
 def test_looking_makes_attention_checked() -> None:

@@ -5,6 +5,7 @@ agent keeps a snapshot of where it was: replay, verify and time travel begin the
 that can be verified, so pruning may be broken off at any moment, and the writer waits for a few agents at most.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,14 +40,14 @@ def all_snapshots(connection: Connection) -> Iterator[Snapshot]:
         yield rows.snapshot_of(row.body)
 
 
-class Pruning(SqlReader):
+class Pruning(SqlReader, ABC):
     """The pruning side of a journal."""
 
     _cache: Cache
 
+    @abstractmethod
     def transaction(self) -> AbstractContextManager["SqlTransaction"]:
         """One batch of the writer."""
-        raise NotImplementedError
 
     def snapshot(self, agent_id: str) -> Snapshot | None:
         """Where the log of an agent begins, if it was pruned."""

@@ -1,5 +1,6 @@
 """Named tokens on SQL. They are read anew for every request, so that one that is revoked is refused at once."""
 
+from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 _table = schema.tokens.c
 
 
-class TokenKeeping(SqlReader):
+class TokenKeeping(SqlReader, ABC):
     """The tokens of a journal."""
 
+    @abstractmethod
     def transaction(self) -> AbstractContextManager["SqlTransaction"]:
         """One batch of the writer."""
-        raise NotImplementedError
 
     def tokens(self) -> list[NamedToken]:
         """All of them, by name."""

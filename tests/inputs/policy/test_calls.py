@@ -11,7 +11,7 @@ from claude_headspace.kernel.policy.call import Call, Recipient, Use
 
 RECORDED = {
     "session_id": "s",
-    "cwd": "/work",
+    "cwd": "/code",
     "permission_mode": "default",
     "hook_event_name": "PreToolUse",
     "tool_name": "Bash",
@@ -21,15 +21,15 @@ RECORDED = {
 
 
 def call(book: RuleBook, tool: str, **given: object) -> Call:
-    """A call in /work."""
-    return call_of(tool, given, book, directory="/work", home="/home/dev", project="/work")
+    """A call in /code."""
+    return call_of(tool, given, book, directory="/code", home="/home/dev", project="/code")
 
 
 def test_a_payload_of_the_client(book: RuleBook) -> None:
     """Tool, input and directory are taken from it; everything else is ignored."""
-    found = understand(json.dumps(RECORDED).encode(), book, home="/home/dev", project="/work")
-    assert [(use.path, use.use) for use in found.paths] == [("/work/x", Use.DELETE)]
-    assert (found.tool, found.home, found.project) == ("Bash", "/home/dev", "/work")
+    found = understand(json.dumps(RECORDED).encode(), book, home="/home/dev", project="/code")
+    assert [(use.path, use.use) for use in found.paths] == [("/code/x", Use.DELETE)]
+    assert (found.tool, found.home, found.project) == ("Bash", "/home/dev", "/code")
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_payload_of_the_client(book: RuleBook) -> None:
 def test_file_tools(book: RuleBook, tool: str, field: str, use: Use) -> None:
     """Each names its file in its own way."""
     [found] = call(book, tool, **{field: "./a/../b"}).paths
-    assert (found.path, found.use, found.by) == ("/work/b", use, tool)
+    assert (found.path, found.use, found.by) == ("/code/b", use, tool)
 
 
 def test_links_are_followed_for_writing_and_not_for_deleting(book: RuleBook, home: Path) -> None:

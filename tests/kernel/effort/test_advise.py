@@ -10,7 +10,7 @@ from claude_headspace.kernel.effort.advise import advise, pending_preloads, to_p
 from claude_headspace.kernel.effort.nouns import Dehydration, Delivery, Effort, Injection, Window
 from claude_headspace.testing import hook
 
-ROOT = "/work/app"
+ROOT = "/code/app"
 
 
 def effort(**known: Any) -> Effort:

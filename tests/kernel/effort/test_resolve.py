@@ -4,7 +4,7 @@ from claude_headspace.kernel.effort.nouns import Effort, Lifecycle
 from claude_headspace.kernel.effort.resolve import is_within, resolve
 
 
-def effort(name: str, root: str = "/work/app", at: int = 1, **known: object) -> Effort:
+def effort(name: str, root: str = "/code/app", at: int = 1, **known: object) -> Effort:
     """An effort in a project."""
     fields: dict[str, object] = {"task_id": "t", "host": "laptop", "task_dir": root, "skill": "fix", "ordinal": 1}
     return Effort(id=name, project_root=root, started_at=at, **(fields | known))  # type: ignore[arg-type]
@@ -12,7 +12,7 @@ def effort(name: str, root: str = "/work/app", at: int = 1, **known: object) -> 
 
 def found(
     *efforts: Effort,
-    directory: str | None = "/work/app/src",
+    directory: str | None = "/code/app/src",
     owner: str | None = None,
     agent: str | None = "a",
     alive: tuple[str, ...] = (),
@@ -29,8 +29,8 @@ def test_the_latest_effort_of_the_project_is_meant() -> None:
 
 def test_the_nearest_project_decides() -> None:
     """An effort of an inner project hides those of the outer one, however new."""
-    assert found(effort("outer", "/work", at=9), effort("inner", "/work/app", at=1)) == "inner"
-    assert found(effort("outer", "/work", at=9), effort("inner", "/work/app"), directory="/work/lib") == "outer"
+    assert found(effort("outer", "/code", at=9), effort("inner", "/code/app", at=1)) == "inner"
+    assert found(effort("outer", "/code", at=9), effort("inner", "/code/app"), directory="/code/lib") == "outer"
 
 
 def test_a_directory_of_no_project_has_no_effort() -> None:
@@ -41,10 +41,10 @@ def test_a_directory_of_no_project_has_no_effort() -> None:
 
 
 def test_a_sibling_with_the_same_beginning_is_another_directory() -> None:
-    """`/work/app-two` does not lie in `/work/app`."""
-    assert found(effort("here"), directory="/work/app-two") is None
-    assert is_within("/work/app", "/work/app")
-    assert is_within("/work", "/")
+    """`/code/app-two` does not lie in `/code/app`."""
+    assert found(effort("here"), directory="/code/app-two") is None
+    assert is_within("/code/app", "/code/app")
+    assert is_within("/code", "/")
 
 
 def test_in_a_fleet_the_name_decides_and_nothing_else() -> None:

@@ -11,9 +11,9 @@ from claude_headspace.inputs.policy.shell.findings import MOST_COMMANDS, Finding
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
 
 
-def read(text: str, directory: str = "/work") -> Findings:
+def read(text: str, directory: str = "/code") -> Findings:
     """Read a text in a directory."""
-    return read_shell(text, directory=directory, home="/home/dev", project="/work")
+    return read_shell(text, directory=directory, home="/home/dev", project="/code")
 
 
 def runs(text: str) -> list[str]:
@@ -21,7 +21,7 @@ def runs(text: str) -> list[str]:
     return [" ".join((program.name, *program.arguments)) for program in read(text).programs]
 
 
-def touched(text: str, directory: str = "/work") -> list[tuple[str, str]]:
+def touched(text: str, directory: str = "/code") -> list[tuple[str, str]]:
     """What happens to which files."""
     return [(use.use.value, use.path) for use in read(text, directory).paths]
 
@@ -66,23 +66,23 @@ def test_programs_as_they_arrive(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a > b 2> c", [("write", "/work/b"), ("write", "/work/c")]),
+        ("a > b 2> c", [("write", "/code/b"), ("write", "/code/c")]),
         ("a >&2 2>&1", []),
-        ("a < b", [("read", "/work/b")]),
-        ("cp a b", [("write", "/work/b"), ("read", "/work/a")]),
-        ("mv a b", [("write", "/work/b"), ("delete", "/work/a")]),
-        ("cd sub; rm a; cd ..; rm b", [("delete", "/work/sub/a"), ("delete", "/work/b")]),
-        ("(cd sub; rm a); rm b", [("delete", "/work/sub/a"), ("delete", "/work/b")]),
-        ("cd sub | rm b", [("delete", "/work/b")]),
-        ("rm ./a/../b", [("delete", "/work/b")]),
-        ("rm *", [("delete", "/work")]),
-        ('rm "*"', [("delete", "/work/*")]),
+        ("a < b", [("read", "/code/b")]),
+        ("cp a b", [("write", "/code/b"), ("read", "/code/a")]),
+        ("mv a b", [("write", "/code/b"), ("delete", "/code/a")]),
+        ("cd sub; rm a; cd ..; rm b", [("delete", "/code/sub/a"), ("delete", "/code/b")]),
+        ("(cd sub; rm a); rm b", [("delete", "/code/sub/a"), ("delete", "/code/b")]),
+        ("cd sub | rm b", [("delete", "/code/b")]),
+        ("rm ./a/../b", [("delete", "/code/b")]),
+        ("rm *", [("delete", "/code")]),
+        ('rm "*"', [("delete", "/code/*")]),
         ("sed s/a/b/ x", []),
-        ("sed -i s/a/b/ x", [("write", "/work/x")]),
-        ("tar xf a -C b", [("write", "/work/b")]),
-        ("dd if=a of=b", [("read", "/work/a"), ("write", "/work/b")]),
-        ("tee a <<< x", [("write", "/work/a")]),
-        ('python3 -c \'open("a", "w")\'', [("write", "/work/a")]),
+        ("sed -i s/a/b/ x", [("write", "/code/x")]),
+        ("tar xf a -C b", [("write", "/code/b")]),
+        ("dd if=a of=b", [("read", "/code/a"), ("write", "/code/b")]),
+        ("tee a <<< x", [("write", "/code/a")]),
+        ('python3 -c \'open("a", "w")\'', [("write", "/code/a")]),
         ("python3 -c 'open(\"a\")'", []),
     ],
 )
