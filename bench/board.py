@@ -7,7 +7,6 @@ taken. Only cards in sight exist, so only their changes are painted, and only th
 
 import http.client
 import json
-import shutil
 import sys
 import threading
 import time
@@ -21,6 +20,7 @@ from bench.daemon import daemon
 from bench.load import percentile
 from bench.options import Options
 from bench.report import BenchError, Row, at_most
+from tests.web.chromium import CHROMIUM, FLAGS
 
 AGENTS = 500
 IN_SIGHT = 20
@@ -28,15 +28,6 @@ RATE = 100
 SECONDS = 15.0
 WARM_UP_SECONDS = 2.0
 VIEWPORT = {"width": 1440, "height": 900}
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 WATCH = r"""
 () => {
@@ -137,13 +128,12 @@ def run(options: Options) -> list[Row]:
 @contextmanager
 def _page(playwright_api: Any, home: processes.Scratch) -> Iterator[Any]:
     """The board in a browser, signed in."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
+    if CHROMIUM is None:
         raise BenchError("there is no Chromium (Debian: apt install chromium)")
     command = [sys.executable, "-m", "claude_headspace", "open", "--json"]
     link = json.loads(processes.run(command, home.env))["url"]
     with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
             page = browser.new_page(viewport=VIEWPORT)
             page.goto(link)

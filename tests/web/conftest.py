@@ -3,7 +3,6 @@
 Every page listens for trouble: an error in the console, or one that nobody caught, fails the test that opened it.
 """
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,19 +17,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright  
 from claude_headspace.surfaces.page import FOLDER  # noqa: E402
 from tests.support import RunningDaemon, running_daemon  # noqa: E402
 from tests.web.cast import Cast  # noqa: E402
+from tests.web.chromium import CHROMIUM, FLAGS  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = Path(__file__).with_name("pictures")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 LAPTOP = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 OFFLINE = ("net::ERR_", "Failed to load resource")
