@@ -44,10 +44,11 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
 from claude_headspace.kernel.birth import born
 from claude_headspace.kernel.bounds import Bounds
+from claude_headspace.kernel.claude_os.attend import ASKED, Customs, attend
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.decode import WireAct, decode
-from claude_headspace.kernel.envelope import Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.news import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.secrets import Redactor
@@ -80,6 +81,7 @@ from claude_headspace.surfaces.guard import Guard
 from claude_headspace.surfaces.household import Household
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.named_tokens import NamedTokens
+from claude_headspace.surfaces.notes import Notes
 from claude_headspace.surfaces.page import Page
 from claude_headspace.surfaces.problems import tell, tell_bug, tell_http
 from claude_headspace.surfaces.read_model import ReadModel
@@ -106,6 +108,16 @@ FIRST_DRAIN_SECONDS = 0.5
 def wall_clock() -> Micros:
     """The time, in microseconds."""
     return time.time_ns() // 1_000
+
+
+def customs_of(settings: Settings) -> Customs:
+    """How the user wants sessions of Claude OS served."""
+    return Customs(
+        set_up=bool(settings.claude_os_root or settings.claude_os_core),
+        prefix=settings.claude_os_prefix,
+        warnings=settings.claude_os_warnings,
+        note_after=round(settings.claude_os_note_after * SECOND),
+    )
 
 
 class Daemon:
@@ -144,10 +156,17 @@ class Daemon:
             shows_dialog=self._shows_dialog,
         )
         self.guard = PolicyGuard(places, settings.policy_preset)
+        self._customs = customs_of(settings)
         self._in_order = asyncio.Lock()
         publish = self._leave_to_the_follower if self.follower else self._publish
         self.engine = Engine(
-            journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles, self.guard.judge
+            journal,
+            publish,
+            lambda: str(uuid.uuid4()),
+            self.metrics.committed,
+            self.troubles,
+            self.guard.judge,
+            partial(attend, self._customs),
         )
         self._surroundings = SurroundingsFinder()
         keep = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
@@ -175,9 +194,11 @@ class Daemon:
             self.engine, journal, self._clock, settings.host_name, self._surroundings, self._config_dirs, self._ask_anew
         )
         if presence is not None:
-            presence.also = self.efforts.asked
-        self._advising = Advising(self.efforts)
-        commands = Commands(self._receiver, self._hear_asked, self.efforts)
+            presence.also = self._asked
+        root, core = settings.claude_os_root, settings.claude_os_core
+        self._advising = Advising(self.efforts, self._customs, root, core, self._act)
+        notes = Notes(journal, self._act, settings.host_name)
+        commands = Commands(self._receiver, self._hear_asked, self.efforts, notes)
         self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
         self._secret = read_secret(places.secret_file)
         self.sign_ins = SignIns(self._secret, self._clock)
@@ -374,7 +395,7 @@ class Daemon:
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
             return partial(self.holds.hold, envelope, wait)
-        return await self._advising.add(envelope.name, for_claude(envelope.name, outcome.verdict), outcome)
+        return await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:
         """Judge a call without the journal: by the rules, and by what is remembered of its agent.
@@ -421,6 +442,10 @@ class Daemon:
         await self.guard.gather(envelope, asked=True)
         envelope = await self._advising.gather(envelope)
         return await self._shelter.take(envelope, partial(self._hear, asked=True), asked=True)
+
+    def _asked(self) -> frozenset[str]:
+        """What waits for an answer at the moment; the script of a session with a role or a mode asks by itself."""
+        return self.efforts.asked() | (ASKED if self._customs.concern_everybody else frozenset())
 
     def _ask_anew(self) -> None:
         """The first effort began, or the last one ended: the shims learn at once what waits for an answer."""

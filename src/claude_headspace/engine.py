@@ -25,6 +25,7 @@ from claude_headspace.errors import STOPPING, BadRequest, HeadspaceError, Journa
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import too_late
 from claude_headspace.kernel.birth import born, claims
+from claude_headspace.kernel.claude_os.care import NO_CARE, Care
 from claude_headspace.kernel.correlate import (
     CLAIMABLE_AFTER_END,
     Correlation,
@@ -79,6 +80,7 @@ class Outcome(msgspec.Struct, frozen=True):
     duplicate: bool = False
     effort: EffortOutcome | None = None
     advice: Advice | None = None
+    care: Care = NO_CARE
 
 
 class Submission(msgspec.Struct):
@@ -96,6 +98,17 @@ class Submission(msgspec.Struct):
 
 
 Answer = Outcome | HeadspaceError
+
+Attend = Callable[[Agent, Event], Care]
+"""What an agent, as it was before an event, is told with the answer to it."""
+
+INATTENTIVE = "the session was not told how it stands: "
+"""How the anomaly of an event begins with which a mistake of ours kept something unsaid."""
+
+
+def say_nothing(_agent: Agent, _event: Event) -> Care:
+    """For whoever has nothing to tell."""
+    return NO_CARE
 
 
 class Opened(msgspec.Struct):
@@ -125,6 +138,7 @@ class Engine:
         observe_commit: Callable[[float, int], None] = lambda _seconds, _size: None,
         troubles: Troubles | None = None,
         judge: Judge = nobody,
+        attend: Attend = say_nothing,
     ) -> None:
         self._journal = journal
         self._publish = publish
@@ -132,6 +146,7 @@ class Engine:
         self._observe_commit = observe_commit
         self._troubles = troubles
         self._judge = judge
+        self._attend = attend
         self._waiting: asyncio.Queue[Submission | None] = asyncio.Queue()
         self._loop: asyncio.Task[None] | None = None
         self._closed = False
@@ -239,7 +254,7 @@ class Engine:
     def _process(
         self, transaction: Transaction, submissions: list[Submission]
     ) -> tuple[list[Answer], list[StreamMessage]]:
-        batch = Batch(transaction, self._judge, self._new_id)
+        batch = Batch(transaction, self._judge, self._attend, self._new_id)
         results = batch.work(submissions)
         return results, transaction.write(batch.records) if batch.records else []
 
@@ -247,9 +262,10 @@ class Engine:
 class Batch:
     """Works envelopes through, one after the other; each sees what the ones before it changed."""
 
-    def __init__(self, transaction: Transaction, judge: Judge, new_id: Callable[[], str]) -> None:
+    def __init__(self, transaction: Transaction, judge: Judge, attend: Attend, new_id: Callable[[], str]) -> None:
         self._transaction = transaction
         self._judge = judge
+        self._attend = attend
         self._new_id = new_id
         self._agents: dict[str, Agent] = {}
         self._owners: dict[Identity, str] = {}
@@ -389,20 +405,31 @@ class Batch:
         verdict = ABSTAIN
         try:
             verdict = envelope.context.verdict or self._judge(envelope, agent)
-            envelope = record.envelope = judged(envelope, verdict)
+            record.envelope = judged(envelope, verdict)
+            care, inattentive = self._cared(agent, event) if submission.asked and submission.trusted else (NO_CARE, "")
+            if care is not NO_CARE:
+                record.envelope, event = _told(record.envelope, event, care)
             change = evolve(agent, event)
             record.change, record.publish = change, react(before, change) if submission.announce else ()
-            record.anomaly = "; ".join(change.anomalies) or None
+            record.anomaly = "; ".join(filter(None, (*change.anomalies, inattentive))) or None
             agent = change.agent
         except Exception as error:
             log.exception("event_not_understood", event_name=envelope.name, agent=agent.id)
             record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
             record.claims = ()
             return self._remember(record, Outcome(agent, strategy, verdict))
-        outcome = Outcome(agent, strategy, verdict)
+        outcome = Outcome(agent, strategy, verdict, care=care)
         if not submission.trusted:
             return self._keep(record, agent, outcome)
         return self._serve_effort(record, event, outcome, asked=submission.asked)
+
+    def _cared(self, agent: Agent, event: Event) -> tuple[Care, str]:
+        """What the agent is told of itself; a mistake there says nothing, and is noted."""
+        try:
+            return self._attend(agent, event), ""
+        except Exception as error:
+            log.exception("session_not_attended_to", event_name=event.meta.name, agent=agent.id)
+            return NO_CARE, f"{INATTENTIVE}{type(error).__name__}"
 
     def _serve_effort(self, record: Record, event: Event, outcome: Outcome, *, asked: bool) -> Outcome:
         """Let the effort that the event belongs to, if any, take it in and say what it has to."""
@@ -490,6 +517,12 @@ def _attempt(step: Callable[[Given], Made], given: Given, event_name: str) -> Ma
     except Exception as error:
         log.exception("event_not_stored", event_name=event_name)
         return _unavailable(error)
+
+
+def _told(envelope: Envelope, event: Event, care: Care) -> tuple[Envelope, Event]:
+    """An event with what the client is told because of it: it stays with it."""
+    context = msgspec.structs.replace(envelope.context, care=care)
+    return msgspec.structs.replace(envelope, context=context), msgspec.structs.replace(event, context=context)
 
 
 def _refuse_late_answer(agent: Agent | None, event: Event) -> None:

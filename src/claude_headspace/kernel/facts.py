@@ -190,6 +190,8 @@ class TurnStopped(msgspec.Struct, frozen=True):
 
     message: str | None = None
     background: tuple[Task, ...] | None = None
+    held_before: bool = False
+    """Whether the turn goes on already because its end was not let happen before."""
 
 
 class TurnFailed(msgspec.Struct, frozen=True):
@@ -379,6 +381,20 @@ class AgentRenamed(msgspec.Struct, frozen=True):
     name: str
 
 
+class AgentNoted(msgspec.Struct, frozen=True):
+    """Somebody, mostly the agent itself, said in a few words what it is at; no words take that back."""
+
+    text: str
+
+
+class ContextLoaded(msgspec.Struct, frozen=True):
+    """What a context window began with: the files that it was given, those that it was not, and what went wrong."""
+
+    files: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    problem: str = ""
+
+
 class AgentImported(msgspec.Struct, frozen=True):
     """The agent's log was brought in from elsewhere."""
 
@@ -440,6 +456,8 @@ Fact = (
     | WaitTaken
     | WaitReleased
     | AgentRenamed
+    | AgentNoted
+    | ContextLoaded
     | AgentImported
     | Observed
     | Several

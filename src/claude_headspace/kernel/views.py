@@ -184,6 +184,22 @@ class WaitView(msgspec.Struct, frozen=True):
     resolution: str | None
 
 
+class NoteView(msgspec.Struct, frozen=True):
+    """What an agent says that it is at."""
+
+    text: str
+    at: Time
+
+
+class BriefedView(msgspec.Struct, frozen=True):
+    """What the context window in use began with, what was left out and why, and what went wrong."""
+
+    at: Time
+    files: tuple[str, ...]
+    left_out: tuple[str, ...]
+    problem: str
+
+
 class TurnView(msgspec.Struct, frozen=True):
     """One utterance."""
 
@@ -231,12 +247,17 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None
     model: str | None
     context_percent: float | None
+    context_warning_level: int
+    """The level, in percent, that the agent was told of in this context window; 0: of none."""
     tokens: int | None
     cost_usd: float | None
     rate_limits: tuple[RateLimit, ...]
     permission_mode: str | None
     role: str | None
     mode: str
+    mission_id: str | None
+    note: NoteView | None
+    briefed: BriefedView | None
     imported_from: str | None
     dialects: Dialects
     created_at: Time
@@ -264,6 +285,11 @@ def _background_views(agent: Agent) -> tuple[BackgroundTaskView, ...]:
     )
 
 
+def _briefed_view(agent: Agent) -> BriefedView | None:
+    found = agent.briefed
+    return BriefedView(iso(found.at), found.files, found.left_out, found.problem) if found else None
+
+
 _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "tmux": (("tmux_session", "tmux_pane"), lambda agent: TmuxView(agent.tmux_session, agent.tmux_pane)),
     "session_id": (("session",), lambda agent: agent.session.client_id if agent.session else None),
@@ -279,6 +305,9 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "background_tasks": (("background",), _background_views),
     "todo": (("todos", "todos_done"), lambda a: TodoView(len(a.todos_done), len(a.todos)) if a.todos else None),
     "dialects": (("state", "state_since", "seen_at", "waiting_for", "calls", "command"), dialects),
+    "context_warning_level": (("told_level",), lambda agent: agent.told_level),
+    "note": (("note",), lambda agent: NoteView(agent.note.text, iso(agent.note.at)) if agent.note else None),
+    "briefed": (("briefed",), _briefed_view),
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
     "ended_at": (("ended_at",), lambda agent: _maybe(agent.ended_at)),
 }

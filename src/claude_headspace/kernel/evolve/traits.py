@@ -65,13 +65,18 @@ def usage_measured(change: Change, meta: Meta, fact: facts.UsageMeasured) -> Non
     agent = change.agent
     agent.cost_usd = agent.cost_usd if fact.cost_usd is None else fact.cost_usd
     agent.rate_limits = fact.limits or agent.rate_limits
-    if meta.subagent_id is not None or meta.at < agent.measured_at or fact.tokens is None:
+    if meta.subagent_id is not None or meta.at < _measured_since(agent) or fact.tokens is None:
         return
     if fact.model and not (agent.model or "").startswith(fact.model):
         agent.model = fact.model
     agent.context_window = fact.window or agent.context_window
     agent.measured_at, agent.tokens = meta.at, fact.tokens
     agent.context_percent = round(100 * fact.tokens / _window(agent, fact.tokens), 1)
+
+
+def _measured_since(agent: Agent) -> Micros:
+    """Older measures are of no interest: a newer one is there, or they are of the context window before."""
+    return max(agent.measured_at, agent.session.started_at if agent.session else 0)
 
 
 def _window(agent: Agent, tokens: int) -> int:

@@ -23,8 +23,10 @@ from claude_headspace.surfaces.cli import (
     hook,
     install,
     launch,
+    notes,
     past,
     policy,
+    role,
     rpc,
     search,
     setup,
@@ -100,6 +102,15 @@ COMMANDS = (
             "headspace replay calm-otter",
             "headspace replay calm-otter --at 14:30",
             "headspace replay calm-otter --at 2h",
+        ),
+    ),
+    Entry(
+        "note",
+        notes.note,
+        (
+            'headspace note "fixing the login"',
+            'headspace note --agent calm-otter "waits for Anna"',
+            "headspace note --clear",
         ),
     ),
     Entry("rename", agents.rename, ("headspace rename calm-otter login-fix",)),
@@ -191,6 +202,16 @@ POLICY_COMMANDS = (
     ),
 )
 
+ROLE_COMMANDS = (
+    Entry("list", role.list_roles, ("headspace role list",)),
+    Entry(
+        "show",
+        role.show,
+        ("headspace role show chief", "headspace role show chief --mode background", "headspace role show --json"),
+    ),
+    Entry("check", role.check, ("headspace role check", "headspace role check && headspace run --role chief")),
+)
+
 
 def build(first: Sequence[Entry] = ()) -> typer.Typer:
     """The application, with further commands before those of the table."""
@@ -204,6 +225,9 @@ def build(first: Sequence[Entry] = ()) -> typer.Typer:
     policies = group("What agents may do: look at the rules, try them, look back.")
     add(policies, POLICY_COMMANDS)
     app.add_typer(policies, name="policy")
+    roles = group("What sessions begin with: core files, and those of their role and mode.")
+    add(roles, ROLE_COMMANDS)
+    app.add_typer(roles, name="role")
     return app
 
 

@@ -61,7 +61,8 @@ def _launch(client: "Client", command: "Sequence[str]", **traits: str | None) ->
         raise
     except HeadspaceError as error:
         raise RegistrationRefused(error.code, error.message, error.hint) from error
-    running = Running(command, client_environment(client.url, headspace_id, session), directory)
+    env = client_environment(client.url, headspace_id, session, traits.get("role"), traits.get("mode"))
+    running = Running(command, env, directory)
     code = running.wait()
     with suppress(HeadspaceError):
         client.close(agent["id"], f"exited with {code}", running.pid)
@@ -107,6 +108,7 @@ def resume(context: typer.Context, agent: Agent) -> None:
     All further arguments are Claude Code's own. It exits as Claude Code does.
     """
     from claude_headspace.config import load_settings
+    from claude_headspace.kernel.agent import INTERACTIVE
     from claude_headspace.outputs import tmux
     from claude_headspace.surfaces.client import Client
     from claude_headspace.surfaces.launching import (
@@ -120,5 +122,6 @@ def resume(context: typer.Context, agent: Agent) -> None:
     client, program = Client.local(), client_program()
     found: Json = client.agent(agent)
     session_id, directory, variables = resumption(found, load_settings(places()).host_name)
-    env = {**client_environment(client.url, new_headspace_id(), tmux.session_of()), **variables}
+    part = found["role"], found["mode"] if found["mode"] != INTERACTIVE else None
+    env = {**client_environment(client.url, new_headspace_id(), tmux.session_of(), *part), **variables}
     raise typer.Exit(Running([program, "--resume", session_id, *context.args], env, directory).wait())
