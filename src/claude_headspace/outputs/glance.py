@@ -26,7 +26,7 @@ FULL, FULL_SHAPE = 80, "▲"
 
 
 def glance(agents: Iterable[Agent]) -> str:
-    """How many are in which state, who needs somebody, whose context fills up: "◆ 1 able-ant  ● 3  ▲ calm-otter 91%"."""
+    """How many are in which state, who needs somebody, whose context fills up: "◆ 1 able-ant  ● 3  ▲ wild-fox 91%"."""
     found = sorted(agents, key=lambda agent: agent.state_since)
     numbers = Counter(agent.state for agent in found)
     parts = [_part(state, numbers[state], found) for state in SHAPES if numbers[state]]

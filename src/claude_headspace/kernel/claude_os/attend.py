@@ -76,7 +76,7 @@ def attend(customs: Customs, agent: Agent, event: Event) -> Care:
 
 
 def _with_prompt(customs: Customs, agent: Agent, session: Session, at: Micros) -> Care:
-    level = _new_level(agent, session)
+    level = _new_level(agent)
     said = [texts.context_at(customs.prefix, level, agent.context_percent or 0, stops=False)] if level else []
     wants_note = _wants_note(customs, agent, session, at)
     if wants_note:
@@ -85,7 +85,7 @@ def _with_prompt(customs: Customs, agent: Agent, session: Session, at: Micros) -
 
 
 def _before_end(customs: Customs, agent: Agent, session: Session) -> Care:
-    level = _new_level(agent, session)
+    level = _new_level(agent)
     said = [texts.context_at(customs.prefix, level, agent.context_percent or 0, stops=True)] if level else []
     pings = agent.mode == BACKGROUND and session.started_at > max(agent.pinged_at, _noted_at(agent))
     if pings:
@@ -93,9 +93,9 @@ def _before_end(customs: Customs, agent: Agent, session: Session) -> Care:
     return Care(said=tuple(said), level=level, asked_for_ping=pings, holds=True) if said else NO_CARE
 
 
-def _new_level(agent: Agent, session: Session) -> int:
-    """The level that was reached since the last one was told; what was measured before the session is not its own."""
-    level = level_of(agent.context_percent) if agent.measured_at >= session.started_at else 0
+def _new_level(agent: Agent) -> int:
+    """The level that was reached since the last one was told."""
+    level = level_of(agent.context_percent)
     return level if level > agent.told_level else 0
 
 
