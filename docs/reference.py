@@ -147,6 +147,19 @@ def socket_commands() -> str:
     return "\n".join(["| command | takes | |", "|---|---|---|", *rows])
 
 
+def told() -> str:
+    """What sessions are told of themselves, and when."""
+    from claude_headspace.kernel.claude_os import texts
+
+    rows = []
+    for level in texts.LEVELS:
+        prompt, stop = (texts.context_at("CLAUDE OS SYS", level, level, stops=stops) for stops in (False, True))
+        rows += [f"| {level} % | prompt | {prompt} |", f"| | end of a turn | {stop} |"]
+    note, ping = (texts.line("CLAUDE OS SYS", texts.INFO, words) for words in (texts.NOTE, texts.PING))
+    rows += [f"| no note | prompt | {note} |", f"| background | end of a turn | {ping} |"]
+    return "\n".join(["| when | with | words |", "|---|---|---|", *(row.replace("\n", "<br>") for row in rows)])
+
+
 def shipped_rules() -> str:
     """Every rule that comes along, and what the presets make of it."""
     from pathlib import Path
@@ -182,6 +195,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "rule keys": rule_keys,
     "commands": commands,
     "socket commands": socket_commands,
+    "told": told,
 }
 
 

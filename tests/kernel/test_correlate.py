@@ -1,5 +1,7 @@
 """Whose event is it: six strategies in their order, and what none of them may confuse."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
