@@ -254,7 +254,7 @@ class Engine:
     def _process(
         self, transaction: Transaction, submissions: list[Submission]
     ) -> tuple[list[Answer], list[StreamMessage]]:
-        batch = Batch(transaction, self._judge, self._attend, self._new_id)
+        batch = Batch(transaction, self._judge, self._new_id, self._attend)
         results = batch.work(submissions)
         return results, transaction.write(batch.records) if batch.records else []
 
@@ -262,7 +262,9 @@ class Engine:
 class Batch:
     """Works envelopes through, one after the other; each sees what the ones before it changed."""
 
-    def __init__(self, transaction: Transaction, judge: Judge, attend: Attend, new_id: Callable[[], str]) -> None:
+    def __init__(
+        self, transaction: Transaction, judge: Judge, new_id: Callable[[], str], attend: Attend = say_nothing
+    ) -> None:
         self._transaction = transaction
         self._judge = judge
         self._attend = attend

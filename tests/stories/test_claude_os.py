@@ -17,7 +17,7 @@ import pytest
 
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, wait_until
 from tests.support_hooks import Hooks
-from tests.support_rpc import call
+from tests.support_rpc import call, refusal
 
 SESSION = "5e551011-0001"
 CHIEF = {"CLAUDE_SESSION_ROLE": "chief"}
@@ -254,7 +254,9 @@ def test_prompt_asks_for_a_note_until_there_is_one(open_desk: Open) -> None:
     assert desk.agent["note"]["text"] == "fixing the login"
     assert "fixing the login" in desk.headspace("list").stdout
     assert "note       fixing the login (just now)" in desk.headspace("show", desk.agent["name"]).stdout
-    assert desk.headspace("note", "nobody's", env={"CLAUDE_CODE_SESSION_ID": "unknown"}).returncode != 0
+    desk.headspace("note", "by descent")  # this process is the client that the hooks named
+    assert desk.agent["note"]["text"] == "by descent"
+    assert refusal(desk.daemon, "agent.note", {"text": "x"}, {"CLAUDE_CODE_SESSION_ID": "unknown"}) == "no_agent"
     desk.headspace("note", "--agent", desk.agent["name"], "waits for Anna")
     assert desk.agent["note"]["text"] == "waits for Anna"
     desk.headspace("note", "--clear", env={"CLAUDE_CODE_SESSION_ID": SESSION})

@@ -15,6 +15,9 @@ from claude_headspace.kernel.effort.advice import NOTHING, Advice
 from claude_headspace.kernel.effort.nouns import Injection
 from claude_headspace.outputs.preload import BUDGET, FileText, as_text, read_files
 
+LEFT_OUT_NOTE = 70
+"""Room for what is said of a file that was left out, beside its path."""
+
 
 class Spoken(msgspec.Struct, frozen=True):
     """Claude Code's part of a reply, and the files of an effort that it carries."""
@@ -25,8 +28,8 @@ class Spoken(msgspec.Struct, frozen=True):
 
 def room_beside(advice: Advice, injections: Sequence[Injection] = ()) -> int:
     """How many characters an effort leaves for what a session is given."""
-    names = sum(len(path) + 40 for path in advice.preload)
-    return BUDGET - sum(len(part) + 2 for part in _parts(advice, injections)) - names
+    names = sum(len(path) + LEFT_OUT_NOTE for path in advice.preload)
+    return BUDGET - LEFT_OUT_NOTE - names - sum(len(part) + 2 for part in _parts(advice, injections))
 
 
 def with_advice(

@@ -7,6 +7,7 @@ All of it is bounded I/O, and none of it happens for a session that neither belo
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import msgspec
 import structlog
@@ -64,7 +65,7 @@ class Advising:
         briefing = await self._brief(envelope, outcome, room_beside(advice, told))
         if not briefing and not outcome.care.said and outcome.advice is None:
             return reply
-        speak = lambda: with_advice(envelope.name, reply, advice, told, briefing=briefing, care=outcome.care)  # noqa: E731
+        speak = partial(with_advice, envelope.name, reply, advice, told, briefing=briefing, care=outcome.care)
         spoken = await asyncio.to_thread(speak) if advice.preload else speak()
         if effort is not None:
             await self._efforts.note_loaded(effort, spoken.loaded)

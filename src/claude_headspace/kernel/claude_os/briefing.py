@@ -22,7 +22,7 @@ LEAST = 400
 """Fewer characters of a file than that say nothing."""
 MOST_NAMED = 20
 _CUT_NOTE = 120
-"""Room for what is said of a file that was cut."""
+"""Room for what is said of a file that was cut, twice, beside its path."""
 
 replace = msgspec.structs.replace
 
@@ -86,9 +86,10 @@ def _fitted(briefing: Briefing, prefix: str, room: int) -> tuple[Piece, ...]:
     pieces = list(briefing.pieces)
     while there := [piece for piece in pieces if piece.text is not None]:
         bare = tuple(replace(piece, text="") if piece.text is not None else piece for piece in pieces)
-        frame = len(_text(briefing, prefix, bare)) + _CUT_NOTE * len(there)
+        frame = len(_text(briefing, prefix, bare)) + sum(_CUT_NOTE + 2 * len(piece.path) for piece in there)
         parts = shares([len(piece.text or "") for piece in there], room - frame)
-        if all(part >= min(len(piece.text or ""), LEAST) for part, piece in zip(parts, there, strict=True)):
+        sensible = all(part >= min(len(piece.text or ""), LEAST) for part, piece in zip(parts, there, strict=True))
+        if sensible and frame <= room:
             given = iter(parts)
             return tuple(_cut(piece, next(given)) if piece.text is not None else piece for piece in pieces)
         last = max(index for index, piece in enumerate(pieces) if piece.text is not None)
