@@ -176,7 +176,7 @@ def test_a_queued_prompt_waits_as_long_as_it_takes(story: Story) -> None:
 
 
 def test_a_queued_prompt_was_typed_when_its_hook_fired_at_the_latest(story: Story) -> None:
-    """A busy client writes the line only when the hooks are over: the answer that ended in between still comes after."""
+    """A busy client writes the line when the hooks are over: the answer that ended in between still comes after."""
     story.prompted("Two", "p1", at=3)
     story.tell(AgentSpoke("I fixed it.", final=True), at=3.2)
     story.tell(PromptQueued("Two"), at=3.4)
