@@ -31,6 +31,10 @@ TAKE_NUMBERS = (
 )
 """Built once: making it anew took longer than running it."""
 
+DELIVERED = select(schema.events.c.delivery_id, schema.events.c.agent_id, schema.events.c.strategy).where(
+    schema.events.c.delivery_id.in_(bindparam("ids", expanding=True))
+)
+
 
 class SqlTransaction(EffortLookups):
     """One batch of the writer."""
@@ -51,13 +55,11 @@ class SqlTransaction(EffortLookups):
 
     def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
         """Which of these deliveries are here already."""
-        table = schema.events.c
-        query = select(table.delivery_id, table.agent_id, table.strategy)
         stored_as = {rows.storable(each): each for each in delivery_ids}
         return {
             stored_as[row.delivery_id]: Delivered(row.agent_id, Strategy(row.strategy))
             for some in chunks(stored_as)
-            for row in self.connection.execute(query.where(table.delivery_id.in_(some)))
+            for row in self.connection.execute(DELIVERED, {"ids": some})
         }
 
     def find(self, identities: Collection[Identity]) -> dict[Identity, Found]:
