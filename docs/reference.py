@@ -155,8 +155,7 @@ def told() -> str:
     for level in texts.LEVELS:
         prompt, stop = (texts.context_at("CLAUDE OS SYS", level, level, stops=stops) for stops in (False, True))
         rows += [f"| {level} % | prompt | {prompt} |", f"| | end of a turn | {stop} |"]
-    note, ping = (texts.line("CLAUDE OS SYS", texts.INFO, words) for words in (texts.NOTE, texts.PING))
-    rows += [f"| no note | prompt | {note} |", f"| background | end of a turn | {ping} |"]
+    rows.append(f"| no note | prompt | {texts.line('CLAUDE OS SYS', texts.INFO, texts.NOTE)} |")
     return "\n".join(["| when | with | words |", "|---|---|---|", *(row.replace("\n", "<br>") for row in rows)])
 
 

@@ -413,14 +413,14 @@ def test_what_was_broken_in_the_text_is_noted() -> None:
 
 
 def test_what_a_session_is_told_stands_with_the_event() -> None:
-    """Only who waits for an answer is told anything; the journal knows, and so does the agent."""
+    """Only a client that reads the answer is told anything; the journal knows, and so does the agent."""
     spoken = Care(said=("Context at 80%",), level=80)
 
     async def play(room: Room) -> None:
         told = await room.engine.submit(hook("UserPromptSubmit", prompt="One"))
-        asked = await room.engine.submit(hook("UserPromptSubmit", prompt="Two"), asked=True)
-        stranger = await room.engine.submit(hook("UserPromptSubmit", prompt="Three"), asked=True, trusted=False)
-        assert [each.care for each in (told, asked, stranger)] == [NO_CARE, spoken, NO_CARE]
+        asked = await room.engine.submit(hook("UserPromptSubmit", prompt="Two"), asked=True, speaks=True)
+        elsewhere = await room.engine.submit(hook("UserPromptSubmit", prompt="Three"), asked=True)
+        assert [each.care for each in (told, asked, elsewhere)] == [NO_CARE, spoken, NO_CARE]
         assert asked.agent.told_level == 80
 
     room = run(play, lambda _agent, _event: spoken)
@@ -434,7 +434,7 @@ def test_a_mistake_leaves_the_session_in_peace_and_its_mark() -> None:
         raise ZeroDivisionError
 
     async def play(room: Room) -> None:
-        outcome = await room.engine.submit(hook("UserPromptSubmit", prompt="One"), asked=True)
+        outcome = await room.engine.submit(hook("UserPromptSubmit", prompt="One"), asked=True, speaks=True)
         assert (outcome.care, outcome.agent.state.value) == (NO_CARE, "working")
 
     room = run(play, fails)

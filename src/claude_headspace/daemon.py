@@ -380,7 +380,7 @@ class Daemon:
 
     async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes | Held, bool]:
         if for_claude_alone:
-            asked = await self._hear_asked(envelope)
+            asked = await self._hear_asked(envelope, speaks=True)
             if isinstance(asked, Envelope):
                 return for_claude(envelope.name, asked.context.verdict or ABSTAIN), False
             return await self._reply(envelope, asked), True
@@ -436,12 +436,12 @@ class Daemon:
         if agent is None or is_another_measure(agent, event):
             self.sources.known.met((await self.engine.submit(envelope)).agent)
 
-    async def _hear_asked(self, envelope: Envelope) -> Outcome | Envelope:
+    async def _hear_asked(self, envelope: Envelope, *, speaks: bool = False) -> Outcome | Envelope:
         """A hook that waits for its answer; when the journal is away the hook itself, and only the rules decide."""
         await self.spool.caught_up()
         await self.guard.gather(envelope, asked=True)
         envelope = await self._advising.gather(envelope)
-        return await self._shelter.take(envelope, partial(self._hear, asked=True), asked=True)
+        return await self._shelter.take(envelope, partial(self._hear, asked=True, speaks=speaks), asked=True)
 
     def _asked(self) -> frozenset[str]:
         """What waits for an answer at the moment; the script of a session with a role or a mode asks by itself."""
@@ -454,10 +454,16 @@ class Daemon:
                 self._presence.keep()
 
     async def _hear(
-        self, envelope: Envelope, at: Micros | None = None, *, asked: bool = False, trusted: bool = True
+        self,
+        envelope: Envelope,
+        at: Micros | None = None,
+        *,
+        asked: bool = False,
+        trusted: bool = True,
+        speaks: bool = False,
     ) -> Outcome:
         at = at or envelope.received_at
-        outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted)
+        outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted, speaks=speaks)
         if outcome.strategy is not Strategy.NOBODY:
             self.sources.known.met(outcome.agent)
         if at > (self.reconciler.last_event_at or self._started_at):

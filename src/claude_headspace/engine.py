@@ -96,6 +96,8 @@ class Submission(msgspec.Struct):
     """Whether whoever sent it waits for an answer and acts on it."""
     trusted: bool = True
     """Whether it came through a door that only the user opens: what anybody sent counts on no effort."""
+    speaks: bool = False
+    """Whether the answer goes to Claude Code itself, which can be told something with it."""
 
 
 Answer = Outcome | HeadspaceError
@@ -182,12 +184,13 @@ class Engine:
         announce: bool = True,
         asked: bool = False,
         trusted: bool = True,
+        speaks: bool = False,
     ) -> Outcome:
         """Hand in an envelope and wait until it is stored. `agent_id` is for senders who know whose it is."""
         if self._closed:
             raise JournalUnavailable(STOPPING, "The daemon is stopping.", "Send it again in a moment.")
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce, asked, trusted))
+        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce, asked, trusted, speaks))
         return await future
 
     async def _run(self) -> None:
@@ -410,7 +413,7 @@ class Batch:
         try:
             verdict = envelope.context.verdict or self._judge(envelope, agent)
             record.envelope = judged(envelope, verdict)
-            care, inattentive = self._cared(agent, event) if submission.asked and submission.trusted else (NO_CARE, "")
+            care, inattentive = self._cared(agent, event) if submission.speaks else (NO_CARE, "")
             if care is not NO_CARE:
                 record.envelope, event = _told(record.envelope, event, care)
             change = evolve(agent, event)

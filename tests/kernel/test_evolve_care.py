@@ -33,13 +33,13 @@ def test_a_turn_that_was_held_goes_on() -> None:
 
 
 def test_what_was_told_is_remembered() -> None:
-    """The highest level, and that a note and a ping were asked for."""
+    """The highest level, and that a note was asked for."""
     story = working()
-    care = with_care(level=80, asked_for_note=True, asked_for_ping=True)
+    care = with_care(level=80, asked_for_note=True)
     story.hook("UserPromptSubmit", at=20, context=care, prompt="On")  # type: ignore[arg-type]
     story.hook("UserPromptSubmit", at=21, context=with_care(level=60), prompt="On")  # type: ignore[arg-type]
     agent = story.agent
-    assert (agent.told_level, agent.reminded_at, agent.pinged_at) == (80, moment(20), moment(20))
+    assert (agent.told_level, agent.reminded_at) == (80, moment(20))
 
 
 def test_a_new_window_begins_empty() -> None:
@@ -63,16 +63,16 @@ def test_a_late_measure_of_the_window_before_does_not_count() -> None:
 
 def test_role_and_mode_come_from_the_wrapper() -> None:
     """Told with the start; a child only inherited them."""
-    told = msgspec.structs.replace(CLIENT, role="chief", mode="mission", mission_id="m1")
+    told = msgspec.structs.replace(CLIENT, role="chief", mode="mission")
     story = Story()
     story.hook("SessionStart", source="startup", context=told)
-    assert (story.agent.role, story.agent.mode, story.agent.mission_id) == ("chief", "mission", "m1")
+    assert (story.agent.role, story.agent.mode) == ("chief", "mission")
     story.hook("UserPromptSubmit", prompt="Go")
     assert (story.agent.role, story.agent.mode) == ("chief", "mission")
     child = Story()
     child.agent.parent_id = "agent-0"
     child.hook("SessionStart", source="startup", context=told)
-    assert (child.agent.role, child.agent.mode, child.agent.mission_id) == (None, "interactive", None)
+    assert (child.agent.role, child.agent.mode) == (None, "interactive")
 
 
 def test_notes_and_what_a_window_began_with() -> None:

@@ -154,20 +154,15 @@ def test_what_anybody_may_send_gives_no_role(open_desk: Open) -> None:
 
 
 def test_start_registers_the_session_and_loads_its_context(open_desk: Open) -> None:
-    """Role, mode, mission and pane from the environment; core files, then the role's; what is missing is named."""
+    """Role, mode and pane from the environment; core files, then the role's; what is missing is named."""
     desk = open_desk()
     desk.write("Desktop/TODAY.md", "Ship it.")
     desk.write("Desktop/identity.md", "I am.")
     desk.write(".claude/roles/chief.md", "---\nauto_include:\n  - Desktop/identity.md\n  - gone.md\n---\nChief.\n")
-    env = {**CHIEF, "CLAUDE_SESSION_MODE": "mission", "MISSION_EXECUTION_ID": "m-17", "TMUX_PANE": "%7"}
+    env = {**CHIEF, "CLAUDE_SESSION_MODE": "mission", "TMUX_PANE": "%7"}
     assert desk.said("SessionStart", env, source="startup") == LOADED
     agent = desk.agent
-    assert (agent["role"], agent["mode"], agent["mission_id"], agent["tmux"]["pane"]) == (
-        "chief",
-        "mission",
-        "m-17",
-        "%7",
-    )
+    assert (agent["role"], agent["mode"], agent["tmux"]["pane"]) == ("chief", "mission", "%7")
     assert agent["briefed"]["files"] == ["Desktop/TODAY.md", "Desktop/identity.md"]
     assert agent["briefed"]["left_out"] == ["gone.md: is not there"]
     assert [event["name"] for event in desk.daemon.events()] == ["SessionStart", "ContextLoaded"]
@@ -300,19 +295,6 @@ def test_stop_holds_a_turn_once_for_a_level(open_desk: Open) -> None:
     assert "CRITICAL" in desk.said("UserPromptSubmit", prompt="And now?")
     assert desk.printed("Stop", last_assistant_message="Done.") == b""
     assert desk.agent["state"] == "idle"
-
-
-def test_stop_reminds_a_background_session_to_ping_once(open_desk: Open) -> None:
-    """It is asked before its first end, and not again."""
-    desk = open_desk(set_up=False)
-    env = {"CLAUDE_SESSION_MODE": "background"}
-    desk.printed("SessionStart", env, source="startup")
-    desk.printed("UserPromptSubmit", env, prompt="Go")
-    held = desk.hook("Stop", env, last_assistant_message="Done.")
-    assert held["reason"].startswith("[CLAUDE OS SYS: INFO]: Reminder - Ping before ending")
-    assert desk.printed("Stop", env, last_assistant_message="Done.", stop_hook_active=True) == b""
-    desk.printed("UserPromptSubmit", env, prompt="More")
-    assert desk.printed("Stop", env, last_assistant_message="Done.") == b""
 
 
 # --- end --------------------------------------------------------------------------------------------------------------

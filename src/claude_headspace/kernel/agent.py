@@ -286,8 +286,6 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     parent_id: str | None = None
     role: str | None = None
     mode: str = INTERACTIVE
-    mission_id: str | None = None
-    """`MISSION_EXECUTION_ID` of the client, as its wrapper set it."""
     note: Note | None = None
     briefed: Briefed | None = None
     imported_from: str | None = None
@@ -364,8 +362,6 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """The highest level of its context that it was told of in this context window, in percent."""
     reminded_at: Micros = 0
     """When it was asked for a note."""
-    pinged_at: Micros = 0
-    """When it was asked to ping before it ends."""
 
     @property
     def turn_runs(self) -> bool:

@@ -157,7 +157,7 @@ def _stopped(shape: wire.WireStop) -> Fact:
     if shape.error:
         return facts.TurnFailed(short(shape.error), shape.last_assistant_message or "")
     if shape.background_tasks is None:
-        return facts.TurnStopped(shape.last_assistant_message, held_before=shape.stop_hook_active)
+        return facts.TurnStopped(shape.last_assistant_message, kept_on=shape.stop_hook_active)
     return facts.TurnStopped(
         shape.last_assistant_message,
         tuple(

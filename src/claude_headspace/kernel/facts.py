@@ -190,7 +190,7 @@ class TurnStopped(msgspec.Struct, frozen=True):
 
     message: str | None = None
     background: tuple[Task, ...] | None = None
-    held_before: bool = False
+    kept_on: bool = False
     """Whether the turn goes on already because its end was not let happen before."""
 
 

@@ -255,7 +255,6 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     permission_mode: str | None
     role: str | None
     mode: str
-    mission_id: str | None
     note: NoteView | None
     briefed: BriefedView | None
     imported_from: str | None

@@ -32,7 +32,7 @@ NOTES = {
     "CLAUDE_PID": b"client-pid",
     "CLAUDE_SESSION_ROLE": b"role",
     "CLAUDE_SESSION_MODE": b"mode",
-    "MISSION_EXECUTION_ID": b"mission-id",
+    "MISSION_EXECUTION_ID": b"mission",
 }
 """What the environment of a request tells of its client, as the shim tells it."""
 

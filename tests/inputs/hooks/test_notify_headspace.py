@@ -201,7 +201,7 @@ def test_a_session_with_a_role_asks_by_itself(place: Place) -> None:
             assert place.run(event, env=env).out == b"{}"
         assert place.run("PreToolUse", env=env) == QUIET
         assert place.run("SessionStart") == QUIET
-    told = [tuple(header(each, f"X-Headspace-{name}") for name in ("Role", "Mode", "Mission-Id")) for each in requests]
+    told = [tuple(header(each, f"X-Headspace-{name}") for name in ("Role", "Mode", "Mission")) for each in requests]
     assert told == [("chief of staff", "mission", "m-1")] * 3
     assert [("role" in notes, notes["event"]) for notes, _ in place.told()] == [
         (False, "PreToolUse"),
@@ -213,7 +213,7 @@ def test_a_role_is_told_when_nobody_answers(place: Place) -> None:
     """What would have been asked lies in the spool, with the role; a mission alone asks nothing."""
     assert place.run("SessionStart", env={"CLAUDE_SESSION_ROLE": "chief"}) == QUIET
     assert place.run("SessionStart", env={"MISSION_EXECUTION_ID": "m-1"}) == QUIET
-    assert [(notes.get("role"), notes.get("mission-id")) for notes, _ in place.told()] == [
+    assert [(notes.get("role"), notes.get("mission")) for notes, _ in place.told()] == [
         ("chief", None),
         (None, "m-1"),
     ]

@@ -110,16 +110,6 @@ def test_a_note_is_asked_for_after_two_minutes_once() -> None:
     assert prompted(agent(), at=500, customs=Customs(set_up=True, note_after=0)) == NO_CARE
 
 
-def test_a_background_session_is_asked_to_ping_once() -> None:
-    """Before its first turn ends, unless it said something already."""
-    care = stopping(agent(mode="background"))
-    assert care.said[0].startswith("[CLAUDE OS SYS: INFO]: Reminder - Ping before ending")
-    assert (care.holds, care.asked_for_ping) == (True, True)
-    assert stopping(agent(mode="background", pinged_at=moment(5))) == NO_CARE
-    assert stopping(agent(mode="background", note=Note("Done: 3 of 4.", moment(5)))) == NO_CARE
-    assert stopping(agent(mode="mission")) == NO_CARE
-
-
 @pytest.mark.parametrize(
     ("customs", "known", "part", "tells"),
     [

@@ -23,8 +23,6 @@ from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.intent import detect_intent
 from claude_headspace.kernel.state_machine import Intent
 
-BACKGROUND = "background"
-
 ASKED = frozenset({"SessionStart", "UserPromptSubmit", "Stop"})
 """The events that are answered."""
 
@@ -70,7 +68,7 @@ def attend(customs: Customs, agent: Agent, event: Event) -> Care:
         case facts.PromptSubmitted():
             return _with_prompt(customs, agent, session, event.meta.at)
         case facts.TurnStopped() as stop if event.meta.name == "Stop" and _may_be_held(stop):
-            return _before_end(customs, agent, session)
+            return _before_end(customs, agent)
         case _:
             return NO_CARE
 
@@ -84,13 +82,12 @@ def _with_prompt(customs: Customs, agent: Agent, session: Session, at: Micros) -
     return Care(said=tuple(said), level=level, asked_for_note=wants_note) if said else NO_CARE
 
 
-def _before_end(customs: Customs, agent: Agent, session: Session) -> Care:
+def _before_end(customs: Customs, agent: Agent) -> Care:
     level = _new_level(agent)
-    said = [texts.context_at(customs.prefix, level, agent.context_percent or 0, stops=True)] if level else []
-    pings = agent.mode == BACKGROUND and session.started_at > max(agent.pinged_at, _noted_at(agent))
-    if pings:
-        said.append(texts.line(customs.prefix, texts.INFO, texts.PING))
-    return Care(said=tuple(said), level=level, asked_for_ping=pings, holds=True) if said else NO_CARE
+    if not level:
+        return NO_CARE
+    words = texts.context_at(customs.prefix, level, agent.context_percent or 0, stops=True)
+    return Care(said=(words,), level=level, holds=True)
 
 
 def _new_level(agent: Agent) -> int:
@@ -102,14 +99,10 @@ def _new_level(agent: Agent) -> int:
 def _wants_note(customs: Customs, agent: Agent, session: Session, at: Micros) -> bool:
     if not customs.note_after or at - session.started_at < customs.note_after:
         return False
-    return session.started_at > max(agent.reminded_at, _noted_at(agent))
-
-
-def _noted_at(agent: Agent) -> Micros:
-    return agent.note.at if agent.note is not None else 0
+    return session.started_at > max(agent.reminded_at, agent.note.at if agent.note is not None else 0)
 
 
 def _may_be_held(stop: facts.TurnStopped) -> bool:
-    if stop.held_before or any(task.kind == "subagent" for task in stop.background or ()):
+    if stop.kept_on or any(task.kind == "subagent" for task in stop.background or ()):
         return False
     return not stop.message or detect_intent(stop.message).intent is not Intent.QUESTION

@@ -11,7 +11,6 @@ class Care(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     level: int = 0
     """The level of its context that it was told of, in percent."""
     asked_for_note: bool = False
-    asked_for_ping: bool = False
     holds: bool = False
     """Whether the turn was not let end: the client goes on with what was said."""
 

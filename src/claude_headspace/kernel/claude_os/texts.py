@@ -37,10 +37,6 @@ ON_STOP = {
 LEVELS = tuple(ON_PROMPT)
 
 NOTE = 'Consider setting a session status with: headspace note "what you\'re working on"'
-PING = (
-    "Reminder - Ping before ending\n"
-    'This session runs in the background. `headspace note "what came of it"` shows it to whoever waits.'
-)
 
 LOADED = "Session context loaded"
 

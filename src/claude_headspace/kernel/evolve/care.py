@@ -10,8 +10,6 @@ def take_care(change: Change, care: Care) -> None:
     agent.told_level = max(agent.told_level, care.level)
     if care.asked_for_note:
         agent.reminded_at = max(agent.reminded_at, at)
-    if care.asked_for_ping:
-        agent.pinged_at = max(agent.pinged_at, at)
     if care.holds:
         change.why = "goes on: Headspace told it something before it could end"
         agent.busy_at = max(agent.busy_at, at)

@@ -78,8 +78,8 @@ def _take_client(change: Change, event: Event) -> None:
     agent, context = change.agent, event.context
     _take_process(agent, event)
     if agent.parent_id is None:
-        agent.role, agent.mode = context.role or agent.role, context.mode or agent.mode
-        agent.mission_id = context.mission_id or agent.mission_id
+        agent.role = context.role or agent.role
+        agent.mode = context.mode or agent.mode
         agent.tmux_session = agent.tmux_session or context.tmux_session
         agent.tmux_pane = context.tmux_pane or agent.tmux_pane
         agent.headspace_id = context.headspace_id or context.wrapper_id or agent.headspace_id
