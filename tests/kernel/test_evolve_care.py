@@ -52,13 +52,22 @@ def test_a_new_window_begins_empty() -> None:
 
 
 def test_a_late_measure_of_the_window_before_does_not_count() -> None:
-    """What the transcript of the old window tells after the new one began is old."""
-    story = working()
-    story.hook("SessionStart", source="clear", session_id="session-2", at=30)
-    story.tell(UsageMeasured(tokens=190_000, window=200_000), at=29)
-    assert story.agent.context_percent is None
-    story.tell(UsageMeasured(tokens=20_000, window=200_000), at=31)
-    assert story.agent.context_percent == 10.0
+    """What the transcript of the old window tells after the new one began is old, cleared or compacted."""
+    for source, session in (("clear", "session-2"), ("compact", "session-1")):
+        story = working()
+        story.hook("SessionStart", source=source, session_id=session, at=30)
+        story.tell(UsageMeasured(tokens=190_000, window=200_000), at=29, session_id="session-1")
+        assert story.agent.context_percent is None, source
+        story.tell(UsageMeasured(tokens=20_000, window=200_000), at=31, session_id=session)
+        assert story.agent.context_percent == 10.0, source
+
+
+def test_a_session_that_was_met_late_has_its_measures_from_before() -> None:
+    """Headspace began to look in the middle of it: what stands in its transcript is of this window."""
+    story = Story()
+    story.hook("UserPromptSubmit", prompt="Go", at=30)
+    story.tell(UsageMeasured(tokens=100_000, window=200_000), at=10, session_id="session-1")
+    assert story.agent.context_percent == 50.0
 
 
 def test_role_and_mode_come_from_the_wrapper() -> None:
