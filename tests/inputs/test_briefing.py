@@ -174,7 +174,9 @@ def test_a_role_without_includes_is_fine(desk: Desk, text: str) -> None:
 
 
 def test_a_missing_role_is_named_and_a_missing_mode_is_not(desk: Desk) -> None:
-    """Every session has a mode; hardly any has a file."""
+    """Every session has a mode, and hardly any a file; a role is only a word where there are no roles."""
+    assert desk.why("nobody", "interactive") == {}
+    desk.role("somebody")
     assert desk.why("nobody", "interactive") == {".claude/roles/nobody.md": "is not there"}
 
 

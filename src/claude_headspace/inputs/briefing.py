@@ -111,8 +111,7 @@ def _included(house: House, kind: str, name: str | None) -> list[Piece]:
         return []
     own = find_own(house, kind, name)
     if own.text is None:
-        is_optional = kind == MODE and own.why == _REASONS[errno.ENOENT]
-        return [] if is_optional else [own]
+        return [] if own.why == _REASONS[errno.ENOENT] and _is_optional(house, kind) else [own]
     read = read_frontmatter(own.text)
     listed = read.settings.get("auto_include", [])
     problem = read.problem or ("" if isinstance(listed, list | str) else "auto_include is no list")
@@ -120,6 +119,11 @@ def _included(house: House, kind: str, name: str | None) -> list[Piece]:
     found = [piece for entry in texts(listed) for piece in _wanted(house, kind, entry)]
     body = msgspec.structs.replace(own, text=read.body)
     return [*broken, *(body if piece.path == own.path and piece.text is not None else piece for piece in found)]
+
+
+def _is_optional(house: House, kind: str) -> bool:
+    """Whether a file is not missed: no mode needs one, and where there are no roles at all nobody expects one."""
+    return kind == MODE or not (Path(house.root) / ".claude" / f"{kind}s").is_dir()
 
 
 def find_own(house: House, kind: str, name: str) -> Piece:
