@@ -78,7 +78,7 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("client", _client(agent)),
         ("imported", f"from {agent['imported_from']}" if agent.get("imported_from") else ""),
         ("usage", _usage(agent)),
-        ("began with", _briefed(agent.get("briefed"))),
+        ("files", _briefed(agent.get("briefed"))),
         ("to do", f"{agent['todo']['done']} of {agent['todo']['total']} done" if agent["todo"] else ""),
         (
             "ended",
