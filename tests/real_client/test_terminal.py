@@ -1,5 +1,6 @@
 """The real client reached in its terminal: what is sent arrives once, jump lands with it, resume brings it back."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from claude_headspace.surfaces.supervising import GO_ON
 from tests.real_client.client import Client, Home, Terminals
-from tests.real_client.model import ScriptedModel, reply, text
+from tests.real_client.model import ScriptedModel, bash, reply, text
 from tests.real_client.program import NEW, Unavailable
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, wait_until
+from tests.support_rpc import call
 
 SEVERAL = "Three lines:\n  the second; with $(id) and 'quotes'\nand a last one;"
 
@@ -74,7 +77,17 @@ def place(tmp_path: Path) -> Iterator[Place]:
         terminals = Terminals()
     except Unavailable as reason:
         pytest.skip(f"the real client cannot be run here: {reason}")
-    script = {"Say hello": [reply(text("Hello."))], "Three lines": [reply(text("Read."))]}
+    script = {
+        "Say hello": [reply(text("Hello."))],
+        "Three lines": [reply(text("Read."))],
+        "Fill it": [
+            reply(bash("sleep 4")),  # so long the transcript takes to tell how full the context is
+            reply(bash("true")),
+            reply(bash("headspace effort dehydrate 'NEXT-IS-7315'")),
+            reply(text("This would be said too late."), held="never"),
+        ],
+        GO_ON: [reply(text("Going on."))],
+    }
     root = tmp_path / "headspace"
     with (
         running_daemon(root, config_dirs=str(home.config_dir)) as daemon,
@@ -120,3 +133,25 @@ def test_a_client_is_run_and_jumped_to(place: Place) -> None:
     place.terminals("send-keys", "-t", pane, "-l", "--", "/exit")
     place.terminals("send-keys", "-t", pane, "Enter")
     place.agent("ended", name="runner")
+
+
+def test_a_supervised_client_is_started_anew_with_what_was_handed_over(place: Place) -> None:
+    """Full, handed over, ended by its supervisor, started again as the same agent; `/exit` ends both for good."""
+    headspace = place.home.root / "bin" / "headspace"
+    headspace.write_text(f'#!/bin/sh\nHEADSPACE_HOME={place.root} exec {sys.executable} -m claude_headspace "$@"\n')
+    headspace.chmod(0o755)
+    call(place.daemon, "effort.start", {"skill": "fix", "cwd": str(place.home.project), "metadata": {"overflow_at": 1}})
+    options = ("--permission-mode", "default", "--allowedTools", "Bash")
+    pane = place.in_terminal("run", "--supervise", "--name", "phoenix", "--prompt", "Fill it", *options)
+    wait_until(lambda: "Going on." in place.terminals("capture-pane", "-p", "-t", pane), "the new client to go on")
+    agent = place.agent("idle", name="phoenix")
+    assert agent["supervision"]["restarts"] == 1
+    assert agent["supervision"]["reason"] == "its context was full, and it handed over"
+    [begun] = [each for each in map(json.dumps, place.model.requests) if GO_ON in each and "Going on" not in each][:1]
+    assert "NEXT-IS-7315" in begun
+    first, second = call(place.daemon, "effort.show", {"cwd": str(place.home.project)})["sessions"]
+    assert (second["prev_session_id"], first["dehydrated"]) == (first["id"], True)
+    place.terminals("send-keys", "-t", pane, "-l", "--", "/exit")
+    place.terminals("send-keys", "-t", pane, "Enter")
+    place.agent("ended", name="phoenix")
+    assert place.daemon.verified()

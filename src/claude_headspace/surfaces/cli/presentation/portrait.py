@@ -17,6 +17,7 @@ from claude_headspace.surfaces.wording import (
     state_words,
     subagent_words,
     summary,
+    supervision_words,
     want,
 )
 
@@ -74,6 +75,7 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
         ("session", _session(agent, now)),
         ("client", _client(agent)),
+        ("supervised", supervision_words(agent, now)),
         ("imported", f"from {agent['imported_from']}" if agent.get("imported_from") else ""),
         ("usage", _usage(agent)),
         ("to do", f"{agent['todo']['done']} of {agent['todo']['total']} done" if agent["todo"] else ""),
