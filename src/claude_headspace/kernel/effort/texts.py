@@ -1,6 +1,6 @@
 """The words of an effort's answers. What reaches the model is bounded, and says what was left out."""
 
-import json
+import msgspec
 
 from claude_headspace.kernel.effort.nouns import Effort, Injection, Window, artifacts
 from claude_headspace.kernel.reading import one_line
@@ -97,7 +97,7 @@ def subagent_introduction(effort: Effort) -> str:
     if effort.directives:
         lines.append(f"Instructions that apply: {', '.join(effort.directives)}.")
     if effort.metadata:
-        lines.append(f"Of the effort: {one_line(json.dumps(effort.metadata, ensure_ascii=False), LONGEST_METADATA)}")
+        lines.append(f"Of the effort: {one_line(msgspec.json.encode(effort.metadata).decode(), LONGEST_METADATA)}")
     return "\n".join(lines)
 
 
