@@ -47,9 +47,9 @@ class Place:
             check=False,
         )
 
-    def in_terminal(self, *arguments: str) -> str:
+    def in_terminal(self, *arguments: str, **variables: str) -> str:
         """Run a command of Headspace in a terminal of its own, where it finds the client; the pane."""
-        env = {**self.home.environment(self.model.url), "HEADSPACE_HOME": str(self.root)}
+        env = {**self.home.environment(self.model.url), "HEADSPACE_HOME": str(self.root), **variables}
         given = [f"{name}={value}" for name, value in env.items()]
         command = [*given, sys.executable, "-m", "claude_headspace", *arguments]
         return self.terminals.open(command, self.home.project)[0]
@@ -80,12 +80,8 @@ def place(tmp_path: Path) -> Iterator[Place]:
     script = {
         "Say hello": [reply(text("Hello."))],
         "Three lines": [reply(text("Read."))],
-        "Fill it": [
-            reply(bash("sleep 4")),  # so long the transcript takes to tell how full the context is
-            reply(bash("true")),
-            reply(bash("headspace effort dehydrate 'NEXT-IS-7315'")),
-            reply(text("This would be said too late."), held="never"),
-        ],
+        "Fill it": [reply(bash("true")), reply(text("This would be said too late."))],
+        "detailed summary": [reply(text("So would this."), held="never")],
         GO_ON: [reply(text("Going on."))],
     }
     root = tmp_path / "headspace"
@@ -136,21 +132,20 @@ def test_a_client_is_run_and_jumped_to(place: Place) -> None:
 
 
 def test_a_supervised_client_is_started_anew_with_what_was_handed_over(place: Place) -> None:
-    """Full, handed over, ended by its supervisor, started again as the same agent; `/exit` ends both for good."""
-    headspace = place.home.root / "bin" / "headspace"
-    headspace.write_text(f'#!/bin/sh\nHEADSPACE_HOME={place.root} exec {sys.executable} -m claude_headspace "$@"\n')
-    headspace.chmod(0o755)
-    call(place.daemon, "effort.start", {"skill": "fix", "cwd": str(place.home.project), "metadata": {"overflow_at": 1}})
+    """Its context is full: it is ended instead of compacted, and goes on as the same agent; `/exit` ends both."""
+    here = {"cwd": str(place.home.project)}
+    call(place.daemon, "effort.start", {"skill": "fix", **here})
+    call(place.daemon, "effort.dehydrate", {"text": "NEXT-IS-7315", **here})
     options = ("--permission-mode", "default", "--allowedTools", "Bash")
-    pane = place.in_terminal("run", "--supervise", "--name", "phoenix", "--prompt", "Fill it", *options)
+    given = ("run", "--supervise", "--name", "phoenix", "--prompt", "Fill it", *options)
+    pane = place.in_terminal(*given, CLAUDE_AUTOCOMPACT_PCT_OVERRIDE="1")
     wait_until(lambda: "Going on." in place.terminals("capture-pane", "-p", "-t", pane), "the new client to go on")
     agent = place.agent("idle", name="phoenix")
     assert agent["supervision"]["restarts"] == 1
-    assert agent["supervision"]["reason"] == "its context was full, and it handed over"
-    [begun] = [each for each in map(json.dumps, place.model.requests) if GO_ON in each and "Going on" not in each][:1]
-    assert "NEXT-IS-7315" in begun
-    first, second = call(place.daemon, "effort.show", {"cwd": str(place.home.project)})["sessions"]
-    assert (second["prev_session_id"], first["dehydrated"]) == (first["id"], True)
+    assert agent["supervision"]["reason"] == "its context is being compacted"
+    assert "NEXT-IS-7315" in next(each for each in map(json.dumps, place.model.requests) if GO_ON in each)
+    first, second = call(place.daemon, "effort.show", here)["sessions"]
+    assert (second["prev_session_id"], first["end_reason"]) == (first["id"], "other")
     place.terminals("send-keys", "-t", pane, "-l", "--", "/exit")
     place.terminals("send-keys", "-t", pane, "Enter")
     place.agent("ended", name="phoenix")
