@@ -574,6 +574,29 @@ def test_what_is_to_be_read_comes_along_with_a_call_once() -> None:
     play(story)
 
 
+def test_what_the_client_reads_by_itself_is_not_offered_again() -> None:
+    """The transcript shows that it added the instructions of a directory."""
+
+    async def story(work: Work) -> None:
+        await work.start()
+        await work.hook("SessionStart", source="startup")
+        found = f"{ROOT}/lib/AGENTS.md"
+        touched = {"file_path": f"{ROOT}/lib/x"}
+        await work.hook("PostToolUse", tool_name="Read", tool_input=touched, directives=(found,))
+        line: dict[str, Any] = {
+            "type": "attachment",
+            "sessionId": "session-1",
+            "uuid": "u2",
+            "timestamp": "2026-09-21T14:13:30.000Z",
+            "attachment": {"type": "hook_additional_context", "content": [f"Contents of {found}:\n\nBe kind."]},
+        }
+        await work.engine.submit(hook("TranscriptLine", START + 50 * SECOND, origin=Origin.TRANSCRIPT, **line))
+        assert (await work.tool()).advice is None
+        assert (await work.effort()).windows[0].loaded_files == (f"{ROOT}/lib/x", found)
+
+    play(story)
+
+
 def test_who_manages_a_team_is_told_though_no_effort_names_it() -> None:
     """Also of teammates that make no effort of their own."""
 

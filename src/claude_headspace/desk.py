@@ -108,7 +108,7 @@ class Desk:
     def _effort_of(self, envelope: Envelope, event: Event, agent: Agent) -> Effort | None:
         """Only hooks happen in a session; a client that an agent started is its errand, and has no effort by itself."""
         if isinstance(event.fact, ContextArrived):
-            return self._expecting(envelope.host, event.fact.marks)
+            return self._expecting(envelope.host, event.fact, agent)
         if envelope.origin is not Origin.HOOK or (agent.parent_id is not None and not envelope.context.fleet_id):
             return None
         efforts = self._active(envelope.host)
@@ -122,10 +122,12 @@ class Desk:
             is_alive=self._is_alive,
         )
 
-    def _expecting(self, host: str, marks: tuple[str, ...]) -> Effort | None:
-        """The effort whose injections are confirmed."""
+    def _expecting(self, host: str, arrived: ContextArrived, agent: Agent) -> Effort | None:
+        """The effort whose injections are confirmed, or whose agent has read something."""
         for effort in self._active(host):
-            if any(each.id in marks and each.delivery is Delivery.DELIVERED for each in effort.injections):
+            if arrived.files and effort.holder == agent.id:
+                return effort
+            if any(each.id in arrived.marks and each.delivery is Delivery.DELIVERED for each in effort.injections):
                 return effort
         return None
 

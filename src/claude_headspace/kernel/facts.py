@@ -280,9 +280,10 @@ class RateLimit(msgspec.Struct, frozen=True):
 
 
 class ContextArrived(msgspec.Struct, frozen=True):
-    """Texts that Headspace sent are in the model's context: the transcript shows their marks."""
+    """Something is in the model's context: what Headspace sent, by its marks, or files that the client added."""
 
     marks: tuple[str, ...]
+    files: tuple[str, ...] = ()
 
 
 class UsageMeasured(msgspec.Struct, frozen=True, kw_only=True):

@@ -166,9 +166,13 @@ def _handed_over(change: EffortChange, event: Event, agent: Agent) -> None:
         _keep(change, replace(window, spent=window.spent or HANDED_OVER))
 
 
-def _context_arrived(change: EffortChange, event: Event, _agent: Agent, _envelope: Envelope) -> None:
-    """The transcript shows which injections the model has."""
-    seen = event.fact.marks if isinstance(event.fact, facts.ContextArrived) else ()
+def _context_arrived(change: EffortChange, event: Event, agent: Agent, _envelope: Envelope) -> None:
+    """The transcript shows which injections the model has, and which files the client brought in by itself."""
+    arrived = event.fact if isinstance(event.fact, facts.ContextArrived) else facts.ContextArrived(())
+    window = change.effort.window(agent.session.id if agent.session else None, event.meta.subagent_id)
+    if window is not None and arrived.files:
+        _keep(change, replace(window, loaded_files=merged(window.loaded_files, arrived.files)))
+    seen = arrived.marks
     injections = tuple(
         replace(each, delivery=Delivery.CONFIRMED) if each.id in seen else each for each in change.effort.injections
     )
