@@ -279,6 +279,13 @@ def _starting(agent: Json) -> str:
     return f"starting anew: {supervision['reason']}" if supervision.get("under_way") else "starting"
 
 
+def effort_words(effort: Json | None) -> str:
+    """An effort by its name: "fix #2, phase look"."""
+    if not effort:
+        return ""
+    return f"{effort['skill']} #{effort['ordinal']}" + (f", phase {effort['phase']}" if effort["phase"] else "")
+
+
 def supervision_words(agent: Json, now: datetime) -> str:
     """Whether somebody starts its client anew, how often that was, and why."""
     found = agent.get("supervision")

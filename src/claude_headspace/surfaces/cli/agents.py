@@ -46,6 +46,7 @@ def show(agent: Agent, as_json: AsJson = False) -> None:
 
     client = Client.local()
     found = client.agent(agent)
+    found["effort"] = next(iter(client.efforts(agent=found["id"])), None)
     turns = client.turns(found["id"], LAST_TURNS)
     if as_json:
         terminal.write_json({**found, "turns": turns})
