@@ -46,13 +46,12 @@ def show(agent: Agent, as_json: AsJson = False) -> None:
 
     client = Client.local()
     found = client.agent(agent)
-    found["effort"] = next(iter(client.efforts(agent=found["id"])), None)
     turns = client.turns(found["id"], LAST_TURNS)
     if as_json:
         terminal.write_json({**found, "turns": turns})
         return
     screen = terminal.screen()
-    found = cleaned(found)
+    found = cleaned({**found, "effort": next(iter(client.efforts(agent=found["id"])), None)})
     screen.show(portrait(found, cleaned(turns), now(), screen.width), then=next_of(found, "why", "tail"))
 
 
