@@ -248,7 +248,7 @@ def test_one_answer_decides_all_that_a_call_needs(house: House) -> None:
     assert "headspace effort open" in house.tool()["permissionDecisionReason"]
     house.do("open")
     assert "AGENTS.md" in house.tool()["permissionDecisionReason"]
-    read = {"tool_name": "Read", "tool_input": {"file_path": str(house.root / "AGENTS.md")}}
+    read: dict[str, Any] = {"tool_name": "Read", "tool_input": {"file_path": str(house.root / "AGENTS.md")}}
     assert "permissionDecision" not in house.hook("PreToolUse", **read)
     house.hook("PostToolUse", **read)
     assert "headspace effort log" in house.tool()["permissionDecisionReason"]
