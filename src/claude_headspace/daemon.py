@@ -44,11 +44,11 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
 from claude_headspace.kernel.birth import born
 from claude_headspace.kernel.bounds import Bounds
-from claude_headspace.kernel.claude_os.attend import ASKED, Customs, attend
+from claude_headspace.kernel.claude_os.attend import attend
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.decode import WireAct, decode
-from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import Envelope, Micros, Origin
 from claude_headspace.kernel.news import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.secrets import Redactor
@@ -59,10 +59,11 @@ from claude_headspace.outputs.gathering import Display, Gathering
 from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.keyboard import Keyboard
+from claude_headspace.outputs.looking import Lookout
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
-from claude_headspace.surfaces.advising import Advising
+from claude_headspace.surfaces.advising import Advising, customs_of
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.api import (
     ENDPOINTS,
@@ -75,6 +76,7 @@ from claude_headspace.surfaces.api import (
     operator_envelope,
 )
 from claude_headspace.surfaces.caller import Caller
+from claude_headspace.surfaces.effort_model import EffortModel
 from claude_headspace.surfaces.efforts import Efforts
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import Guard
@@ -108,16 +110,6 @@ FIRST_DRAIN_SECONDS = 0.5
 def wall_clock() -> Micros:
     """The time, in microseconds."""
     return time.time_ns() // 1_000
-
-
-def customs_of(settings: Settings) -> Customs:
-    """How the user wants sessions of Claude OS served."""
-    return Customs(
-        set_up=bool(settings.claude_os_root or settings.claude_os_core),
-        prefix=settings.claude_os_prefix,
-        warnings=settings.claude_os_warnings,
-        note_after=round(settings.claude_os_note_after * SECOND),
-    )
 
 
 class Daemon:
@@ -156,7 +148,6 @@ class Daemon:
             shows_dialog=self._shows_dialog,
         )
         self.guard = PolicyGuard(places, settings.policy_preset)
-        self._customs = customs_of(settings)
         self._in_order = asyncio.Lock()
         publish = self._leave_to_the_follower if self.follower else self._publish
         self.engine = Engine(
@@ -166,7 +157,7 @@ class Daemon:
             self.metrics.committed,
             self.troubles,
             self.guard.judge,
-            partial(attend, self._customs),
+            partial(attend, customs_of(settings)),
         )
         self._surroundings = SurroundingsFinder()
         keep = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
@@ -190,15 +181,22 @@ class Daemon:
         self._shelter: Shelter[Outcome] = Shelter(
             self.spool, settings.patience_seconds, self.troubles, self._judge_alone
         )
+        effort_model = EffortModel(journal, settings.host_name)
         self.efforts = Efforts(
-            self.engine, journal, self._clock, settings.host_name, self._surroundings, self._config_dirs, self._ask_anew
+            self.engine,
+            effort_model,
+            self._clock,
+            settings.host_name,
+            self._surroundings,
+            self._config_dirs,
+            self._ask_anew,
         )
+        self._advising = Advising(self.efforts, settings, self._act)
         if presence is not None:
-            presence.also = self._asked
-        root, core = settings.claude_os_root, settings.claude_os_core
-        self._advising = Advising(self.efforts, self._customs, root, core, self._act)
-        notes = Notes(journal, self._act, settings.host_name)
-        commands = Commands(self._receiver, self._hear_asked, self.efforts, notes)
+            presence.also = self._advising.asked
+        commands = Commands(
+            self._receiver, self._hear_asked, self.efforts, Notes(journal, self._act, settings.host_name)
+        )
         self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
         self._secret = read_secret(places.secret_file)
         self.sign_ins = SignIns(self._secret, self._clock)
@@ -207,7 +205,8 @@ class Daemon:
         if settings.tmux_colours:
             displays.append(Colours(settings.host_name))
         self.gathering = Gathering(journal.agents, displays)
-        self.broadcaster.ring = self.gathering.ring
+        self.lookout = Lookout(self.sources.known.with_client, self._note_seen)
+        self.broadcaster.ring = self._ring
         caller = Caller(self._client_pids)
         model = ReadModel(journal, self._clock)
         self.api = Api(
@@ -232,9 +231,20 @@ class Daemon:
                 caller,
                 self._surroundings,
                 Keyboard(),
+                self.sources.kinship,
+                self.sources.known,
+                effort_model,
             ),
             Answering(journal, self._act, given_answer, caller),
         )
+
+    def _ring(self) -> None:
+        self.gathering.ring()
+        self.lookout.ring()
+
+    async def _note_seen(self, agent_id: str) -> None:
+        envelope = operator_envelope("AgentSeen", WireAct(), self._settings.host_name, self._clock())
+        self.sources.known.met((await self.engine.submit(envelope, agent_id)).agent)
 
     def _shows_dialog(self, session_id: str) -> bool:
         return self.sources.registry.shows_dialog(session_id)
@@ -350,6 +360,7 @@ class Daemon:
         self.sources.start()
         self.reconciler.start()
         self.gathering.start()
+        self.lookout.start()
 
     async def _fall_asleep(self) -> None:
         """End everything; a database that does not answer is not waited for."""
@@ -361,6 +372,7 @@ class Daemon:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
         await self.gathering.stop()
+        await self.lookout.stop()
         await self.reconciler.stop()
         await self.sources.stop()
         await self.spool.stop()
@@ -442,10 +454,6 @@ class Daemon:
         await self.guard.gather(envelope, asked=True)
         envelope = await self._advising.gather(envelope)
         return await self._shelter.take(envelope, partial(self._hear, asked=True, speaks=speaks), asked=True)
-
-    def _asked(self) -> frozenset[str]:
-        """What waits for an answer at the moment; the script of a session with a role or a mode asks by itself."""
-        return self.efforts.asked() | (ASKED if self._customs.concern_everybody else frozenset())
 
     def _ask_anew(self) -> None:
         """The first effort began, or the last one ended: the shims learn at once what waits for an answer."""

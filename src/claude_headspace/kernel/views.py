@@ -215,6 +215,18 @@ class TurnView(msgspec.Struct, frozen=True):
     reason: str
 
 
+class SupervisionView(msgspec.Struct, frozen=True):
+    """Somebody starts the client anew when its context window is spent."""
+
+    restarts: int
+    restarted_at: Time | None
+    reason: str
+    """Why it was started anew the last time."""
+    under_way: bool
+    ended: str
+    """Why nobody does so any more; empty while somebody does."""
+
+
 class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     """An agent as every surface shows it."""
 
@@ -257,6 +269,7 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     mode: str
     note: NoteView | None
     briefed: BriefedView | None
+    supervision: SupervisionView | None
     imported_from: str | None
     dialects: Dialects
     created_at: Time
@@ -289,6 +302,15 @@ def _briefed_view(agent: Agent) -> BriefedView | None:
     return BriefedView(iso(found.at), found.files, found.left_out, found.problem) if found else None
 
 
+def _supervision_view(agent: Agent) -> SupervisionView | None:
+    found = agent.supervision
+    if found is None:
+        return None
+    return SupervisionView(
+        found.restarts, _maybe(found.restarted_at or None), found.reason, found.under_way, found.ended
+    )
+
+
 _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "tmux": (("tmux_session", "tmux_pane"), lambda agent: TmuxView(agent.tmux_session, agent.tmux_pane)),
     "session_id": (("session",), lambda agent: agent.session.client_id if agent.session else None),
@@ -307,6 +329,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "context_warning_level": (("told_level",), lambda agent: agent.told_level),
     "note": (("note",), lambda agent: NoteView(agent.note.text, iso(agent.note.at)) if agent.note else None),
     "briefed": (("briefed",), _briefed_view),
+    "supervision": (("supervision",), _supervision_view),
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
     "ended_at": (("ended_at",), lambda agent: _maybe(agent.ended_at)),
 }

@@ -12,18 +12,19 @@ from functools import partial
 import msgspec
 import structlog
 
+from claude_headspace.config import Settings
 from claude_headspace.engine import Outcome
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.briefing import find_house, gather
 from claude_headspace.inputs.directives import DirectiveFinder
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.claude_os.attend import Customs, takes_part
+from claude_headspace.kernel.claude_os.attend import ASKED, Customs, takes_part
 from claude_headspace.kernel.claude_os.briefing import Composed, compose
 from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.effort.advice import NOTHING
 from claude_headspace.kernel.effort.advise import injected
 from claude_headspace.kernel.effort.reading import touch_of
-from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.envelope import SECOND, Envelope
 from claude_headspace.kernel.facts import SessionStarted
 from claude_headspace.outputs.advice import room_beside, with_advice
 from claude_headspace.surfaces.efforts import Efforts
@@ -39,16 +40,30 @@ PATIENCE_SECONDS = 1.0
 """How long reading a session's files may take: its hook waits."""
 
 
+def customs_of(settings: Settings) -> Customs:
+    """How the user wants sessions of Claude OS served."""
+    return Customs(
+        set_up=bool(settings.claude_os_root or settings.claude_os_core),
+        prefix=settings.claude_os_prefix,
+        warnings=settings.claude_os_warnings,
+        note_after=round(settings.claude_os_note_after * SECOND),
+    )
+
+
 class Advising:
     """Beside the way of a hook."""
 
-    def __init__(self, efforts: Efforts, customs: Customs, root: str, core: tuple[str, ...], act: Act) -> None:
+    def __init__(self, efforts: Efforts, settings: Settings, act: Act) -> None:
         self._efforts = efforts
-        self._customs = customs
-        self._root = root
-        self._core = core
+        self._customs = customs_of(settings)
+        self._root = settings.claude_os_root
+        self._core = settings.claude_os_core
         self._act = act
         self._directives = DirectiveFinder()
+
+    def asked(self) -> frozenset[str]:
+        """What waits for an answer at the moment; the script of a session with a role or a mode asks by itself."""
+        return self._efforts.asked() | (ASKED if self._customs.concern_everybody else frozenset())
 
     async def gather(self, envelope: Envelope) -> Envelope:
         """The hook, with what an effort has to know of the path that its call touched."""

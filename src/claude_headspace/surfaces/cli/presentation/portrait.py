@@ -11,6 +11,7 @@ from claude_headspace.surfaces.wording import (
     clock,
     count,
     cut,
+    effort_words,
     instant,
     note_words,
     one_line,
@@ -18,6 +19,7 @@ from claude_headspace.surfaces.wording import (
     state_words,
     subagent_words,
     summary,
+    supervision_words,
     want,
 )
 
@@ -76,6 +78,8 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
         ("session", _session(agent, now)),
         ("client", _client(agent)),
+        ("effort", effort_words(agent.get("effort"))),
+        ("supervised", supervision_words(agent, now)),
         ("imported", f"from {agent['imported_from']}" if agent.get("imported_from") else ""),
         ("usage", _usage(agent)),
         ("files", _briefed(agent.get("briefed"))),
