@@ -33,14 +33,14 @@ def open_page(
         terminal.write_json({"url": link, "expires_in_seconds": invitation["expires_in_seconds"]})
         return
     screen = terminal.screen()
-    if only_print or not _opened(link):
+    if only_print or not opened(link):
         hint = "Open it in a browser on this machine. It works once, for five minutes."
         screen.show([terminal.line(link)], then=[terminal.line(hint)])
     else:
         screen.show([terminal.line(f"Opened {client.url} in your browser.")])
 
 
-def _opened(link: str) -> bool:
+def opened(link: str) -> bool:
     """Whether a browser with a screen took it."""
     import webbrowser
 
