@@ -17,6 +17,9 @@ from claude_headspace.demo import steps
 from claude_headspace.demo.client import Client, Json
 from claude_headspace.demo.steps import Call, Life, Step
 
+PAST_PACE = 4.0
+"""How much longer things took in the past: whoever watches now does not want to wait that long."""
+
 
 class Cue(msgspec.Struct, frozen=True, kw_only=True):
     """One moment of an agent: a hook with its payload, lines of the transcript, or both."""
@@ -63,6 +66,7 @@ class Actor(Client):
     def __init__(self, life: Life, seed: int, number: int, projects: str) -> None:
         super().__init__(life, seed, number, projects)
         self._now = 0.0
+        self._pace = 1.0
         self._answer = ""
         self._shells: dict[str, str] = {}
         self._todo: list[tuple[str, str]] = []
@@ -83,12 +87,13 @@ class Actor(Client):
 
     def _rehearsed(self) -> list[Cue]:
         """The past, in which nobody interferes: every answer was given in the terminal."""
-        playing, cues = self._past(), list[Cue]()
+        playing, cues, self._pace = self._past(), list[Cue](), PAST_PACE
         with suppress(StopIteration):
             cue = next(playing)
             while True:
                 cues.append(cue)
                 cue = playing.send(Reply(max(cue.at, cue.until)))
+        self._pace = 1.0
         return cues
 
     def _past(self) -> Cues:
@@ -103,7 +108,7 @@ class Actor(Client):
                 yield from _VERBS[type(step)](self, step)
 
     def _pass(self, seconds: float) -> None:
-        self._now += seconds * self._chance.uniform(0.85, 1.15)
+        self._now += seconds * self._pace * self._chance.uniform(0.85, 1.15)
 
     def _hook(self, event: str, *, lines: tuple[Json, ...] = (), **fields: Any) -> Generator[Cue, Reply, Reply]:
         """Fire a hook; how it went on."""
@@ -369,7 +374,7 @@ class Actor(Client):
 
     def rests(self, step: steps.Rests) -> Cues:
         """Time passes."""
-        self._pass(step.seconds)
+        self._pass(step.seconds / self._pace)
         yield from ()  # a generator, like all verbs
 
     def leaves(self, step: steps.Leaves) -> Cues:

@@ -32,14 +32,14 @@ API = (
                 edit("api/src/checkout/cards.py", "month > today.month", "(year, month) < (today.year, today.month)"),
                 bash("pytest tests/checkout -q", passed(61, 4.31), 9),
                 Done("Expired cards are refused now, with a test for the turn of the year."),
-                then=55 * MINUTES,
+                then=95 * MINUTES,
             ),
             *chapter(
                 "Write down how a refund works, for support.",
                 read("api/src/checkout/refunds.py"),
                 write("api/docs/refunds.md", "# Refunds\n\nA refund goes back the way the money came.\n"),
                 Done("`docs/refunds.md` has it on one page, with the two cases that need a person."),
-                then=38 * MINUTES,
+                then=64 * MINUTES,
             ),
         ),
         loop=(
@@ -55,7 +55,7 @@ API = (
                     ("SQLite in memory", "Fast; two queries use features that it lacks."),
                     ("Both", "SQLite on every push, PostgreSQL at night."),
                 ),
-                waits=260,
+                waits=480,
             ),
             Says("{answer} it is. I write the fixtures first."),
             write("api/tests/checkout/conftest.py", "import pytest\n"),
@@ -81,7 +81,7 @@ API = (
                 "A random id in a cookie, looked up in Redis on **every** request, valid for 14 days. "
                 "Logging out deletes it; changing the password does not."
             ),
-            then=12 * MINUTES,
+            then=31 * MINUTES,
         ),
         loop=(
             Prompt("Plan the move from sessions to short-lived tokens. No code yet."),
@@ -96,7 +96,7 @@ API = (
                 "3. Move the mobile app, then the shop\n"
                 "4. Remove the session table and its Redis\n\n"
                 "Risk: clients with **cached** cookies are logged out once.",
-                waits=700,
+                waits=1300,
             ),
             write("api/src/auth/tokens.py", "def issue(user): ...\n", 20),
             edit("api/src/auth/decorators.py", "session =", "login = token_of(request) or", 14),
@@ -120,7 +120,7 @@ API = (
                 Done(
                     "Each login waits for the mail server. In production that call is queued, so only tests are slow."
                 ),
-                then=26 * MINUTES,
+                then=58 * MINUTES,
             ),
             *chapter(
                 "The login page returns 500 when the password has an emoji in it. Fix it and add a test.",

@@ -34,14 +34,14 @@ BACK_OFFICE = (
                     "Rounding happens once per invoice now, with a test for the case from the ticket.\n\n"
                     "| | before | after |\n|---|---|---|\n| 3 × 0.333 | 1.00 | 1.00 |\n| 7 × 0.145 | 1.05 | 1.02 |"
                 ),
-                then=52 * MINUTES,
+                then=100 * MINUTES,
             ),
             *chapter(
                 "Compare the last quarter: which invoices would have been different?",
                 bash("python -m billing.audit --quarter 2026Q3 --dry-run", "1,204 invoices, 37 differ", 130),
                 read("billing/reports/2026Q3.csv"),
                 Done("37 of 1,204, by one cent each. The list is in `reports/2026Q3-vat.csv`."),
-                then=21 * MINUTES,
+                then=47 * MINUTES,
             ),
         ),
         loop=(
@@ -74,7 +74,7 @@ BACK_OFFICE = (
             "Why do some PDFs have no logo?",
             bash("ls -la templates/logo*", "logo.png -> ../../web/static/logo.png", 1),
             Done("The logo is a link into the web repository, which is not there on the build machine."),
-            then=40 * MINUTES,
+            then=150 * MINUTES,
         ),
         loop=(
             Prompt("Plan a faster way to make the invoices' PDFs: 40 minutes a night is too long."),
@@ -84,7 +84,7 @@ BACK_OFFICE = (
             Plan(
                 "# PDFs in six minutes\n\n1. One browser, a page for each invoice\n2. Four pages at a time\n"
                 "3. Fonts from the disk instead of the network\n\nNothing changes in how they look.",
-                waits=180,
+                waits=300,
             ),
             edit("billing/src/pdf.py", "launch_browser()", "shared_browser()", 28),
             bash("make pdfs", "1204 invoices in 5 min 48 s", 90),

@@ -17,7 +17,7 @@ INFRA = (
                 bash("certbot certificates --config-dir ./letsencrypt", "3 certificates, 2 expire in 4 days", 5),
                 bash("make -C staging renew", "renewed: shop.test, api.shop.test", 40),
                 Done("Both certificates are renewed until February. The third one is not used any more."),
-                then=70 * MINUTES,
+                then=110 * MINUTES,
             ),
             *chapter(
                 "Which of our cron jobs failed last night?",
@@ -25,7 +25,7 @@ INFRA = (
                 read("infra/jobs/backup.sh"),
                 edit("infra/jobs/backup.sh", "--retries 0", "--retries 3"),
                 Done("Only the backup: its upload timed out once. It tries three times now."),
-                then=42 * MINUTES,
+                then=66 * MINUTES,
             ),
         ),
         loop=(
@@ -35,14 +35,14 @@ INFRA = (
             Says("Docker holds 61 GB, nearly all of it images that no container uses. I would remove those."),
             Permission(
                 bash("docker image prune --all --force", "Total reclaimed space: 54.1GB", 14, "Remove unused images"),
-                waits=170,
+                waits=330,
             ),
             bash("df -h /", "/dev/sda1  118G   58G   55G  52% /", 2),
             Done("54 GB are free again. A weekly prune in `jobs/` would keep it that way; say the word."),
             Rests(35),
             Prompt("Yes, add the weekly prune."),
             write("infra/jobs/prune.timer", "[Timer]\nOnCalendar=weekly\n"),
-            Permission(bash("systemctl --user enable --now prune.timer", "Created symlink", 3), waits=120),
+            Permission(bash("systemctl --user enable --now prune.timer", "Created symlink", 3), waits=150),
             Done("`prune.timer` runs every Monday from now on."),
             Rests(30),
         ),
@@ -60,7 +60,7 @@ INFRA = (
             edit("infra/modules/queue/versions.tf", ">= 1.5", ">= 1.9"),
             bash("terraform -chdir=modules/queue validate", "Success! The configuration is valid.", 9),
             Done("The queue module validates with 1.9; nothing in its plan changes."),
-            then=25 * MINUTES,
+            then=80 * MINUTES,
         ),
         loop=(
             Prompt("Go through every Terraform module and tell me which ones nobody uses."),

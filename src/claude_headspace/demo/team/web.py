@@ -18,7 +18,7 @@ WEB = (
             edit("web/src/Filter.svelte", "let range = [0, 500]", "let range = fromUrl('price')"),
             bash("npm test", "Tests: 142 passed", 21),
             Done("The filter lives in the address now, so going back brings it back."),
-            then=33 * MINUTES,
+            then=77 * MINUTES,
         ),
         loop=(
             Prompt("Split the settings page into tabs, keep the tests green."),
@@ -48,7 +48,7 @@ WEB = (
             "Which of our images are larger than 200 KB?",
             bash("find static -size +200k -name '*.jpg'", "static/hero.jpg\nstatic/team.jpg", 2),
             Done("`hero.jpg` (840 KB) and `team.jpg` (310 KB). As AVIF they would be 96 and 41 KB."),
-            then=48 * MINUTES,
+            then=140 * MINUTES,
         ),
         loop=(
             Prompt("Start the dev server and the mail catcher, then wait."),
@@ -72,7 +72,7 @@ WEB = (
             "How many components still use the old button?",
             grep("<OldButton", "src", 23),
             Done("23 components. 19 of them can be changed by name alone."),
-            then=15 * MINUTES,
+            then=52 * MINUTES,
         ),
         loop=(
             Prompt("Rename Basket to Cart everywhere."),

@@ -52,9 +52,14 @@ def opened(link: str) -> bool:
         return False
 
 
+def is_agent(env: Mapping[str, str] = os.environ) -> bool:
+    """Whether an agent of Claude Code runs this."""
+    return any(env.get(mark) for mark in AGENT_MARKS)
+
+
 def _refuse_agents(env: Mapping[str, str]) -> None:
     """Signing in is for people: an agent could answer its own questions with it."""
-    if any(env.get(mark) for mark in AGENT_MARKS):
+    if is_agent(env):
         raise Forbidden(
             "not_for_agents",
             "An agent of Claude Code cannot sign in to the dashboard.",
