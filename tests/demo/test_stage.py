@@ -55,7 +55,7 @@ def test_a_stage_is_taken_down(tmp_path: Path) -> None:
     def break_off() -> None:
         with set_up(root) as stage:
             stage.start()
-            assert os.kill(stage.client.status()["pid"], 0) is None
+            os.kill(stage.client.status()["pid"], 0)
             raise Mishap
 
     with pytest.raises(Mishap):

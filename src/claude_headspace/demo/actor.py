@@ -98,6 +98,7 @@ class Actor(Client):
 
     def _past(self) -> Cues:
         yield from self._hook("SessionStart", source="startup", model=self.life.model)
+        self._pass(5)
         yield from self._play(self.life.past)
 
     def _play(self, steps_: Iterable[Step]) -> Cues:
@@ -364,7 +365,7 @@ class Actor(Client):
         self._pass(step.takes)
         self._tokens = 22_000.0
         summary = "What was decided so far, and what is left to do."
-        told = {"stop_hook_active": False, "last_assistant_message": summary, "background_tasks": []}
+        told: Json = {"stop_hook_active": False, "last_assistant_message": summary, "background_tasks": []}
         yield from self._hook("SubagentStop", agent_id=self._short_id("a"), agent_type="", **told)
         metadata = {"trigger": "manual", "preTokens": before, "postTokens": round(self._tokens)}
         line = self._line("system", subtype="compact_boundary", compactMetadata=metadata)

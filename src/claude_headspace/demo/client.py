@@ -34,7 +34,7 @@ class Client:
         self.session_id = self._id()
         self._prompt_id: str | None = None
         self._mode = "default"
-        self._tokens = 9_000.0
+        self._tokens = 14_000.0
         self._cost = 0.0
 
     @property
@@ -105,9 +105,9 @@ class Client:
         return self._line("user", message={"role": "user", "content": content}, promptId=self._prompt_id)
 
     def _spoken(self, block: Json, stop_reason: str) -> Json:
-        self._tokens += (self.life.tokens * 1.1 - self._tokens) * 0.035 + self._chance.uniform(0, 600)
+        self._tokens += (self.life.tokens * 1.06 - self._tokens) * 0.13 + self._chance.uniform(0, 600)
         price = next((price for name, price in PRICES.items() if name in self.life.model), 1.0)
-        self._cost += price * (self._tokens * 4e-7 + 0.008)
+        self._cost += price * (self._tokens * 9e-7 + 0.03)
         usage = {
             "input_tokens": 12,
             "cache_creation_input_tokens": 900,

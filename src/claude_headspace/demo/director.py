@@ -110,6 +110,10 @@ class Director:
                 raise HeadspaceError("demo_failed", "The demo's history was not taken in.", "Try again.")
             time.sleep(0.05)
         found = {agent["session_id"]: agent for agent in client.agents(every=True)}
+        wanted = {actor.life.name for actor in self._actors}
+        for number, agent in enumerate(found.values()):
+            if agent["name"] in wanted:  # by chance somebody else was given that name
+                client.rename(agent["id"], f"somebody-{number}")
         for actor in self._actors:
             agent = found[actor.session_id]
             client.rename(agent["id"], actor.life.name)

@@ -31,12 +31,13 @@ def command() -> list[str]:
 def systemd_unit(program: Sequence[str], env: Mapping[str, str]) -> str:
     """A unit for systemd."""
     variables = [f"Environment={_quoted(f'{name}={value}')}\n" for name, value in env.items()]
+    words = [_quoted(word).replace("$", "$$") for word in program]
     return (
         "[Unit]\n"
         "Description=Headspace, mission control for Claude Code\n"
         "\n"
         "[Service]\n"
-        f"ExecStart={' '.join(map(_quoted, program))}\n"
+        f"ExecStart={' '.join(words)}\n"
         f"{''.join(variables)}"
         "Restart=on-failure\n"
         "RestartSec=2\n"
@@ -47,8 +48,8 @@ def systemd_unit(program: Sequence[str], env: Mapping[str, str]) -> str:
 
 
 def _quoted(word: str) -> str:
-    """A word as systemd reads it: percent signs and dollars mean something there."""
-    safe = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    """A word as systemd reads it: percent signs mean something there, and in commands dollars do too."""
+    safe = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{safe}"'
 
 

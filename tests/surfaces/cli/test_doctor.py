@@ -93,7 +93,7 @@ def test_without_a_daemon_it_says_so(tmp_path: Path) -> None:
     code, checks = examine(tmp_path)
     assert code == 1
     assert checks["daemon"][0]["status"] == "failed"
-    assert "headspace serve" in checks["daemon"][0]["hint"]
+    assert "headspace up" in checks["daemon"][0]["hint"]
     assert checks["hooks"][0]["status"] == "ok"
     assert list((tmp_path / "spool").glob("*.json")) == []
 

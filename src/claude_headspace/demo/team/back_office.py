@@ -22,7 +22,7 @@ BACK_OFFICE = (
         branch="fix/vat",
         model=OPUS,
         tokens=186_000,
-        since=128,
+        since=72,
         past=(
             *chapter(
                 "VAT is rounded per line; it must be rounded per invoice.",

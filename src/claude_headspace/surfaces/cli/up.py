@@ -39,6 +39,7 @@ def up(
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.install import carry_out, config_dirs
     from claude_headspace.surfaces.cli.presentation.first_steps import risen
+    from claude_headspace.surfaces.client import Client
 
     home, screen = places(), terminal.screen()
     home.make()
@@ -47,7 +48,7 @@ def up(
     with background.alone(home, lambda: screen.show([terminal.line("Another `headspace up` is at work; I wait.")])):
         daemon, how = _raise_daemon(home, service=service)
         carry_out(agreed, home)
-    client = background.Client.local(home)
+    client = Client.local(home)
     past = _offer_import(client)
     is_open = not no_open and _open(client)
     screen.show(risen(daemon, how, hooks, past, is_open=is_open, home=home, width=screen.width))
