@@ -132,12 +132,14 @@ def _show_board(stage: "Stage", director: "Director", seconds: float | None) -> 
 
     os.environ.update(stage.environment)
     top = Top(LiveFeed(), TerminalHands(), now, "dark", bell=False, once=False)
-    with _playing(director, seconds, lambda: top.call_from_thread(top.exit)):
+    with playing(director, seconds, lambda: top.call_from_thread(top.exit)):
         top.run()
 
 
 @contextmanager
-def _playing(director: "Director", seconds: float | None, over: Callable[[], object]) -> Iterator[None]:
+def playing(
+    director: "Director", seconds: float | None = None, over: Callable[[], object] = lambda: None
+) -> Iterator[None]:
     """The actors, in a thread of their own; `over` is called when they are done before we are."""
     import asyncio
     import threading
