@@ -17,8 +17,8 @@ from claude_headspace.demo import steps
 from claude_headspace.demo.client import Client, Json
 from claude_headspace.demo.steps import Call, Life, Step
 
-PAST_PACE = 4.0
-"""How much longer things took in the past: whoever watches now does not want to wait that long."""
+PAST_PACE, PAST_REST = 6.0, 1.7
+"""How much longer work and pauses took in the past: whoever watches now does not want to wait that long."""
 
 
 class Cue(msgspec.Struct, frozen=True, kw_only=True):
@@ -375,7 +375,7 @@ class Actor(Client):
 
     def rests(self, step: steps.Rests) -> Cues:
         """Time passes."""
-        self._pass(step.seconds / self._pace)
+        self._now += step.seconds * self._chance.uniform(0.85, 1.15) * (PAST_REST if self._pace > 1 else 1.0)
         yield from ()  # a generator, like all verbs
 
     def leaves(self, step: steps.Leaves) -> Cues:

@@ -105,17 +105,23 @@ class Client:
         return self._line("user", message={"role": "user", "content": content}, promptId=self._prompt_id)
 
     def _spoken(self, block: Json, stop_reason: str) -> Json:
-        self._tokens += (self.life.tokens * 1.06 - self._tokens) * 0.13 + self._chance.uniform(0, 600)
+        message = {"role": "assistant", "model": self.life.model, "content": [block], "stop_reason": stop_reason}
+        usage = self._use()
+        if block["type"] != "text":
+            usage = None  # calls are told by hooks; a line that says nothing else need not be kept
+        return self._line("assistant", message={**message, "id": self._short_id("msg_"), "usage": usage})
+
+    def _use(self) -> Json | None:
+        """What a reply takes: the context fills, and costs."""
+        self._tokens += (self.life.tokens * 1.06 - self._tokens) * 0.12 + self._chance.uniform(0, 600)
         price = next((price for name, price in PRICES.items() if name in self.life.model), 1.0)
-        self._cost += price * (self._tokens * 9e-7 + 0.03)
-        usage = {
+        self._cost += price * (self._tokens * 1.3e-6 + 0.03)
+        return {
             "input_tokens": 12,
             "cache_creation_input_tokens": 900,
             "cache_read_input_tokens": round(self._tokens),
             "output_tokens": 240,
         }
-        message = {"role": "assistant", "model": self.life.model, "content": [block], "stop_reason": stop_reason}
-        return self._line("assistant", message={**message, "id": self._short_id("msg_"), "usage": usage})
 
 
 def _display(model: str) -> str:

@@ -7,13 +7,14 @@ answered from the page, the terminal or a shell.
 """
 
 import asyncio
-import json
 import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+
+import msgspec
 
 from claude_headspace.demo.actor import Actor
 from claude_headspace.demo.client import Json
@@ -24,6 +25,8 @@ from claude_headspace.kernel.wire import STATUS_LINE
 
 NO_PROCESS = "0"
 """Told in the place of a client's process: there is none, so none can be missed."""
+BEFORE_SECONDS = 65.0
+"""How long before the curtain rises history ends: what is older than a minute does not count as a slow hook."""
 CALM = ("idle", "working", "ended")
 READY_SECONDS = 60.0
 
@@ -49,7 +52,7 @@ class Director:
 
     def _wall(self, at: float) -> float:
         """The time of day of a moment."""
-        return self._curtain + (at / self._speed if at > 0 else at)
+        return self._curtain + (at / self._speed if at > 0 else at - BEFORE_SECONDS)
 
     def _moment(self) -> float:
         """Now, as actors count."""
@@ -85,7 +88,7 @@ class Director:
                 "tmux-session": turn.actor.life.project,
             }
             letter = self._stage.places.spool / f"{fired:.6f}-{self._told:06d}.json"
-            letter.write_text(f"{json.dumps(notes)}\n{json.dumps(turn.cue.payload)}\n", encoding="utf-8")
+            letter.write_bytes(msgspec.json.encode(notes) + b"\n" + msgspec.json.encode(turn.cue.payload) + b"\n")
 
     def _write_lines(self, turn: Turn, at: float) -> None:
         cue, actor = turn.cue, turn.actor
@@ -94,10 +97,10 @@ class Director:
         path = Path(actor.transcript_of(cue.errand) if cue.errand else actor.transcript)
         path.parent.mkdir(parents=True, exist_ok=True)
         if cue.notes is not None:
-            path.with_suffix(".meta.json").write_text(json.dumps(cue.notes), encoding="utf-8")
+            path.with_suffix(".meta.json").write_bytes(msgspec.json.encode(cue.notes))
         stamp = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        with path.open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps({**line, "timestamp": stamp}) + "\n" for line in cue.lines)
+        with path.open("ab") as file:
+            file.writelines(msgspec.json.encode({**line, "timestamp": stamp}) + b"\n" for line in cue.lines)
 
     # --- raising the curtain ---
 
@@ -187,12 +190,12 @@ class Director:
             stderr=asyncio.subprocess.DEVNULL,
         )
         try:
-            printed, _ = await process.communicate(json.dumps(turn.cue.payload).encode())
+            printed, _ = await process.communicate(msgspec.json.encode(turn.cue.payload))
         finally:
             if process.returncode is None:
                 process.kill()
                 await process.wait()
-        return {} if is_line or not printed else json.loads(printed)
+        return {} if is_line or not printed else msgspec.json.decode(printed)
 
     async def _let_go(self) -> None:
         """End every hook that is still open."""

@@ -70,7 +70,7 @@ API = (
         project="api",
         branch="feat/tokens",
         model=OPUS,
-        tokens=166_000,
+        tokens=200_000,
         since=640,
         past=chapter(
             "How do our sessions work today? Just explain.",
@@ -142,7 +142,7 @@ API = (
             ),
         ),
         loop=(
-            Prompt("Now the same for names: Zoë and 🙂 should both be able to register."),
+            Prompt("Now the same for names: Zoë and Łukasz should both be able to register."),
             grep("display_name", "src", 11),
             read("api/src/users/names.py"),
             bash("pytest tests/users -q", passed(96, 6.2), 95, "Run the tests of the users"),

@@ -21,7 +21,7 @@ BACK_OFFICE = (
         project="billing",
         branch="fix/vat",
         model=OPUS,
-        tokens=186_000,
+        tokens=212_000,
         since=72,
         past=(
             *chapter(
