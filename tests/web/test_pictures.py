@@ -20,7 +20,7 @@ SCENES: dict[str, tuple[str, str, str]] = {
     "board-light": ("/", "light", "wants to run: docker image prune"),
     "agent-light": ("/agents/snug-plover", "light", "digest = scrypt"),
     "activity-light": ("/activity", "light", "Through the day"),
-    "search-light": ("/search?q=checkout", "light", "integration tests"),
+    "search-light": ("/search?q=login", "light", "The login page returns 500"),
     "waits-dark": ("/waits", "dark", "Which database should the tests run against?"),
 }
 """Where, in which light, and what must be seen there."""

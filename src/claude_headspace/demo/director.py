@@ -27,6 +27,8 @@ NO_PROCESS = "0"
 """Told in the place of a client's process: there is none, so none can be missed."""
 BEFORE_SECONDS = 65.0
 """How long before the curtain rises history ends: what is older than a minute does not count as a slow hook."""
+WRITTEN_SECONDS = 0.05
+"""How much later a client writes what its hook has told."""
 CALM = ("idle", "working", "ended")
 READY_SECONDS = 60.0
 
@@ -76,7 +78,7 @@ class Director:
 
     def _put(self, turn: Turn) -> None:
         fired = self._wall(turn.cue.at)
-        self._write_lines(turn, fired)
+        self._write_lines(turn, fired + WRITTEN_SECONDS)
         if turn.cue.event:
             self._told += 1
             notes = {
@@ -162,9 +164,9 @@ class Director:
         task.add_done_callback(self._running.discard)
 
     async def _perform(self, turn: Turn) -> None:
-        """Write what the client writes, run its hook, and let the actor go on."""
-        self._write_lines(turn, time.time())
+        """Run the client's hook, write what it writes, and let the actor go on."""
         output = await self._run_hook(turn) if turn.cue.event else {}
+        self._write_lines(turn, time.time())
         if not turn.cue.held:
             self._performance.go_on(turn, turn.cue.at, output)
         elif output:
