@@ -78,7 +78,8 @@ class Director:
 
     def _put(self, turn: Turn) -> None:
         fired = self._wall(turn.cue.at)
-        self._write_lines(turn, fired + WRITTEN_SECONDS)
+        told = tuple(line for line in turn.cue.lines if not _repeats_a_hook(line))
+        self._write_lines(turn._replace(cue=msgspec.structs.replace(turn.cue, lines=told)), fired + WRITTEN_SECONDS)
         if turn.cue.event:
             self._told += 1
             notes = {
@@ -204,3 +205,13 @@ class Director:
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
+
+
+def _repeats_a_hook(line: Json) -> bool:
+    """Whether a line says only what hooks tell: of a call, or how a turn ended. Told in one go with all hooks it would
+    be kept beside them.
+    """
+    if line.get("subtype") == "turn_duration" or line.get("isApiErrorMessage"):
+        return True
+    content = line.get("message", {}).get("content")
+    return isinstance(content, list) and content[0]["type"] in ("tool_use", "tool_result")
