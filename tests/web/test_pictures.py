@@ -41,7 +41,7 @@ def pages(browser: Browser, show: Stage) -> Iterator[dict[str, Page]]:
         context = browser.new_context(
             viewport=LAPTOP,  # type: ignore[arg-type]  # a dict with these keys
             color_scheme=scheme,  # type: ignore[arg-type]  # one of the two
-            device_scale_factor=2,
+            device_scale_factor=1.5,
             reduced_motion="reduce",
         )
         page = opened[scheme] = context.new_page()
