@@ -40,7 +40,7 @@ def pages(browser: Browser, show: Stage) -> Iterator[dict[str, Page]]:
     for scheme in ("light", "dark"):
         context = browser.new_context(
             viewport=LAPTOP,  # type: ignore[arg-type]  # a dict with these keys
-            color_scheme=scheme,  # type: ignore[arg-type]  # one of the two
+            color_scheme=scheme,
             device_scale_factor=1.5,
             reduced_motion="reduce",
         )
