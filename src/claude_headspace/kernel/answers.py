@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from claude_headspace.kernel import wire
+from claude_headspace.kernel import forms, wire
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked, Question, WaitAnswered
 from claude_headspace.kernel.reading import tolerant
@@ -83,7 +83,7 @@ def too_late(agent: Agent, event: Event) -> str | None:
 def misfit(wait: Wait, answer: Answer) -> str | None:
     """Why an answer is none to a wait; None if it fits."""
     if wait.kind == "elicitation":
-        return None if answer.action is not None else "An elicitation is answered with `action`."
+        return _misfit_of_form(wait, answer)
     if wait.kind == "question" and answer.decision != "deny":
         return _misfit_of_answers(wait, answer.answers)
     if answer.decision is None:
@@ -91,6 +91,12 @@ def misfit(wait: Wait, answer: Answer) -> str | None:
     if answer.always and not wait.suggestions:
         return "The client suggests no rule here, so there is nothing to allow for always."
     return None
+
+
+def _misfit_of_form(wait: Wait, answer: Answer) -> str | None:
+    if answer.action is None:
+        return "An elicitation is answered with `action`: accept, decline or cancel."
+    return forms.problem(wait.form, answer.content) if answer.action == "accept" else None
 
 
 def _misfit_of_answers(wait: Wait, answers: dict[str, str | list[str]] | None) -> str | None:

@@ -13,7 +13,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState, Command, Project, Session, ToolCall, Turn, Wait
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.facts import Question, RateLimit
+from claude_headspace.kernel.facts import Field, Question, RateLimit
 from claude_headspace.kernel.state_machine import CommandState
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -170,6 +170,8 @@ class WaitView(msgspec.Struct, frozen=True):
     kind: str
     text: str
     questions: tuple[Question, ...]
+    form: tuple[Field, ...]
+    """The fields that an MCP server wants to have filled in."""
     tool: str | None
     summary: str
     subagent_id: str | None
@@ -365,6 +367,7 @@ def wait_view(wait: Wait) -> WaitView:
         wait.kind,
         wait.text,
         wait.questions,
+        wait.form,
         wait.tool,
         wait.summary,
         wait.subagent_id,

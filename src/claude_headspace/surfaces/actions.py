@@ -79,7 +79,7 @@ async def register(api: Serving, request: Request) -> AgentView:
         around, headspace_id=told.headspace_id, tmux_session=told.tmux_session, tmux_pane=told.tmux_pane
     )
     act = WireAct(name=told.name, cwd=told.cwd, role=told.role, mode=told.mode)
-    sealed = _act(api, "AgentRegistered", act, f"register-{told.headspace_id}")
+    sealed = act_of(api, "AgentRegistered", act, f"register-{told.headspace_id}")
     envelope = msgspec.structs.replace(sealed, context=context, client="claude-code")
     return agent_view((await api.services.engine.submit(envelope)).agent)
 
@@ -87,18 +87,18 @@ async def register(api: Serving, request: Request) -> AgentView:
 async def close(api: Serving, request: Request) -> AgentView:
     """Whoever started the client saw it end."""
     told = await read_body(request, Closing)
-    agent = await _agent(api, request)
-    envelope = _act(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid))
+    agent = await agent_of(api, request)
+    envelope = act_of(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid))
     return agent_view((await api.services.engine.submit(envelope, agent.id)).agent)
 
 
 async def look_at(api: Serving, request: Request) -> AgentView:
     """Somebody has looked: the agent is no news any more."""
     await read_body(request, Looking)
-    agent = await _agent(api, request)
+    agent = await agent_of(api, request)
     if not agent.is_unseen:
         return agent_view(agent)
-    envelope = _act(api, "AgentSeen", WireAct())
+    envelope = act_of(api, "AgentSeen", WireAct())
     return agent_view((await api.services.engine.submit(envelope, agent.id)).agent)
 
 
@@ -107,7 +107,7 @@ async def send(api: Serving, request: Request) -> Sent:
     who = await api.services.caller.identify(request)
     told = await read_body(request, Sending)
     text = checked(told.text)
-    agent = await _agent(api, request)
+    agent = await agent_of(api, request)
     refuse_elsewhere(agent, api.services.settings.host_name)
     async with api.services.keyboard.turn(agent):
         agent = await asyncio.to_thread(api.services.model.resolve, agent.id)  # it may have changed while others typed
@@ -115,13 +115,13 @@ async def send(api: Serving, request: Request) -> Sent:
         await api.services.keyboard.check(agent)
         after = await asyncio.to_thread(api.services.model.last_seq, agent.id)
         act = WireAct(text=text, by=who.name, via=who.via)
-        typed = _act(api, "TextTyped", act, f"send-{told.id}" if told.id else None)
+        typed = act_of(api, "TextTyped", act, f"send-{told.id}" if told.id else None)
         if (await api.services.engine.submit(typed, agent.id)).duplicate:
             return Sent("duplicate", agent.id, agent.name)
         try:
             await api.services.keyboard.type(agent, text)
         except HeadspaceError as error:
-            failed = _act(api, "TypingFailed", WireAct(reason=error.message))
+            failed = act_of(api, "TypingFailed", WireAct(reason=error.message))
             await api.services.engine.submit(failed, agent.id)
             raise
         confirmed = await _confirmed(api, agent, after, text)
@@ -138,11 +138,12 @@ async def _confirmed(api: Serving, agent: Agent, after: int, text: str) -> bool:
     return False
 
 
-async def _agent(api: Serving, request: Request) -> Agent:
+async def agent_of(api: Serving, request: Request) -> Agent:
+    """The agent that the path names."""
     return await asyncio.to_thread(api.services.model.resolve, request.path_params["agent"])
 
 
-def _act(api: Serving, name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
+def act_of(api: Serving, name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
     """What a person did, as an event; the same delivery is one act."""
     from claude_headspace.surfaces import api as endpoints
 
