@@ -78,6 +78,8 @@ from claude_headspace.surfaces.efforts import Efforts
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import Guard
 from claude_headspace.surfaces.household import Household
+from claude_headspace.surfaces.link_page import LinkPage
+from claude_headspace.surfaces.links import Links, host_of
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.named_tokens import NamedTokens
 from claude_headspace.surfaces.page import Page
@@ -189,6 +191,9 @@ class Daemon:
         self.broadcaster.ring = self.gathering.ring
         caller = Caller(self._client_pids)
         model = ReadModel(journal, self._clock)
+        answering = Answering(journal, self._act, given_answer, caller)
+        self.links = Links(self._secret, settings.public_url)
+        self._link_page = LinkPage(self.links, answering, model, caller, self._clock)
         self.api = Api(
             model,
             self.engine,
@@ -212,7 +217,7 @@ class Daemon:
                 self._surroundings,
                 Keyboard(),
             ),
-            Answering(journal, self._act, given_answer, caller),
+            answering,
         )
 
     def _shows_dialog(self, session_id: str) -> bool:
@@ -256,14 +261,15 @@ class Daemon:
         async def describe(_request: Request) -> Response:
             return Response(description, media_type="application/json")
 
+        pages = (*self.sign_ins.routes(), *self._link_page.routes(), *Page().routes())
         starlette = Starlette(
-            routes=[*self.api.routes(), Route("/openapi.json", describe), *self.sign_ins.routes(), *Page().routes()],
+            routes=[*self.api.routes(), Route("/openapi.json", describe), *pages],
             exception_handlers={HeadspaceError: tell, HTTPException: tell_http, Exception: tell_bug},
             lifespan=self._lifespan,
         )
         starlette.router.redirect_slashes = False
         known = Tokens(self._secret)
-        hosts = frozenset(self._settings.allowed_hosts)
+        hosts = frozenset((*self._settings.allowed_hosts, host_of(self._settings.public_url)))
         named = NamedTokens(self._journal, self._clock).holder
         is_open = self._settings.ingest == "open"
         return Guard(_front(hooks, plates, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)

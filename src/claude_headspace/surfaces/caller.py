@@ -25,7 +25,7 @@ VIA = "x-headspace-via"
 SESSION = "x-headspace-caller-session"
 """The command line tells of itself which session it was started in."""
 
-KNOWN_WAYS = ("api", "cli", "tui", "web", "link")
+KNOWN_WAYS = ("api", "cli", "tui", "web")
 
 
 class Who(msgspec.Struct, frozen=True):
@@ -43,12 +43,16 @@ class Caller:
 
     async def identify(self, request: Request) -> Who:
         """The person who asks; an agent is refused."""
+        await self.refuse_agents(request)
+        via = request.headers.get(VIA, "api")
+        return Who(request.scope.get("headspace.actor") or getpass.getuser(), via if via in KNOWN_WAYS else "api")
+
+    async def refuse_agents(self, request: Request) -> None:
+        """Whoever asks must not be an agent."""
         if request.headers.get(SESSION):
             _refuse()
         if await asyncio.to_thread(self._is_agent, request.client, request.url.port):
             _refuse()
-        via = request.headers.get(VIA, "api")
-        return Who(request.scope.get("headspace.actor") or getpass.getuser(), via if via in KNOWN_WAYS else "api")
 
     def _is_agent(self, client: tuple[str, int] | None, port: int | None) -> bool:
         pid = owner_of(client, port) if client is not None else None

@@ -149,7 +149,7 @@ def wait_lines(wait: Json, now: datetime, width: int) -> list[Line]:
         for number, option in enumerate(question.get("options", ()), 1):
             about = f": {one_line(option['description'])}" if option.get("description") else ""
             lines += hang(line(f"    {number}. "), option["label"] + about, width)
-    for field in wait["form"]:
+    for field in wait.get("form", ()):
         lines += hang(line(f"    {field['name']}  "), field_words(field), width, "quiet")
     return [*lines, quiet(f"  {_how_to_answer(wait, now)}")]
 
