@@ -195,15 +195,16 @@ def run(name, *command, env):
 def headspace(name, *arguments, env):
     run(name, sys.executable, "-m", "claude_headspace", *arguments, env=env)
 
-def request(name, path, body):
+def request(name, path, body, **more):
     connection = http.client.HTTPConnection("127.0.0.1", port)
-    headers = {{"Content-Type": "application/json", "Authorization": "Bearer " + token}}
+    headers = {{"Content-Type": "application/json", "Authorization": "Bearer " + token, **more}}
     connection.request("POST", path, json.dumps(body), headers)
     tried[name] = connection.getresponse().read().decode()
 
 headspace("command", "approve", agent, env=os.environ)
 headspace("command, clean", "approve", agent, env=clean)
 request("stolen token", "/api/waits/" + wait + "/answer", {{"decision": "allow"}})
+request("another host", "/api/waits/" + wait + "/answer", {{"decision": "allow"}}, Host="localhost")
 request("send", "/api/agents/" + agent + "/send", {{"text": "yes"}})
 request("interrupt", "/api/agents/" + agent + "/interrupt", {{}})
 url = "http://127.0.0.1:%d/api/waits/%s/answer" % (port, wait)

@@ -4,6 +4,8 @@ The hook is the installed script, run as the client runs it. The client is a pro
 """
 
 import os
+import socket
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -210,6 +212,38 @@ def test_an_agent_does_not_answer_itself(tmp_path: Path) -> None:
         assert (done.returncode, "inside an agent" in done.stderr) == (1, True)
         hook.terminate()
         hook.communicate()
+
+
+def test_the_name_of_the_host_does_not_hide_an_agent(tmp_path: Path) -> None:
+    """A request may call us as it likes: the connection is looked at, not what it says."""
+    with running_daemon(tmp_path) as daemon:
+        asking = Asking(tmp_path, daemon, os.getpid())
+        hook = asking.ask()
+        path = f"/api/waits/{asking.held()[0]['id']}/answer"
+        refused = daemon.send("POST", path, {"decision": "allow"}, {"Host": "localhost"}, scope="act")
+        assert (refused.status, refused.error["code"]) == (403, "agents_may_not_act")
+        hook.terminate()
+        hook.communicate()
+
+
+def test_whoever_does_not_wait_for_the_reply_answers_nothing(asking: Asking) -> None:
+    """A process that is gone cannot be looked at, so its answer does not count."""
+    hook = asking.ask()
+    wait_id, body = asking.held()[0]["id"], b'{"decision": "allow"}'
+    head = [
+        f"POST /api/waits/{wait_id}/answer HTTP/1.1",
+        "Host: 127.0.0.1",
+        f"Authorization: Bearer {asking.daemon.token('act')}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+    ]
+    with socket.create_connection(("127.0.0.1", asking.daemon.port)) as connection:
+        connection.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + body)
+        connection.shutdown(socket.SHUT_WR)
+    time.sleep(0.5)
+    assert [wait["answered"] for wait in asking.held()] == [None]
+    asking.answer({"decision": "allow"})
+    assert printed(hook)["decision"]["behavior"] == "allow"
 
 
 def test_a_session_that_is_carried_along_gives_an_agent_away(asking: Asking) -> None:

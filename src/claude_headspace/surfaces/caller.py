@@ -4,13 +4,17 @@ A token shows what somebody may do, not who it is: on one machine an agent's too
 process at the other end of a loopback connection is looked up, and refused if it descends from an agent's client or
 carries one's session in its environment.
 
-A process that does not want to be found (another user's, one behind a proxy) is not found; then the token alone counts.
+Rules
+- The port is the one that we listen on, never what the request calls it: a `Host` may say anything.
+- Whoever is gone before he was looked at is refused: nobody waits for the reply.
+- A process that cannot be found (another user's, one behind a proxy) is not found; then the token alone counts.
 """
 
 import asyncio
 import getpass
 import os
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import msgspec
 import psutil
@@ -51,22 +55,34 @@ class Caller:
         """Whoever asks must not be an agent."""
         if request.headers.get(SESSION):
             _refuse()
-        if await asyncio.to_thread(self._is_agent, request.client, request.url.port):
+        server = request.scope.get("server")
+        if request.client is not None and server is not None:
+            await asyncio.to_thread(self._look_at, request.client[1], server[1])
+
+    def _look_at(self, their_port: int, our_port: int | None) -> None:
+        peer = peer_of(their_port, our_port)
+        if peer.is_gone:
+            raise Forbidden("caller_gone", "Whoever asked is gone already.", "Ask again, and wait for the reply.")
+        if peer.pid is not None and peer.pid != os.getpid() and descends(peer.pid, set(self._client_pids())):
             _refuse()
 
-    def _is_agent(self, client: tuple[str, int] | None, port: int | None) -> bool:
-        pid = owner_of(client, port) if client is not None else None
-        return pid is not None and pid != os.getpid() and descends(pid, set(self._client_pids()))
+
+class Peer(NamedTuple):
+    """Who has the other end of a connection: a process if it can be told, and whether nobody has it any more."""
+
+    pid: int | None
+    is_gone: bool = False
 
 
-def owner_of(client: tuple[str, int], port: int | None) -> int | None:
-    """The process that has the other end of a connection open."""
+def peer_of(their_port: int, our_port: int | None) -> Peer:
+    """Look at a connection by the ports of its ends."""
     try:
-        found = psutil.net_connections("tcp")
+        found = [one for one in psutil.net_connections("tcp") if one.laddr and one.raddr]
     except (psutil.Error, OSError):
-        return None
-    ours = (one for one in found if one.laddr and one.laddr[1] == client[1] and one.raddr and one.raddr[1] == port)
-    return next((one.pid for one in ours if one.pid), None)
+        return Peer(None)  # this system does not say
+    theirs = [one.pid for one in found if (one.laddr[1], one.raddr[1]) == (their_port, our_port)]
+    ours = [one.status for one in found if (one.laddr[1], one.raddr[1]) == (our_port, their_port)]
+    return Peer(next((pid for pid in theirs if pid), None), psutil.CONN_ESTABLISHED not in ours)
 
 
 def descends(pid: int, clients: set[int]) -> bool:

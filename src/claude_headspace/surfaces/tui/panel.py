@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -12,7 +13,7 @@ from textual.widgets import Input
 from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line
 from claude_headspace.surfaces.tui.steps import Pick, Step, steps
 from claude_headspace.surfaces.tui.widgets import Lines
-from claude_headspace.surfaces.wording import Json, want
+from claude_headspace.surfaces.wording import Json, cut, want
 
 OWN = "o"
 """The key for words of one's own."""
@@ -48,7 +49,8 @@ class AnswerPanel(ModalScreen[dict[str, Any] | None]):
     def compose(self) -> ComposeResult:
         """What it is about above, the step below."""
         with Container(id="answer") as box:
-            box.border_title = f"{self._agent['name']} {want(self._wait)}"
+            title = cut(f"{self._agent['name']} {want(self._wait)}", max(self.app.size.width - 6, 20))
+            box.border_title = Text(title)  # as it is, never as markup
             yield Lines(lambda: self._palette, id="about")
             yield Lines(lambda: self._palette, id="step")
             yield Input(id="words", compact=True)
