@@ -51,11 +51,12 @@ export type Typed = string | number | boolean | string[] | null | undefined;
 
 /** What a form begins with. */
 export function beginning(form: Field[]): Record<string, Typed> {
-  return Object.fromEntries(form.map((field) => [field.name, field.default ?? (field.kind === "choices" ? [] : field.kind === "boolean" ? false : "")]));
+  const empty = (field: Field): Typed => (field.kind === "boolean" ? field.default === true : (field.default ?? ""));
+  return Object.fromEntries(form.map((field) => [field.name, field.kind === "choices" ? [] : empty(field)]));
 }
 
 /** What was filled in; what was left empty is left out. */
 export function content(form: Field[], typed: Record<string, Typed>): Record<string, unknown> {
-  const pairs = form.map((field) => [field.name, typed[field.name]] as const);
-  return Object.fromEntries(pairs.filter(([, value]) => value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0)));
+  const isEmpty = (value: Typed): boolean => value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(form.map((field) => [field.name, typed[field.name]] as const).filter(([, value]) => !isEmpty(value)));
 }
