@@ -49,7 +49,7 @@ def test_whatever_stands_for_a_schema_is_read(schema: bytes) -> None:
 
 def test_a_form_has_bounds() -> None:
     """A schema with thousands of properties is no form that anybody fills in."""
-    many = {"properties": {str(number): {} for number in range(5000)}}
+    many: dict[str, Any] = {"properties": {str(number): {} for number in range(5000)}}
     assert len(form_of(msgspec.json.encode(many))) == MOST_FIELDS
 
 

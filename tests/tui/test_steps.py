@@ -19,7 +19,7 @@ FORM = [
 
 def wait(kind: str, **known: Any) -> Json:
     """A wait as the API shows it."""
-    empty = {"questions": [], "form": [], "suggestions": [], "answered": None, "held_until": "2026-01-01"}
+    empty: Json = {"questions": [], "form": [], "suggestions": [], "answered": None, "held_until": "2026-01-01"}
     return {"id": "w", "kind": kind, "text": "?", "summary": "", **empty, **known}
 
 

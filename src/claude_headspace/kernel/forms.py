@@ -11,6 +11,7 @@ Rules
 
 import re
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
@@ -44,8 +45,7 @@ def form_of(schema: bytes | msgspec.Raw) -> tuple[Field, ...]:
         return ()
     wanted = _table(found)
     properties = list(_table(wanted.get("properties")).items())[:MOST_FIELDS]
-    needed = wanted.get("required")
-    required = [name for name in needed if isinstance(name, str)] if isinstance(needed, list) else []
+    required = _list(wanted.get("required"))
     return tuple(_field(name, _table(told), required=name in required) for name, told in properties)
 
 
@@ -82,10 +82,9 @@ def _options(told: Content) -> tuple[Option, ...]:
     if isinstance(titled, list):
         pairs = [(each.get("const"), each.get("title")) for each in titled if isinstance(each, dict)]
     else:
-        values = told.get("enum") if isinstance(told.get("enum"), list) else []
-        names = told.get("enumNames") if isinstance(told.get("enumNames"), list) else []
-        pairs = [(value, names[at] if at < len(names) else "") for at, value in enumerate(values or [])]
-    return tuple(Option(value, one_line(_text(words))) for value, words in pairs[:MOST_OPTIONS] if _is_word(value))
+        pairs = list(zip_longest(_list(told.get("enum")), _list(told.get("enumNames"))))
+    labelled = [(_text(value), one_line(_text(words))) for value, words in pairs[:MOST_OPTIONS]]
+    return tuple(Option(value, words) for value, words in labelled if value)
 
 
 def _table(value: object) -> Content:
@@ -96,8 +95,8 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _is_word(value: object) -> bool:
-    return isinstance(value, str) and bool(value)
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _number(value: object) -> float | None:

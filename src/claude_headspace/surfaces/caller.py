@@ -77,11 +77,12 @@ class Peer(NamedTuple):
 def peer_of(their_port: int, our_port: int | None) -> Peer:
     """Look at a connection by the ports of its ends."""
     try:
-        found = [one for one in psutil.net_connections("tcp") if one.laddr and one.raddr]
+        found = psutil.net_connections("tcp")
     except (psutil.Error, OSError):
         return Peer(None)  # this system does not say
-    theirs = [one.pid for one in found if (one.laddr[1], one.raddr[1]) == (their_port, our_port)]
-    ours = [one.status for one in found if (one.laddr[1], one.raddr[1]) == (our_port, their_port)]
+    ends = [(one.laddr[1], one.raddr[1], one) for one in found if one.laddr and one.raddr]
+    theirs = [one.pid for local, remote, one in ends if (local, remote) == (their_port, our_port)]
+    ours = [one.status for local, remote, one in ends if (local, remote) == (our_port, their_port)]
     return Peer(next((pid for pid in theirs if pid), None), psutil.CONN_ESTABLISHED not in ours)
 
 

@@ -21,6 +21,7 @@ UNTOUCHED = ("deny", "decline", "cancel")
 """Buttons that need no field to be filled in."""
 
 INPUTS = {"number": ("number", ' step="any"'), "integer": ("number", ' step="1"')}
+_YES_NO = {"True": "yes", "False": "no"}
 FORMATS = {"email": "email", "uri": "url", "date": "date"}
 
 TITLES = {
@@ -114,12 +115,12 @@ def _field(field: Field) -> str:
 def _input(field: Field, name: str) -> str:
     if field.kind in ("choice", "boolean"):
         values = field.options or (Option("yes"), Option("no"))
-        usual = {True: "yes", False: "no"}.get(field.default) if field.kind == "boolean" else field.default
+        usual = _YES_NO.get(str(field.default)) if field.kind == "boolean" else field.default
         choices = "".join(_choice(each, chosen=each.label == usual) for each in values)
         return f'<select name="{name}"><option value=""></option>{choices}</select>'
     kind, more = INPUTS.get(field.kind, (FORMATS.get(field.format, "text"), ""))
-    usual = "" if field.default is None else escape(str(field.default), quote=True)
-    return f'<input type="{kind}" name="{name}" value="{usual}"{more}{" required" if field.required else ""}>'
+    begun = "" if field.default is None else escape(str(field.default), quote=True)
+    return f'<input type="{kind}" name="{name}" value="{begun}"{more}{" required" if field.required else ""}>'
 
 
 def _choice(option: Option, *, chosen: bool) -> str:
