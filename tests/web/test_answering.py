@@ -66,9 +66,9 @@ def test_a_question_is_answered_from_the_page(visits: Visits, daemon: RunningDae
     questions = [{"question": "Which colour?", "header": "Colour", "options": options}]
     hook = hold(daemon, tmp_path, tool_name="AskUserQuestion", tool_input={"questions": questions})
     page = visits.open(daemon, "/waits")
-    expect(page.get_by_role("button", name="Answer")).to_be_disabled()
+    expect(page.get_by_role("button", name="Answer", exact=True)).to_be_disabled()
     page.get_by_role("button", name="Blue").click()
-    page.get_by_role("button", name="Answer").click()
+    page.get_by_role("button", name="Answer", exact=True).click()
     hook.join(30)
     assert "Blue" in str(hook.answer)
 
@@ -139,8 +139,8 @@ def test_a_form_of_a_server_is_filled_in(visits: Visits, daemon: RunningDaemon, 
     hook = begun(HeldHook(daemon, asked, "elicitation"), daemon)
     page = visits.open(daemon, "/waits")
     page.get_by_role("button", name="Accept").click()
-    assert page.get_by_label("Board").evaluate("input => input.validity.valueMissing")
-    page.get_by_label("Board").fill("7")
+    assert page.get_by_role("spinbutton", name="Board").evaluate("input => input.validity.valueMissing")
+    page.get_by_role("spinbutton", name="Board").fill("7")
     page.get_by_label("Urgent").check()
     page.get_by_label("Size").select_option("L")
     page.get_by_role("button", name="Accept").click()
