@@ -139,8 +139,8 @@ def _decision(payload: bytes, wait: Wait, answer: Answer) -> dict[str, Any]:
     decision: dict[str, Any] = {"behavior": "allow"}
     if answer.answers is not None:
         decision["updatedInput"] = {**_input(payload), "answers": _worded(wait, answer.answers)}
-    elif answer.input is not None:
-        decision["updatedInput"] = answer.input
+    elif answer.input is not None or wait.kind == "plan":
+        decision["updatedInput"] = answer.input if answer.input is not None else _without_plan(_input(payload))
     if answer.always:
         decision["updatedPermissions"] = msgspec.json.decode(wait.suggestions)
     return decision
@@ -150,6 +150,11 @@ def _input(payload: bytes) -> dict[str, Any]:
     raw = tolerant(payload, wire.WirePermissionRequest)[0].tool_input
     found = msgspec.json.decode(raw)
     return found if isinstance(found, dict) else {}
+
+
+def _without_plan(tool_input: dict[str, Any]) -> dict[str, Any]:
+    """A plan is approved only with an input (2.1.325); its text the client has in its own file, ours may be cut."""
+    return {name: value for name, value in tool_input.items() if name != "plan"}
 
 
 def _worded(wait: Wait, answers: dict[str, str | list[str]]) -> dict[str, str]:
