@@ -14,13 +14,13 @@ import asyncio
 import getpass
 import os
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 import msgspec
 import psutil
 from starlette.requests import Request
 
 from claude_headspace.errors import Forbidden
+from claude_headspace.surfaces.peers import peer_of
 
 CARRIED = "CLAUDE_CODE_SESSION_ID"
 """What a client puts into the environment of everything that it starts."""
@@ -56,34 +56,15 @@ class Caller:
         if request.headers.get(SESSION):
             _refuse()
         server = request.scope.get("server")
-        if request.client is not None and server is not None:
+        if request.client is not None and server is not None and server[1] is not None:
             await asyncio.to_thread(self._look_at, request.client[1], server[1])
 
-    def _look_at(self, their_port: int, our_port: int | None) -> None:
+    def _look_at(self, their_port: int, our_port: int) -> None:
         peer = peer_of(their_port, our_port)
         if peer.is_gone:
             raise Forbidden("caller_gone", "Whoever asked is gone already.", "Ask again, and wait for the reply.")
         if peer.pid is not None and peer.pid != os.getpid() and descends(peer.pid, set(self._client_pids())):
             _refuse()
-
-
-class Peer(NamedTuple):
-    """Who has the other end of a connection: a process if it can be told, and whether nobody has it any more."""
-
-    pid: int | None
-    is_gone: bool = False
-
-
-def peer_of(their_port: int, our_port: int | None) -> Peer:
-    """Look at a connection by the ports of its ends."""
-    try:
-        found = psutil.net_connections("tcp")
-    except (psutil.Error, OSError):
-        return Peer(None)  # this system does not say
-    ends = [(one.laddr[1], one.raddr[1], one) for one in found if one.laddr and one.raddr]
-    theirs = [one.pid for local, remote, one in ends if (local, remote) == (their_port, our_port)]
-    ours = [one.status for local, remote, one in ends if (local, remote) == (our_port, their_port)]
-    return Peer(next((pid for pid in theirs if pid), None), psutil.CONN_ESTABLISHED not in ours)
 
 
 def descends(pid: int, clients: set[int]) -> bool:
