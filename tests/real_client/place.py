@@ -49,9 +49,9 @@ class Place:
             check=False,
         )
 
-    def in_terminal(self, *arguments: str) -> str:
+    def in_terminal(self, *arguments: str, **variables: str) -> str:
         """Run a command of Headspace in a terminal of its own, where it finds the client; the pane."""
-        env = {**self.home.environment(self.model.url), "HEADSPACE_HOME": str(self.root)}
+        env = {**self.home.environment(self.model.url), "HEADSPACE_HOME": str(self.root), **variables}
         given = [f"{name}={value}" for name, value in env.items()]
         command = [*given, sys.executable, "-m", "claude_headspace", *arguments]
         return self.terminals.open(command, self.home.project)[0]

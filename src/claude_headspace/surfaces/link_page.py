@@ -40,7 +40,7 @@ class LinkPage:
     """Shows a wait to whoever has its link, and takes the answer."""
 
     def __init__(self, links: Links, answering: Answering, model: ReadModel, caller: Caller, clock: Clock) -> None:
-        self._links = links
+        self.links = links
         self._answering = answering
         self._model = model
         self._caller = caller
@@ -58,11 +58,11 @@ class LinkPage:
         return Response(_style(), media_type="text/css", headers={"cache-control": "max-age=3600"})
 
     async def _show(self, request: Request) -> Response:
-        invited = self._links.read(request.path_params["link"])
+        invited = self.links.read(request.path_params["link"])
         return _page(NO_LINK, 404) if invited is None else await self._shown(invited)
 
     async def _take(self, request: Request) -> Response:
-        invited = self._links.read(request.path_params["link"])
+        invited = self.links.read(request.path_params["link"])
         if invited is None:
             return _page(NO_LINK, 404)
         await self._caller.refuse_agents(request)
