@@ -47,7 +47,7 @@ from claude_headspace.kernel.bounds import Bounds
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.decode import WireAct, decode
-from claude_headspace.kernel.envelope import Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.news import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.secrets import Redactor
@@ -58,6 +58,10 @@ from claude_headspace.outputs.gathering import Display, Gathering
 from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.keyboard import Keyboard
+from claude_headspace.outputs.notify.attention import Attention
+from claude_headspace.outputs.notify.book import BookKeeper
+from claude_headspace.outputs.notify.channels import Channels
+from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
@@ -84,6 +88,7 @@ from claude_headspace.surfaces.page import Page
 from claude_headspace.surfaces.problems import tell, tell_bug, tell_http
 from claude_headspace.surfaces.read_model import ReadModel
 from claude_headspace.surfaces.rpc import Commands
+from claude_headspace.surfaces.running import read_daemon_file
 from claude_headspace.surfaces.services import Services
 from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.stream import Broadcaster
@@ -97,6 +102,7 @@ GRACE_SECONDS = 3
 
 LOOKED_BACK = 100
 """Among how many events the last one of this machine is looked for at the start."""
+JUST_ENDED: Micros = 600 * SECOND
 RETRY_SECONDS = 1.0
 """How soon a database that was away is tried again."""
 FIRST_DRAIN_SECONDS = 0.5
@@ -185,7 +191,9 @@ class Daemon:
         displays: list[Display] = [Glance(places.glance_file)]
         if settings.tmux_colours:
             displays.append(Colours(settings.host_name))
-        self.gathering = Gathering(journal.agents, displays)
+        self.notifier = self._notifications()
+        displays.append(self.notifier)
+        self.gathering = Gathering(self._board, displays)
         self.broadcaster.ring = self.gathering.ring
         caller = Caller(self._client_pids)
         model = ReadModel(journal, self._clock)
@@ -211,9 +219,32 @@ class Daemon:
                 caller,
                 self._surroundings,
                 Keyboard(),
+                self.notifier,
             ),
             Answering(journal, self._act, given_answer, caller),
         )
+
+    def _notifications(self) -> Notifier:
+        attention = Attention()
+        return Notifier(
+            self._settings.host_name,
+            self._note,
+            self._journal,
+            self._clock,
+            BookKeeper(self._places.notify_file),
+            Channels(has_page=attention.has_page),
+            attention,
+            self._address,
+        )
+
+    def _address(self) -> str:
+        """Where this daemon can be reached from this machine."""
+        found = read_daemon_file(self._places.daemon_file)
+        return found.url if found is not None else ""
+
+    def _board(self) -> list[Agent]:
+        """Living agents, and those that ended a moment ago: whoever was called about them is told."""
+        return self._journal.agents(ended_after=self._clock() - JUST_ENDED)
 
     def _shows_dialog(self, session_id: str) -> bool:
         return self.sources.registry.shows_dialog(session_id)
@@ -328,6 +359,7 @@ class Daemon:
         await self.spool.first_drain(FIRST_DRAIN_SECONDS)
         self.sources.start()
         self.reconciler.start()
+        self.notifier.start()
         self.gathering.start()
 
     async def _fall_asleep(self) -> None:
@@ -339,6 +371,7 @@ class Daemon:
         if self._waking is not None:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
+        await self.notifier.stop()
         await self.gathering.stop()
         await self.reconciler.stop()
         await self.sources.stop()
@@ -440,7 +473,11 @@ class Daemon:
         return outcome
 
     async def _act(self, name: str, act: WireAct, agent_id: str) -> None:
-        await self.engine.submit(operator_envelope(name, act, self._settings.host_name, self._clock()), agent_id)
+        await self._note(name, act, agent_id)
+
+    async def _note(self, name: str, act: WireAct, agent_id: str) -> Agent:
+        envelope = operator_envelope(name, act, self._settings.host_name, self._clock())
+        return (await self.engine.submit(envelope, agent_id)).agent
 
     def _publish(self, messages: Sequence[StreamMessage]) -> None:
         self.broadcaster.publish(messages)
@@ -467,6 +504,7 @@ class Daemon:
             "policy": _part(*self.guard.health()),
             **self._source_health(),
             "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
+            "notifications": _part(self.notifier.running, self.notifier.keeper.failure, "on"),
             "socket": _part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
             "stream": self._stream_health(),
         }

@@ -6,6 +6,7 @@ from claude_headspace.config import Settings
 from claude_headspace.engine import Engine
 from claude_headspace.inputs.receiver import Surroundings
 from claude_headspace.outputs.keyboard import Keyboard
+from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.ports import Clock, Journal
 from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.household import Household
@@ -24,6 +25,7 @@ class Services(NamedTuple):
     caller: Caller
     surroundings: Surroundings
     keyboard: Keyboard
+    notifier: Notifier
 
 
 class Serving(Protocol):

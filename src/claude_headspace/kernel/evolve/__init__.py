@@ -34,6 +34,7 @@ from claude_headspace.kernel.evolve.lines import (
     turn_closed,
     user_spoke,
 )
+from claude_headspace.kernel.evolve.notices import notice_begun, notice_over, notice_settled
 from claude_headspace.kernel.evolve.operator import closed, registered, renamed, seen, typed
 from claude_headspace.kernel.evolve.sessions import session_ended, session_started, take_reading, take_sign_of_life
 from claude_headspace.kernel.evolve.sightings import client_reported, client_vanished
@@ -77,6 +78,9 @@ AFTER_THE_END = (
     facts.AgentSeen,
     facts.AgentImported,
     facts.ClientVanished,
+    facts.NoticeBegun,
+    facts.NoticeOver,
+    facts.NoticeSettled,
     facts.SessionEnded,
     facts.Several,
     facts.UsageMeasured,
@@ -176,6 +180,9 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.WaitAnswered: wait_answered,
     facts.WaitTaken: wait_taken,
     facts.WaitReleased: wait_released,
+    facts.NoticeBegun: notice_begun,
+    facts.NoticeSettled: notice_settled,
+    facts.NoticeOver: notice_over,
     facts.AgentRenamed: renamed,
     facts.AgentSeen: seen,
     facts.AgentClosed: closed,

@@ -23,6 +23,7 @@ from claude_headspace.surfaces.cli import (
     hook,
     install,
     launch,
+    notify,
     past,
     policy,
     rpc,
@@ -192,6 +193,13 @@ POLICY_COMMANDS = (
 )
 
 
+NOTIFY_COMMANDS = (
+    Entry("list", notify.list_notices, ("headspace notify list", "headspace notify list --json | jq .held")),
+    Entry("rules", notify.rules, ("headspace notify rules",)),
+    Entry("test", notify.try_out, ("headspace notify test", "headspace notify test phone")),
+)
+
+
 def build(first: Sequence[Entry] = ()) -> typer.Typer:
     """The application, with further commands before those of the table."""
     app = group("Mission control for Claude Code: what every agent is doing, who waits for whom, live.")
@@ -204,6 +212,9 @@ def build(first: Sequence[Entry] = ()) -> typer.Typer:
     policies = group("What agents may do: look at the rules, try them, look back.")
     add(policies, POLICY_COMMANDS)
     app.add_typer(policies, name="policy")
+    notices = group("Being called when an agent needs you: what was sent, the rules, a test.")
+    add(notices, NOTIFY_COMMANDS)
+    app.add_typer(notices, name="notify")
     return app
 
 
