@@ -158,7 +158,7 @@ def test_an_answer_elsewhere_settles_it(tmp_path: Path, phone: Receiver, desk: R
         wait_until(lambda: all(each["status"] == "delivered" for each in notices(daemon)), "both delivered")
         go_on(daemon)
         assert phone.wait(2)[1]["title"].startswith("Settled: ")
-        assert status(daemon, "over")["outcome"] == "answered"
+        assert status(daemon, "over")["outcome"] == "the tool ran"
         assert len(desk.calls) == 1
 
 
@@ -462,7 +462,7 @@ def test_a_linux_desktop_shows_it_and_takes_it_back(tmp_path: Path) -> None:
         hook(daemon, "post-tool-use", tool_use_id="t1", **told)
         (closed,) = wait_until(lambda: desktop.told("close"), "that it is closed")
         assert closed["close"] == shown["show"]
-        assert status(daemon, "over")["outcome"] == "answered"
+        assert status(daemon, "over")["outcome"] == "the tool ran"
 
 
 def test_a_bus_on_which_nobody_shows_anything_is_no_desktop(tmp_path: Path) -> None:

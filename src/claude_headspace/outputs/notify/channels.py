@@ -181,5 +181,6 @@ def without_secrets(text: str, urls: tuple[str, ...]) -> str:
 def _secrets(url: str) -> set[str]:
     rest = url.partition("://")[2]
     host = urlsplit(url).hostname or ""
+    host = host if "." in host else ""  # a topic or token may stand in its place
     parts = [part for part in re.split(r"[/:@?&=#]", rest) if len(part) >= SHORTEST_SECRET]
     return {form for part in parts for form in (part, unquote(part)) if form.lower() != host.lower()}

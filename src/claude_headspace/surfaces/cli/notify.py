@@ -43,7 +43,7 @@ def try_out(
 ) -> None:
     """Send a test through every channel, or one, and say what came of it."""
     from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.cli.presentation.notices import tested
+    from claude_headspace.surfaces.cli.presentation.notices import trial
     from claude_headspace.surfaces.client import Client
     from claude_headspace.surfaces.wording import cleaned
 
@@ -51,6 +51,6 @@ def try_out(
     if as_json:
         terminal.write_json(found)
     else:
-        terminal.screen().show(tested(cleaned(found)))
+        terminal.screen().show(trial(cleaned(found)))
     if not found["ok"]:
         raise typer.Exit(1)

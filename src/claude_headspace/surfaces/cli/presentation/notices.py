@@ -94,7 +94,7 @@ def _conditions(rule: Json) -> list[str]:
     ]
 
 
-def tested(found: Json) -> list[Line]:
+def trial(found: Json) -> list[Line]:
     """What came of a test."""
     cells = [
         (Span(each["channel"]), Span(each["status"], ROLES[each["status"]]), Span(each["detail"], "quiet"))
