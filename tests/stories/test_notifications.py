@@ -281,16 +281,16 @@ def test_quiet_hours_hold_all_but_what_is_let_through(tmp_path: Path, phone: Rec
 
 
 def test_many_that_wait_are_one_message(tmp_path: Path, phone: Receiver) -> None:
-    """One comes at once; four that follow within the spacing are told together."""
-    slow = channel("phone", phone).replace("spacing = 0", 'spacing = "4s"')
-    with daemon_with(tmp_path, slow) as daemon:
-        ask(daemon)
-        phone.wait(1)
+    """Four came to wait while notifications were off: switched on, they are told together, each with a receipt."""
+    with daemon_with(tmp_path, "on = false", channel("phone", phone)) as daemon:
         names = [daemon.agent(ask(daemon, f"more{n}"))["name"] for n in range(4)]
-        digest = phone.wait(2)[1]
+        write_rules(tmp_path, channel("phone", phone))
+        hook(daemon, "session-start", "another", source="startup")
+        (digest,) = phone.wait(1)
         assert digest["title"] == "4 agents need you: 4 calls"
         assert all(f"• {name} wants to run" in digest["message"] for name in names)
-        wait_until(lambda: len([1 for each in notices(daemon) if each["status"] == "delivered"]) == 5, "five receipts")
+        assert digest["message"].endswith("/waits")
+        wait_until(lambda: [each["status"] for each in notices(daemon)] == ["delivered"] * 4, "four receipts")
 
 
 def test_a_channel_is_used_no_more_than_it_may_be(tmp_path: Path, phone: Receiver) -> None:
@@ -328,10 +328,12 @@ def test_a_full_context_and_a_spent_budget_are_told(tmp_path: Path, phone: Recei
     rules = "[context]\nlevels = [80]\n[cost]\nbudget = 2.5\n"
     with daemon_with(tmp_path, rules, channel("phone", phone)) as daemon:
         hook(daemon, "session-start", source="startup")
-        for cost in (3.0, 3.1):
-            line: dict[str, Any] = {"cost": {"total_cost_usd": cost}, "context_window": {"used_percentage": 81}}
-            hook(daemon, "StatusLine", **line)
+        used = {"context_window_size": 200_000, "current_usage": {"input_tokens": 162_000}}
+        hook(daemon, "StatusLine", cost={"total_cost_usd": 3.0}, context_window=used)
         phone.wait(2)
+        hook(daemon, "StatusLine", cost={"total_cost_usd": 3.1}, context_window=used)
+        ask(daemon, "s2")
+        assert phone.wait(3).pop()["title"].endswith("wants to run")
         assert sorted(title.partition(" ")[2] for title in phone.titles) == [
             "has cost $3.00 (budget $2.5)",
             "has used 81 % of its context",

@@ -152,15 +152,15 @@ def _notifications(home: Places) -> Iterator[Check]:
     usable = [channel["name"] for channel in found["channels"] if channel["available"]]
     failing = [channel for channel in found["channels"] if channel["last_failure"]]
     if not found["on"]:
-        yield ok("notifications", f"switched off in {found['file']}")
+        yield ok("notify", f"switched off in {found['file']}")
     elif not usable:
         why = next(channel["detail"] for channel in found["channels"] if channel["name"] == "desktop")
-        yield warning("notifications", f"nobody can be called: {why}", f"Name a channel in {found['file']}.")
+        yield warning("notify", f"nobody can be called: {why}", f"Name a channel in {found['file']}.")
     for channel in failing:
         detail = f"the last call through {channel['name']} failed: {channel['last_failure']}"
-        yield warning("notifications", detail, f"Try it: `headspace notify test {channel['name']}`.")
+        yield warning("notify", detail, f"Try it: `headspace notify test {channel['name']}`.")
     if found["on"] and usable and not failing:
-        yield ok("notifications", f"through {', '.join(usable)}")
+        yield ok("notify", f"through {', '.join(usable)}")
 
 
 # --- a configuration directory ---

@@ -48,7 +48,7 @@ def failed(at: float = 10) -> Agent:
 def measured(**known: Any) -> Agent:
     """An agent of which numbers are known."""
     session = Session(id="s1", agent_id="agent-1", ordinal=1, client_id="c1", source="startup", started_at=moment(0))
-    return new_agent(session=session, measured_at=moment(5), **known)
+    return new_agent(session=session, state_since=moment(5), **known)
 
 
 def told(agent: Agent, need: str, channel: str, at: float, failure: str = "", kind: str = "waiting") -> Agent:

@@ -119,7 +119,7 @@ def _context(agent: Agent, rule: Rule) -> Iterator[Need]:
             id=f"context-{agent.session.id}-{max(reached):g}",
             kind="context",
             agent=agent,
-            since=agent.measured_at,
+            since=agent.state_since,
             title=texts.full(agent, used),
             text=texts.about(agent),
         )
@@ -133,7 +133,7 @@ def _cost(agent: Agent, rule: Rule) -> Iterator[Need]:
             id=f"cost-{session}-{rule.budget:g}",
             kind="cost",
             agent=agent,
-            since=agent.measured_at,
+            since=agent.state_since,
             title=texts.expensive(agent, cost, rule.budget),
             text=texts.about(agent),
         )

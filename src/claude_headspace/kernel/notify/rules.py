@@ -46,8 +46,8 @@ DEFAULTS: Mapping[str, Rule] = {
     "waiting": Rule(escalate_after=3 * MINUTE, life=7 * DAY),
     "error": Rule(escalate_after=3 * MINUTE),
     "finished": Rule(after=5 * SECOND, present_after=30 * SECOND, longer_than=10 * MINUTE),
-    "context": Rule(levels=(90.0,)),
-    "cost": Rule(),
+    "context": Rule(levels=(90.0,), life=7 * DAY),
+    "cost": Rule(life=7 * DAY),
 }
 KINDS = tuple(DEFAULTS)
 

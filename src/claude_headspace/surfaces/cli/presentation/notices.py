@@ -77,7 +77,7 @@ def _channel(each: Json, now: datetime) -> tuple[Span, ...]:
 def _rule(rule: Json) -> tuple[Span, ...]:
     if not rule["on"]:
         return Span(rule["kind"]), Span("off", "quiet"), Span("")
-    steps = " → ".join(" + ".join(step) for step in rule["to"])
+    steps = (" → " if rule["escalate_after"] else ", else ").join(" + ".join(step) for step in rule["to"])
     return Span(rule["kind"]), Span(steps), Span(", ".join(filter(None, _conditions(rule))), "quiet")
 
 
