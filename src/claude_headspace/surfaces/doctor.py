@@ -159,6 +159,9 @@ def _notifications(home: Places) -> Iterator[Check]:
     for channel in failing:
         detail = f"the last call through {channel['name']} failed: {channel['last_failure']}"
         yield warning("notify", detail, f"Try it: `headspace notify test {channel['name']}`.")
+    if home.notify_file.exists() and home.notify_file.stat().st_mode & 0o077:
+        detail = f"others can read {home.notify_file}, in which addresses stand"
+        yield warning("notify", detail, f"Run `chmod 600 {home.notify_file}`.")
     if found["on"] and usable and not failing:
         yield ok("notify", f"through {', '.join(usable)}")
 

@@ -122,7 +122,7 @@ class Tested(msgspec.Struct, frozen=True):
 class Sighting(msgspec.Struct, frozen=True):
     """What a page shows, by a name that it gave itself."""
 
-    page: Annotated[str, Meta(min_length=1, max_length=100)]
+    page: Annotated[str, Meta(max_length=100)]
     agent_id: Annotated[str, Meta(max_length=100)] | None = None
     visible: bool = True
     notifies: bool = False
