@@ -78,7 +78,7 @@ def test_everything_can_be_written(tmp_path: Path) -> None:
     assert (book.addresses["phone"].brief, book.addresses["team"].tell_over) == (True, True)
     assert len(book.addresses["team"].urls) == 2
     assert rules.quiet is not None
-    assert (rules.quiet.begins, rules.quiet.ends, rules.quiet.days) == (22 * 60 + 30, 7 * 60, {0, 6})
+    assert (rules.quiet.begins, rules.quiet.ends, rules.quiet.days) == (22 * 60 + 30, 7 * 60, frozenset({0, 6}))
     waiting = rules.kinds["waiting"]
     assert waiting.to == (("desktop", "page"), ("phone",), ("team",))
     assert (waiting.after, waiting.present_after, waiting.escalate_after) == (5 * SECOND, 90 * SECOND, HOUR)
@@ -127,7 +127,8 @@ def test_the_book_is_kept_current(tmp_path: Path) -> None:
     assert keeper.current().rules.digest_from == 4
     assert keeper.failure is not None
     path.write_text("digest_from = 50")
-    assert (keeper.current().rules.digest_from, keeper.failure) == (50, None)
+    assert keeper.current().rules.digest_from == 50
+    assert not keeper.failure
     path.unlink()
     assert keeper.current() == Book()
 
