@@ -478,5 +478,5 @@ def test_a_bus_on_which_nobody_shows_anything_is_no_desktop(tmp_path: Path) -> N
         wait_until(lambda: "no_desktop" in daemon.log, "a line in the log")
         assert daemon.log.count("no_desktop") == 1
         assert "nobody shows notifications here" in headspace(daemon, "notify", "rules").stdout
-        assert "nobody can be called: nobody shows notifications here" in headspace(daemon, "doctor").stdout
+        assert "nobody is called: nobody shows notifications here" in headspace(daemon, "doctor").stdout
         assert (notices(daemon), daemon.get("/health").json()["status"]) == ([], "ok")
