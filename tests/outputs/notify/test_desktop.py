@@ -44,7 +44,9 @@ def test_a_bus_shows_and_closes(tmp_path: Path) -> None:
         first, second = session.told("show")
         assert (first["title"], first["urgency"], second["urgency"]) == ("calm-otter asks", 2, 1)
         assert first["body"] == '-e "quotes" &amp; &lt;b&gt;\nhttp://here/agents/1'
-        assert session.told("close") == [{"close": int(receipt)}]
+        assert session.told("close") == [{"close": int(receipt.split()[1])}]
+        desktop.close(":1.999 1")
+        assert len(session.told("close")) == 1, "what somebody else showed is left alone"
     with pytest.raises(Undelivered):
         desktop.show(*WORDS, urgent=True, tag="w1")
 

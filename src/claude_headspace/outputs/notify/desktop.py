@@ -17,6 +17,9 @@ import msgspec
 
 PATIENCE_SECONDS = 5.0
 NAME, PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
+BUS = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+SENDER = 7
+"""The field of a D-Bus header that says who sent it."""
 TITLE = "Headspace"
 
 
@@ -74,26 +77,28 @@ class FreeDesktop:
 
     def is_there(self) -> bool:
         """Whether somebody shows notifications, or would be started to."""
-        bus = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
-        if self._ask(*bus, "NameHasOwner", "s", (NAME,))[0]:
+        if self._ask(*BUS, "NameHasOwner", "s", (NAME,)).body[0]:
             return True
-        return NAME in self._ask(*bus, "ListActivatableNames")[0]
+        return NAME in self._ask(*BUS, "ListActivatableNames").body[0]
 
     def show(self, title: str, text: str, link: str, *, urgent: bool, tag: str) -> str:
         """Show it; what is urgent stays until somebody acts."""
         del tag  # the bus gives every notification a number of its own
-        capabilities = self._ask(NAME, PATH, NAME, "GetCapabilities")[0]
+        capabilities = self._ask(NAME, PATH, NAME, "GetCapabilities").body[0]
         body = html.escape(text, quote=False) if "body-markup" in capabilities else text
         if link:
             label = html.escape(link)
             body += f'\n<a href="{label}">{label}</a>' if "body-hyperlinks" in capabilities else f"\n{link}"
         hints = {"urgency": ("y", 2 if urgent else 1), "category": ("s", "im.received"), "desktop-entry": ("s", TITLE)}
         given: tuple[Any, ...] = (TITLE, 0, "", title, body, [], hints, 0 if urgent else -1)
-        return str(self._ask(NAME, PATH, NAME, "Notify", "susssasa{sv}i", given)[0])
+        reply = self._ask(NAME, PATH, NAME, "Notify", "susssasa{sv}i", given)
+        return f"{reply.header.fields.get(SENDER, '')} {reply.body[0]}"
 
     def close(self, receipt: str) -> None:
-        """Take it back."""
-        self._ask(NAME, PATH, NAME, "CloseNotification", "u", (int(receipt),))
+        """Take it back, from whoever showed it: another one counts anew, and the number may mean somebody else's."""
+        shower, _, number = receipt.partition(" ")
+        if self._ask(*BUS, "GetNameOwner", "s", (NAME,)).body[0] == shower:
+            self._ask(NAME, PATH, NAME, "CloseNotification", "u", (int(number),))
 
     def _ask(
         self,
@@ -116,7 +121,7 @@ class FreeDesktop:
             raise Undelivered(f"the D-Bus session does not answer ({type(error).__name__}: {error})") from error
         if reply.header.message_type is MessageType.error:
             raise Undelivered(f"the desktop refused: {DBusErrorResponse(reply)}")
-        return reply.body
+        return reply
 
 
 # --- macOS ------------------------------------------------------------------------------------------------------------

@@ -186,8 +186,9 @@ class Notifier:
         return self._pause(made, moment)
 
     def _pause(self, made: Plan, moment: Moment) -> float | None:
+        """How long to rest; never for long while something is held, since a machine that slept has lost that time."""
         if made.wake_at is not None:
-            return max((made.wake_at - self._clock()) / SECOND, 0.05)
+            return min(max((made.wake_at - self._clock()) / SECOND, 0.05), LOOK_AGAIN_SECONDS)
         return None if moment.available else LOOK_AGAIN_SECONDS
 
     def _moment(self, agents: Sequence[Agent]) -> tuple[Book, Moment]:
