@@ -58,10 +58,8 @@ from claude_headspace.outputs.gathering import Display, Gathering
 from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.keyboard import Keyboard
-from claude_headspace.outputs.notify.attention import Attention
-from claude_headspace.outputs.notify.book import BookKeeper
-from claude_headspace.outputs.notify.channels import Channels
-from claude_headspace.outputs.notify.notifier import Notifier
+from claude_headspace.outputs.looking import Lookout
+from claude_headspace.outputs.notify.notifier import calling
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
@@ -78,6 +76,7 @@ from claude_headspace.surfaces.api import (
     operator_envelope,
 )
 from claude_headspace.surfaces.caller import Caller
+from claude_headspace.surfaces.effort_model import EffortModel
 from claude_headspace.surfaces.efforts import Efforts
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import Guard
@@ -177,8 +176,15 @@ class Daemon:
         self._shelter: Shelter[Outcome] = Shelter(
             self.spool, settings.patience_seconds, self.troubles, self._judge_alone
         )
+        effort_model = EffortModel(journal, settings.host_name)
         self.efforts = Efforts(
-            self.engine, journal, self._clock, settings.host_name, self._surroundings, self._config_dirs, self._ask_anew
+            self.engine,
+            effort_model,
+            self._clock,
+            settings.host_name,
+            self._surroundings,
+            self._config_dirs,
+            self._ask_anew,
         )
         if presence is not None:
             presence.also = self.efforts.asked
@@ -191,10 +197,11 @@ class Daemon:
         displays: list[Display] = [Glance(places.glance_file)]
         if settings.tmux_colours:
             displays.append(Colours(settings.host_name))
-        self.notifier = self._notifications()
+        self.notifier = calling(settings.host_name, self._note, journal, self._clock, places.notify_file, self._address)
         displays.append(self.notifier)
         self.gathering = Gathering(self._board, displays)
-        self.broadcaster.ring = self.gathering.ring
+        self.lookout = Lookout(self.sources.known.with_client, self._note_seen)
+        self.broadcaster.ring = self._ring
         caller = Caller(self._client_pids)
         model = ReadModel(journal, self._clock)
         self.api = Api(
@@ -220,21 +227,11 @@ class Daemon:
                 self._surroundings,
                 Keyboard(),
                 self.notifier,
+                self.sources.kinship,
+                self.sources.known,
+                effort_model,
             ),
             Answering(journal, self._act, given_answer, caller),
-        )
-
-    def _notifications(self) -> Notifier:
-        attention = Attention()
-        return Notifier(
-            self._settings.host_name,
-            self._note,
-            self._journal,
-            self._clock,
-            BookKeeper(self._places.notify_file),
-            Channels(has_page=attention.has_page),
-            attention,
-            self._address,
         )
 
     def _address(self) -> str:
@@ -245,6 +242,13 @@ class Daemon:
     def _board(self) -> list[Agent]:
         """Living agents, and those that ended a moment ago: whoever was called about them is told."""
         return self._journal.agents(ended_after=self._clock() - JUST_ENDED)
+
+    def _ring(self) -> None:
+        self.gathering.ring()
+        self.lookout.ring()
+
+    async def _note_seen(self, agent_id: str) -> None:
+        self.sources.known.met(await self._note("AgentSeen", WireAct(), agent_id))
 
     def _shows_dialog(self, session_id: str) -> bool:
         return self.sources.registry.shows_dialog(session_id)
@@ -361,6 +365,7 @@ class Daemon:
         self.reconciler.start()
         self.notifier.start()
         self.gathering.start()
+        self.lookout.start()
 
     async def _fall_asleep(self) -> None:
         """End everything; a database that does not answer is not waited for."""
@@ -373,6 +378,7 @@ class Daemon:
             await asyncio.gather(self._waking, return_exceptions=True)
         await self.notifier.stop()
         await self.gathering.stop()
+        await self.lookout.stop()
         await self.reconciler.stop()
         await self.sources.stop()
         await self.spool.stop()

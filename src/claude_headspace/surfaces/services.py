@@ -4,11 +4,14 @@ from typing import NamedTuple, Protocol
 
 from claude_headspace.config import Settings
 from claude_headspace.engine import Engine
+from claude_headspace.inputs.known import KnownAgents
+from claude_headspace.inputs.processes import Kinship
 from claude_headspace.inputs.receiver import Surroundings
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.ports import Clock, Journal
 from claude_headspace.surfaces.caller import Caller
+from claude_headspace.surfaces.effort_model import EffortModel
 from claude_headspace.surfaces.household import Household
 from claude_headspace.surfaces.read_model import ReadModel
 
@@ -26,6 +29,9 @@ class Services(NamedTuple):
     surroundings: Surroundings
     keyboard: Keyboard
     notifier: Notifier
+    kinship: Kinship
+    known: KnownAgents
+    efforts: EffortModel
 
 
 class Serving(Protocol):

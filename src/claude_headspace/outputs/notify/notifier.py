@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 
 import msgspec
 import structlog
@@ -365,6 +366,15 @@ class Notifier:
             failure = f"no answer within {SEND_SECONDS:.0f} s"
         self.last[channel] = (self._clock(), failure)
         return Tried(channel, "failed" if failure else "sent", failure or state.detail)
+
+
+def calling(
+    host: str, act: Act, reader: Reader, clock: Clock, file: Path, base_url: Callable[[], str] = lambda: ""
+) -> Notifier:
+    """A notifier with all that belongs to it, by the rules of a file."""
+    attention = Attention()
+    channels = Channels(has_page=attention.has_page)
+    return Notifier(host, act, reader, clock, BookKeeper(file), channels, attention, base_url)
 
 
 def local_offset(now: Micros) -> Micros:
