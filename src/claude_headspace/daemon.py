@@ -142,7 +142,7 @@ class Daemon:
         self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
         self.holds = Holds(
             journal,
-            self._act,
+            self._note,
             self._clock,
             settings.hold_seconds,
             headless=settings.hold_headless,
@@ -231,7 +231,7 @@ class Daemon:
                 self.sources.known,
                 effort_model,
             ),
-            Answering(journal, self._act, given_answer, caller),
+            Answering(journal, self._note, given_answer, caller),
         )
 
     def _address(self) -> str:
@@ -477,9 +477,6 @@ class Daemon:
         if at > (self.reconciler.last_event_at or self._started_at):
             self.reconciler.heard(at)
         return outcome
-
-    async def _act(self, name: str, act: WireAct, agent_id: str) -> None:
-        await self._note(name, act, agent_id)
 
     async def _note(self, name: str, act: WireAct, agent_id: str) -> Agent:
         envelope = operator_envelope(name, act, self._settings.host_name, self._clock())
