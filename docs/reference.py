@@ -196,8 +196,20 @@ def rendered(text: str) -> str:
     return BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found['name']]()}\n{found[3]}", text)
 
 
+def generated_files() -> dict[str, str]:
+    """Files that are made from the program as a whole."""
+    from claude_headspace.inputs.hooks import plugin
+
+    return plugin.files()
+
+
 def main() -> None:
-    """Write every page whose blocks are out of date."""
+    """Write every page whose blocks are out of date, and every generated file."""
+    for name, fresh in generated_files().items():
+        path = ROOT / name
+        if not path.exists() or path.read_text(encoding="utf-8") != fresh:
+            path.write_text(fresh, encoding="utf-8")
+            sys.stdout.write(f"updated {name}\n")
     for page in pages():
         text = page.read_text(encoding="utf-8")
         if (fresh := rendered(text)) != text:

@@ -27,6 +27,7 @@ from claude_headspace.surfaces import (
     calls,
     efforts_api,
     household,
+    interrupting,
     notify_api,
     past_api,
     plates,
@@ -464,6 +465,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *token_api.ENDPOINTS,
     *upkeep_api.ENDPOINTS,
     *actions.ENDPOINTS,
+    *interrupting.ENDPOINTS,
     *plates.ENDPOINTS,
 )
 """Every path, with its types."""

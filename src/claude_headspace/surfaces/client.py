@@ -37,7 +37,7 @@ SILENCE_SECONDS = 120.0
 """A stream that does not even send a heartbeat for so long is dead."""
 RETRY_SECONDS = 0.5
 
-START_IT = "Start it with `headspace serve`."
+START_IT = "Start it with `headspace up`."
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
 
 
@@ -158,6 +158,10 @@ class Client:
     def send(self, reference: str, text: str, send_id: str) -> Json:
         """Type a prompt into the agent's terminal, once."""
         return self._post(_agent(reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
+
+    def interrupt(self, reference: str) -> Json:
+        """Press Esc in the agent's terminal, once."""
+        return self._post(_agent(reference, "interrupt"), Scope.ACT, {}, SEND_SECONDS)
 
     def answer(self, wait_id: str, answer: Json) -> Json:
         """Answer what an agent waits for."""
@@ -291,7 +295,7 @@ class Client:
             return DaemonMissing(
                 "daemon_silent",
                 f"Headspace at {self.url} does not answer in time.",
-                "See `headspace logs`; `headspace down` and `headspace serve` start it anew.",
+                "See `headspace logs`; `headspace down` and `headspace up` start it anew.",
             )
         return DaemonMissing("daemon_missing", f"Headspace does not answer at {self.url} ({error}).", START_IT)
 

@@ -60,5 +60,5 @@ def _exchange(places: Places, line: bytes, timeout: float) -> bytes:
             return b"".join(pieces)
     except OSError as error:
         raise DaemonMissing(
-            "daemon_missing", f"Headspace does not answer on its socket ({error}).", "Start it with `headspace serve`."
+            "daemon_missing", f"Headspace does not answer on its socket ({error}).", "Start it with `headspace up`."
         ) from error

@@ -32,6 +32,7 @@ from claude_headspace.surfaces.cli import (
     status_lines,
     tokens,
     top,
+    up,
 )
 from claude_headspace.surfaces.cli import open as page
 
@@ -47,6 +48,7 @@ class Entry(NamedTuple):
 
 
 COMMANDS = (
+    Entry("up", up.up, ("headspace up", "headspace up --yes --no-open", "headspace up --service")),
     Entry(
         "list",
         agents.list_agents,
@@ -83,6 +85,7 @@ COMMANDS = (
         acting.send,
         ('headspace send calm-otter "Run the tests again."', "git diff | headspace send calm-otter -"),
     ),
+    Entry("interrupt", acting.interrupt, ("headspace interrupt calm-otter",)),
     Entry(
         "approve",
         answers.approve,
@@ -92,7 +95,11 @@ COMMANDS = (
     Entry(
         "answer",
         answers.answer,
-        ("headspace answer calm-otter 2", 'headspace answer calm-otter "SQLite" "unit, browser"'),
+        (
+            "headspace answer calm-otter 2",
+            'headspace answer calm-otter "SQLite" "unit, browser"',
+            "headspace answer calm-otter --field board=7 --field urgent=yes",
+        ),
     ),
     Entry(
         "search",
@@ -111,7 +118,7 @@ COMMANDS = (
     Entry("rename", agents.rename, ("headspace rename calm-otter login-fix",)),
     Entry("open", page.open_page, ("headspace open", "headspace open --print")),
     Entry("status", daemon.status, ("headspace status", "headspace status --json | jq .running")),
-    Entry("down", daemon.down, ("headspace down",)),
+    Entry("down", up.down, ("headspace down", "headspace down --service")),
     Entry(
         "logs",
         following.logs,
@@ -208,7 +215,13 @@ NOTIFY_COMMANDS = (
 def build(first: Sequence[Entry] = ()) -> typer.Typer:
     """The application, with further commands before those of the table."""
     app = group("Mission control for Claude Code: what every agent is doing, who waits for whom, live.")
-    app.callback(epilog=_lines("First steps:", "headspace serve", "headspace list    (in another terminal)"))(_options)
+    app.callback(
+        epilog=_lines(
+            "First steps:",
+            "headspace demo    (a team at work, nothing of yours is touched)",
+            "headspace up      (your own sessions)",
+        )
+    )(_options)
     add(app, (*first, *COMMANDS))
     efforts = group("Make an effort: work that outlives sessions.")
     add(efforts, EFFORT_COMMANDS)
