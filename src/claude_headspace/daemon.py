@@ -196,11 +196,9 @@ class Daemon:
         self._secret = read_secret(places.secret_file)
         self.sign_ins = SignIns(self._secret, self._clock)
         household = Household(settings, origins or {}, places, self.sign_ins)
-        displays: list[Display] = [Glance(places.glance_file)]
-        if settings.tmux_colours:
-            displays.append(Colours(settings.host_name))
         self.notifier = calling(settings.host_name, self._note, journal, self._clock, places.notify_file, self._address)
-        displays.append(self.notifier)
+        colours = [Colours(settings.host_name)] if settings.tmux_colours else []
+        displays: list[Display] = [Glance(places.glance_file), *colours, self.notifier]
         self.gathering = Gathering(self._board, displays)
         self.lookout = Lookout(self.sources.known.with_client, self._note_seen)
         self.broadcaster.ring = self._ring
