@@ -342,12 +342,17 @@ def environment(home: Path, **settings: object) -> dict[str, str]:
 
 def start_daemon(home: Path, **settings: object) -> RunningDaemon:
     """Start a daemon without waiting for it. Whoever calls this ends it."""
+    return start_daemon_in(home, environment(home, **settings))
+
+
+def start_daemon_in(home: Path, env: Mapping[str, str]) -> RunningDaemon:
+    """The same in a whole environment."""
     home.mkdir(parents=True, exist_ok=True)
     output = home / "output.txt"
     with output.open("ab") as file:
         process = subprocess.Popen(
             [sys.executable, "-m", "claude_headspace", "serve"],
-            env=environment(home, **settings),
+            env=env,
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
@@ -358,7 +363,14 @@ def start_daemon(home: Path, **settings: object) -> RunningDaemon:
 @contextlib.contextmanager
 def running_daemon(home: Path, **settings: object) -> Iterator[RunningDaemon]:
     """A daemon that answers, in a scratch home of its own; it is ended when the block ends, whatever happens in it."""
-    daemon = start_daemon(home, **settings)
+    with running_daemon_in(home, environment(home, **settings)) as daemon:
+        yield daemon
+
+
+@contextlib.contextmanager
+def running_daemon_in(home: Path, env: Mapping[str, str]) -> Iterator[RunningDaemon]:
+    """The same in a whole environment, such as that of a desktop."""
+    daemon = start_daemon_in(home, env)
     try:
         daemon.url = wait_until(lambda: _announced(daemon), "daemon.json")
         wait_until(lambda: _answers(daemon), "an answer of /health")

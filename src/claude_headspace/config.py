@@ -184,6 +184,11 @@ class Places(msgspec.Struct, frozen=True):
         return self.config / "policy.toml"
 
     @property
+    def notify_file(self) -> Path:
+        """How the user wants to be called."""
+        return self.config / "notify.toml"
+
+    @property
     def contacts_file(self) -> Path:
         """The people that agents may write to."""
         return self.config / "contacts.toml"

@@ -48,7 +48,7 @@ from claude_headspace.kernel.claude_os.attend import attend
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.decode import WireAct, decode
-from claude_headspace.kernel.envelope import Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.news import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.secrets import Redactor
@@ -60,6 +60,7 @@ from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.looking import Lookout
+from claude_headspace.outputs.notify.notifier import calling
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
@@ -90,6 +91,7 @@ from claude_headspace.surfaces.page import Page
 from claude_headspace.surfaces.problems import tell, tell_bug, tell_http
 from claude_headspace.surfaces.read_model import ReadModel
 from claude_headspace.surfaces.rpc import Commands
+from claude_headspace.surfaces.running import read_daemon_file
 from claude_headspace.surfaces.services import Services
 from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.stream import Broadcaster
@@ -103,6 +105,7 @@ GRACE_SECONDS = 3
 
 LOOKED_BACK = 100
 """Among how many events the last one of this machine is looked for at the start."""
+JUST_ENDED: Micros = 600 * SECOND
 RETRY_SECONDS = 1.0
 """How soon a database that was away is tried again."""
 FIRST_DRAIN_SECONDS = 0.5
@@ -143,7 +146,7 @@ class Daemon:
         self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
         self.holds = Holds(
             journal,
-            self._act,
+            self._note,
             self._clock,
             settings.hold_seconds,
             headless=settings.hold_headless,
@@ -193,25 +196,25 @@ class Daemon:
             self._config_dirs,
             self._ask_anew,
         )
-        self._advising = Advising(self.efforts, settings, self._act)
+        self._advising = Advising(self.efforts, settings, self._note)
         if presence is not None:
             presence.also = self._advising.asked
         commands = Commands(
-            self._receiver, self._hear_asked, self.efforts, Notes(journal, self._act, settings.host_name)
+            self._receiver, self._hear_asked, self.efforts, Notes(journal, self._note, settings.host_name)
         )
         self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
         self._secret = read_secret(places.secret_file)
         self.sign_ins = SignIns(self._secret, self._clock)
         household = Household(settings, origins or {}, places, self.sign_ins)
-        displays: list[Display] = [Glance(places.glance_file)]
-        if settings.tmux_colours:
-            displays.append(Colours(settings.host_name))
-        self.gathering = Gathering(journal.agents, displays)
+        self.notifier = calling(settings.host_name, self._note, journal, self._clock, places.notify_file, self._address)
+        colours = [Colours(settings.host_name)] if settings.tmux_colours else []
+        displays: list[Display] = [Glance(places.glance_file), *colours, self.notifier]
+        self.gathering = Gathering(self._board, displays)
         self.lookout = Lookout(self.sources.known.with_client, self._note_seen)
         self.broadcaster.ring = self._ring
         caller = Caller(self._client_pids)
         model = ReadModel(journal, self._clock)
-        answering = Answering(journal, self._act, given_answer, caller)
+        answering = Answering(journal, self._note, given_answer, caller)
         self._link_page = LinkPage(Links(self._secret, settings.public_url), answering, model, caller, self._clock)
         self.api = Api(
             model,
@@ -235,6 +238,7 @@ class Daemon:
                 caller,
                 self._surroundings,
                 Keyboard(),
+                self.notifier,
                 self.sources.kinship,
                 self.sources.known,
                 effort_model,
@@ -242,13 +246,21 @@ class Daemon:
             answering,
         )
 
+    def _address(self) -> str:
+        """Where this daemon can be reached from this machine."""
+        found = read_daemon_file(self._places.daemon_file)
+        return found.url if found is not None else ""
+
+    def _board(self) -> list[Agent]:
+        """Living agents, and those that ended a moment ago: whoever was called about them is told."""
+        return self._journal.agents(ended_after=self._clock() - JUST_ENDED)
+
     def _ring(self) -> None:
         self.gathering.ring()
         self.lookout.ring()
 
     async def _note_seen(self, agent_id: str) -> None:
-        envelope = operator_envelope("AgentSeen", WireAct(), self._settings.host_name, self._clock())
-        self.sources.known.met((await self.engine.submit(envelope, agent_id)).agent)
+        self.sources.known.met(await self._note("AgentSeen", WireAct(), agent_id))
 
     @property
     def links(self) -> Links:
@@ -369,6 +381,7 @@ class Daemon:
         await self.spool.first_drain(FIRST_DRAIN_SECONDS)
         self.sources.start()
         self.reconciler.start()
+        self.notifier.start()
         self.gathering.start()
         self.lookout.start()
 
@@ -381,6 +394,7 @@ class Daemon:
         if self._waking is not None:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
+        await self.notifier.stop()
         await self.gathering.stop()
         await self.lookout.stop()
         await self.reconciler.stop()
@@ -488,8 +502,9 @@ class Daemon:
             self.reconciler.heard(at)
         return outcome
 
-    async def _act(self, name: str, act: WireAct, agent_id: str) -> None:
-        await self.engine.submit(operator_envelope(name, act, self._settings.host_name, self._clock()), agent_id)
+    async def _note(self, name: str, act: WireAct, agent_id: str) -> Agent:
+        envelope = operator_envelope(name, act, self._settings.host_name, self._clock())
+        return (await self.engine.submit(envelope, agent_id)).agent
 
     def _publish(self, messages: Sequence[StreamMessage]) -> None:
         self.broadcaster.publish(messages)
@@ -516,6 +531,7 @@ class Daemon:
             "policy": _part(*self.guard.health()),
             **self._source_health(),
             "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
+            "notifications": _part(self.notifier.running, self.notifier.keeper.failure, "on"),
             "socket": _part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
             "stream": self._stream_health(),
         }

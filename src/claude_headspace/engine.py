@@ -46,6 +46,7 @@ from claude_headspace.kernel.effort.nouns import EffortOutcome
 from claude_headspace.kernel.effort.resolve import is_at_work
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
+from claude_headspace.kernel.evolve.notices import objection
 from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
@@ -305,6 +306,7 @@ class Batch:
             agent, strategy, envelope = self._whose(opened, found)
             self._refuse_taken_name(agent, event)
             _refuse_late_answer(agent, event)
+            _refuse_second_call(agent, event)
         except HeadspaceError as refusal:
             return refusal
         return self._apply(envelope, event, agent, strategy, found, opened.submission)
@@ -547,6 +549,12 @@ def _refuse_late_answer(agent: Agent | None, event: Event) -> None:
     """The first answer counts; here nobody can come in between."""
     if agent is not None and (objection := too_late(agent, event)) is not None:
         raise BadRequest("too_late", objection, "See `headspace show` for what it waits for now.", status=409)
+
+
+def _refuse_second_call(agent: Agent | None, event: Event) -> None:
+    """A need is announced once, whichever daemon is about to."""
+    if agent is not None and (reason := objection(agent, event)) is not None:
+        raise BadRequest("already_called", reason, "See `headspace notify list`.", status=409)
 
 
 def _settle(future: "asyncio.Future[Outcome]", result: Answer) -> None:

@@ -242,6 +242,8 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
         ("POST", "/api/agents/{agent}/restart"): {"reason": "full"},
         ("POST", "/api/agents/{agent}/unsupervise"): {"reason": "too often"},
         ("POST", "/api/agents/{agent}/close"): {"pid": 1},
+        ("POST", "/api/notifications/test"): {"channel": "desktop"},
+        ("POST", "/api/presence"): {"page": "one"},
     }
     for (method, path), operation in operations(description).items():
         (produces,) = operation["responses"]["200"]["content"].items()

@@ -3,7 +3,9 @@ import App from "./App.svelte";
 import "./app.css";
 import { takeKey } from "./lib/api";
 import { board } from "./lib/board.svelte";
+import { calling } from "./lib/calling.svelte";
 
 takeKey();
 mount(App, { target: document.getElementById("app")! });
 void board.start();
+calling.start();

@@ -28,6 +28,7 @@ export function agent(parts: Partial<Agent> = {}): Agent {
     waits: [],
     subagents: [],
     background_tasks: [],
+    notices: [],
     todo: null,
     error: null,
     model: null,

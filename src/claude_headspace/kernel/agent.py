@@ -14,6 +14,7 @@ import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Field, Question, RateLimit
+from claude_headspace.kernel.notice import Notice
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 
 NEWS: Micros = 5 * SECOND
@@ -357,6 +358,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     heard: tuple[Heard, ...] = ()
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    """Who was called about it, and what came of that."""
     error: str | None = None
     last_tool: str | None = None
     """The newest tool of the main thread, running or not."""

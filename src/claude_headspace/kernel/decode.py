@@ -324,6 +324,10 @@ class WireAct(msgspec.Struct, omit_defaults=True):
     by: str = ""
     via: str = ""
     words: str = ""
+    need: str = ""
+    kind: str = ""
+    channel: str = ""
+    receipt: str = ""
     answer: msgspec.Raw = wire.RAW_NULL
     """All of an answer, for whoever holds the question open."""
     text: str = ""
@@ -371,6 +375,9 @@ ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
     "WaitAnswered": lambda act, _: facts.WaitAnswered(act.wait_id, act.words, act.by, act.via),
     "WaitTaken": lambda act, _envelope: facts.WaitTaken(act.wait_id),
     "WaitReleased": lambda act, _: facts.WaitReleased(act.wait_id),
+    "NoticeBegun": lambda act, _: facts.NoticeBegun(act.need, act.kind, act.channel, act.words, act.wait_id),
+    "NoticeSettled": lambda act, _: facts.NoticeSettled(act.need, act.channel, act.reason, act.receipt),
+    "NoticeOver": lambda act, _: facts.NoticeOver(act.need, act.reason),
 }
 """What people do through Headspace, and Headspace for them."""
 

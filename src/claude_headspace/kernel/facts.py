@@ -423,6 +423,32 @@ class WaitReleased(msgspec.Struct, frozen=True):
     wait_id: str
 
 
+class NoticeBegun(msgspec.Struct, frozen=True):
+    """A person is about to be called: about which need, through what, in which words."""
+
+    need: str
+    kind: str
+    channel: str
+    title: str
+    wait_id: str = ""
+
+
+class NoticeSettled(msgspec.Struct, frozen=True):
+    """The call went out, or it did not and why."""
+
+    need: str
+    channel: str
+    failure: str = ""
+    receipt: str = ""
+
+
+class NoticeOver(msgspec.Struct, frozen=True):
+    """Nobody has to be called about the need any more."""
+
+    need: str
+    why: str
+
+
 class AgentRenamed(msgspec.Struct, frozen=True):
     """A person gave the agent another name."""
 
@@ -507,6 +533,9 @@ Fact = (
     | WaitAnswered
     | WaitTaken
     | WaitReleased
+    | NoticeBegun
+    | NoticeSettled
+    | NoticeOver
     | AgentRenamed
     | AgentNoted
     | ContextLoaded

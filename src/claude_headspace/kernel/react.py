@@ -8,7 +8,16 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState, Wait
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
-from claude_headspace.kernel.views import agent_view, dialects, evidence_view, iso, turn_view, view_changes, wait_view
+from claude_headspace.kernel.views import (
+    agent_view,
+    dialects,
+    evidence_view,
+    iso,
+    notice_view,
+    turn_view,
+    view_changes,
+    wait_view,
+)
 
 STREAM = {
     "agent_created": "An agent was seen for the first time; `agent` is its whole JSON.",
@@ -20,6 +29,7 @@ STREAM = {
     "wait_opened": "An agent needs a human, with the ways to answer.",
     "wait_answered": "Somebody answered through Headspace; the client has yet to take it up.",
     "wait_closed": "It does not any more, and why.",
+    "notification": "Somebody is called, was called, or need not be any more: which need, through what, how far it is.",
     "effort_changed": "An effort is another: `effort` is its whole JSON. Counts of calls alone are not told.",
     "gap": "What came between can no longer be replayed: read the board anew.",
 }
@@ -43,6 +53,7 @@ def react(before: Agent | None, change: Change) -> list[Publish]:
     told += [_publish(agent, "turn_created", msgspec.structs.asdict(turn_view(turn))) for turn in change.turns]
     told += [_publish(agent, "turn_updated", _updated(patch)) for patch in change.patches]
     told += _about_waits(before, change)
+    told += _about_notices(before, agent)
     if agent.state is AgentState.ENDED and change.state_changed:
         told.append(_publish(agent, "agent_ended", {"ended_at": iso(agent.ended_at or 0), "reason": agent.end_reason}))
     return [message for message in told if message is not None]
@@ -65,6 +76,18 @@ def _about_waits(before: Agent | None, change: Change) -> list[Publish]:
         _publish(change.agent, kind, msgspec.structs.asdict(wait_view(wait)))
         for wait in change.waits.values()
         if (kind := _news_of_wait(known.get(wait.id), wait)) is not None
+    ]
+
+
+def _about_notices(before: Agent | None, agent: Agent) -> list[Publish]:
+    """Calls that began, were settled, or are over."""
+    known = before.notices if before is not None else ()
+    if agent.notices is known:
+        return []
+    return [
+        _publish(agent, "notification", msgspec.structs.asdict(notice_view(notice)))
+        for notice in agent.notices
+        if notice not in known
     ]
 
 

@@ -14,6 +14,7 @@ import msgspec
 from claude_headspace.kernel.agent import Agent, AgentState, Command, Project, Session, ToolCall, Turn, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Field, Question, RateLimit
+from claude_headspace.kernel.notice import Notice
 from claude_headspace.kernel.state_machine import CommandState
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -203,6 +204,23 @@ class BriefedView(msgspec.Struct, frozen=True):
     problem: str
 
 
+class NoticeView(msgspec.Struct, frozen=True):
+    """A call to a person: about what, through what, and how far it is."""
+
+    need: str
+    kind: str
+    channel: str
+    status: str
+    """`sending`, `delivered`, `failed` or `over`."""
+    title: str
+    begun_at: Time
+    attempts: int
+    settled_at: Time | None
+    failure: str
+    over_at: Time | None
+    outcome: str
+
+
 class TurnView(msgspec.Struct, frozen=True):
     """One utterance."""
 
@@ -258,6 +276,7 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     waits: tuple[WaitView, ...]
     subagents: tuple[SubagentView, ...]
     background_tasks: tuple[BackgroundTaskView, ...]
+    notices: tuple[NoticeView, ...]
     todo: TodoView | None
     error: str | None
     model: str | None
@@ -327,6 +346,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "waits": (("waits",), lambda agent: tuple(wait_view(wait) for wait in agent.waits)),
     "subagents": (("subagents", "calls"), _subagent_views),
     "background_tasks": (("background",), _background_views),
+    "notices": (("notices",), lambda agent: tuple(notice_view(notice) for notice in agent.notices)),
     "todo": (("todos", "todos_done"), lambda a: TodoView(len(a.todos_done), len(a.todos)) if a.todos else None),
     "dialects": (("state", "state_since", "seen_at", "waiting_for", "calls", "command"), dialects),
     "context_warning_level": (("told_level",), lambda agent: agent.told_level),
@@ -445,6 +465,23 @@ def _suggestions(stored: str) -> list[dict[str, object]]:
         return msgspec.json.decode(stored, type=list[dict[str, object]]) if stored else []
     except (msgspec.DecodeError, RecursionError):
         return []
+
+
+def notice_view(notice: Notice) -> NoticeView:
+    """A call to a person."""
+    return NoticeView(
+        notice.need,
+        notice.kind,
+        notice.channel,
+        notice.status,
+        notice.title,
+        iso(notice.begun_at),
+        notice.attempts,
+        _maybe(notice.settled_at or None),
+        notice.failure,
+        _maybe(notice.over_at or None),
+        notice.outcome,
+    )
 
 
 def turn_view(turn: Turn) -> TurnView:

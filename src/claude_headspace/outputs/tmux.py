@@ -226,14 +226,33 @@ def bring_forward(pane: Pane, env: Mapping[str, str] = os.environ) -> Sequence[s
 
 def is_watched(pane: Pane) -> bool:
     """Whether somebody has the pane before him: it is on top, and its terminal is in front as far as tmux knows."""
-    if not (pane.active and pane.window_active):
-        return False
-    clients = [
-        line.split("\t") for line in tmux(pane.socket, "list-clients", "-F", "#{client_session}\t#{client_flags}")
+    return any(shows(client, pane) for client in clients(pane.socket))
+
+
+class Attached(NamedTuple):
+    """A terminal that is attached to a session."""
+
+    session: str
+    focused: bool
+    """Whether it is in front; where tmux does not ask for that, it is believed to be."""
+    used_at: float
+    """When a key was last pressed in it."""
+
+
+def clients(socket: str) -> list[Attached]:
+    """The terminals that are attached to a server."""
+    form = "#{client_session}\t#{client_flags}\t#{client_activity}"
+    found = [line.split("\t") for line in tmux(socket, "list-clients", "-F", form)]
+    knows_focus = bool(found) and tmux(socket, "show-options", "-gv", "focus-events") == ["on"]
+    return [
+        Attached(session, not knows_focus or "focused" in flags.split(","), float(used or 0))
+        for session, flags, used in (line for line in found if len(line) == 3)
     ]
-    flags = [found[1].split(",") for found in clients if len(found) > 1 and found[0] == pane.session]
-    knows_focus = tmux(pane.socket, "show-options", "-gv", "focus-events") == ["on"]
-    return any("focused" in each for each in flags) if knows_focus else bool(flags)
+
+
+def shows(client: Attached, pane: Pane) -> bool:
+    """Whether a terminal has a pane before it."""
+    return pane.active and pane.window_active and client.session == pane.session and client.focused
 
 
 def open_window(command: Sequence[str], directory: str, name: str, env: Mapping[str, str] = os.environ) -> str:

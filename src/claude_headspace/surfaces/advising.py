@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 
 replace = msgspec.structs.replace
 
-Act = Callable[[str, WireAct, str], Awaitable[None]]
+Act = Callable[[str, WireAct, str], Awaitable[object]]
 """Writes down what Headspace did to an agent."""
 
 PATIENCE_SECONDS = 1.0

@@ -20,7 +20,7 @@ from claude_headspace.kernel.views import WaitView, iso, wait_view
 from claude_headspace.ports import Reader
 from claude_headspace.surfaces.caller import Caller, Who
 
-Act = Callable[[str, WireAct, str], Awaitable[None]]
+Act = Callable[[str, WireAct, str], Awaitable[object]]
 """Writes an act down, for an agent."""
 
 Given = Callable[[Reader, Wait], Answer | None]

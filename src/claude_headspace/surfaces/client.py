@@ -31,6 +31,8 @@ REPLAY_SECONDS = 3600.0
 """How long the daemon may take to replay its whole log."""
 SEND_SECONDS = 60.0
 """Others may be typing to the same agent, and its word that it has the text is waited for."""
+NOTIFY_SECONDS = 300.0
+"""A test of many channels waits for each of them."""
 SILENCE_SECONDS = 120.0
 """A stream that does not even send a heartbeat for so long is dead."""
 RETRY_SECONDS = 0.5
@@ -164,6 +166,18 @@ class Client:
     def answer(self, wait_id: str, answer: Json) -> Json:
         """Answer what an agent waits for."""
         return self._post(f"/api/waits/{quote(wait_id, safe='')}/answer", Scope.ACT, answer)
+
+    def notifications(self) -> Json:
+        """Who was called about what, and what is held back."""
+        return self._object("/api/notifications")
+
+    def notification_rules(self) -> Json:
+        """How somebody is called, and through what."""
+        return self._object("/api/notifications/rules")
+
+    def test_notifications(self, channel: str | None) -> Json:
+        """Send a test through every channel, or one."""
+        return self._post("/api/notifications/test", Scope.ACT, {"channel": channel}, NOTIFY_SECONDS)
 
     def db_verify(self) -> Json:
         """Replay the log and compare it with what is shown."""

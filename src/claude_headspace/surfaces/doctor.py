@@ -76,7 +76,7 @@ def failed(name: str, detail: str, hint: str) -> Check:
 
 def examine(configs: Sequence[ConfigDir], home: Places) -> Report:
     """Look at everything."""
-    places = [Place("Headspace", _guarded(_daemon(home), _spool(home), _bash(configs)))]
+    places = [Place("Headspace", _guarded(_daemon(home), _spool(home), _bash(configs), _notifications(home)))]
     for config in configs:
         told_by = told_through(config, home)
         checks = (_settings(config), _files(told_by, home), _way(told_by, home), _transcripts(config, home))
@@ -148,6 +148,28 @@ def _bash(configs: Sequence[ConfigDir]) -> Iterator[Check]:
     version = done.stdout.strip()
     old = " (it starts two more programs for each hook; a newer one is faster)" if version < "4.1" else ""
     yield ok("bash", f"{program} {version}{old}")
+
+
+def _notifications(home: Places) -> Iterator[Check]:
+    """Whether somebody can be reached, and whether the last calls arrived."""
+    if find_daemon(home) is None:
+        return
+    found = Client.local(home).notification_rules()
+    usable = [channel["name"] for channel in found["channels"] if channel["available"]]
+    failing = [channel for channel in found["channels"] if channel["last_failure"]]
+    if not found["on"]:
+        yield ok("notify", f"switched off in {found['file']}")
+    elif not usable:
+        why = next(channel["detail"] for channel in found["channels"] if channel["name"] == "desktop")
+        yield ok("notify", f"nobody is called: {why}; a channel in {found['file']} would")
+    for channel in failing:
+        detail = f"the last call through {channel['name']} failed: {channel['last_failure']}"
+        yield warning("notify", detail, f"Try it: `headspace notify test {channel['name']}`.")
+    if home.notify_file.exists() and home.notify_file.stat().st_mode & 0o077:
+        detail = f"others can read {home.notify_file}, in which addresses stand"
+        yield warning("notify", detail, f"Run `chmod 600 {home.notify_file}`.")
+    if found["on"] and usable and not failing:
+        yield ok("notify", f"through {', '.join(usable)}")
 
 
 # --- a configuration directory ---

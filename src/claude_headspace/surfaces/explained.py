@@ -8,7 +8,7 @@ import msgspec
 from claude_headspace.config import Places, Settings, describe_settings
 from claude_headspace.surfaces.wording import without_password
 
-FILES = ("config_file", "database", "log_file", "spool", "secret_file", "daemon_file")
+FILES = ("config_file", "policy_file", "notify_file", "database", "log_file", "spool", "secret_file", "daemon_file")
 
 
 class SettingView(msgspec.Struct, frozen=True, kw_only=True):

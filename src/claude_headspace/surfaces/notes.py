@@ -22,7 +22,7 @@ LONGEST = 500
 MOST_ANCESTORS = 50
 
 Env = Mapping[str, str]
-Act = Callable[[str, WireAct, str], Awaitable[None]]
+Act = Callable[[str, WireAct, str], Awaitable[object]]
 
 
 class Noting(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

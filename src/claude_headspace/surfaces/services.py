@@ -8,6 +8,7 @@ from claude_headspace.inputs.known import KnownAgents
 from claude_headspace.inputs.processes import Kinship
 from claude_headspace.inputs.receiver import Surroundings
 from claude_headspace.outputs.keyboard import Keyboard
+from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.ports import Clock, Journal
 from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.effort_model import EffortModel
@@ -27,6 +28,7 @@ class Services(NamedTuple):
     caller: Caller
     surroundings: Surroundings
     keyboard: Keyboard
+    notifier: Notifier
     kinship: Kinship
     known: KnownAgents
     efforts: EffortModel

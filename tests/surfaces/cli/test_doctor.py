@@ -65,10 +65,11 @@ def test_a_healthy_installation_passes(tmp_path: Path) -> None:
             "event",
             "clock",
             "transcripts",
+            "notify",
         }
         done = run_headspace(tmp_path, "doctor")
         assert done.returncode == 0
-        assert "All 11 checks passed." in done.stdout
+        assert "All 12 checks passed." in done.stdout
 
 
 def test_its_event_is_in_the_journal_and_on_no_board(daemon: RunningDaemon) -> None:

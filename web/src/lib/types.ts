@@ -63,6 +63,29 @@ export interface Answer {
   content?: Record<string, unknown>;
 }
 
+/** A call to a person: sending, delivered, failed or over. */
+export interface Called {
+  need: string;
+  kind: string;
+  channel: string;
+  status: string;
+  title: string;
+  begun_at: string;
+  failure: string;
+  outcome: string;
+}
+
+export interface NotifyRules {
+  file: string;
+  problem: string | null;
+  channels: { name: string; available: boolean; detail: string; last_failure: string }[];
+}
+
+export interface Tested {
+  ok: boolean;
+  channels: { channel: string; status: string; detail: string }[];
+}
+
 export interface Command {
   id: string;
   state: string;
@@ -124,6 +147,7 @@ export interface Agent {
   waits: Wait[];
   subagents: Subagent[];
   background_tasks: BackgroundTask[];
+  notices: Called[];
   todo: { done: number; total: number } | null;
   error: string | null;
   model: string | null;

@@ -35,6 +35,7 @@ from claude_headspace.kernel.evolve.lines import (
     turn_closed,
     user_spoke,
 )
+from claude_headspace.kernel.evolve.notices import notice_begun, notice_over, notice_settled
 from claude_headspace.kernel.evolve.operator import (
     briefed,
     closed,
@@ -89,6 +90,9 @@ AFTER_THE_END = (
     facts.AgentSeen,
     facts.AgentImported,
     facts.ClientVanished,
+    facts.NoticeBegun,
+    facts.NoticeOver,
+    facts.NoticeSettled,
     facts.SessionEnded,
     facts.Several,
     facts.UsageMeasured,
@@ -200,6 +204,9 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.WaitAnswered: wait_answered,
     facts.WaitTaken: wait_taken,
     facts.WaitReleased: wait_released,
+    facts.NoticeBegun: notice_begun,
+    facts.NoticeSettled: notice_settled,
+    facts.NoticeOver: notice_over,
     facts.AgentRenamed: renamed,
     facts.AgentNoted: noted,
     facts.ContextLoaded: briefed,

@@ -24,6 +24,7 @@ from claude_headspace.surfaces.cli import (
     install,
     launch,
     notes,
+    notify,
     past,
     policy,
     role,
@@ -225,6 +226,13 @@ ROLE_COMMANDS = (
 )
 
 
+NOTIFY_COMMANDS = (
+    Entry("list", notify.list_notices, ("headspace notify list", "headspace notify list --json | jq .held")),
+    Entry("rules", notify.rules, ("headspace notify rules",)),
+    Entry("test", notify.try_out, ("headspace notify test", "headspace notify test phone")),
+)
+
+
 def build(first: Sequence[Entry] = ()) -> typer.Typer:
     """The application, with further commands before those of the table."""
     app = group("Mission control for Claude Code: what every agent is doing, who waits for whom, live.")
@@ -246,6 +254,9 @@ def build(first: Sequence[Entry] = ()) -> typer.Typer:
     roles = group("What sessions begin with: core files, and those of their role and mode.")
     add(roles, ROLE_COMMANDS)
     app.add_typer(roles, name="role")
+    notices = group("Being called when an agent needs you: what was sent, the rules, a test.")
+    add(notices, NOTIFY_COMMANDS)
+    app.add_typer(notices, name="notify")
     return app
 
 

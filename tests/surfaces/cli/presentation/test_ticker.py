@@ -95,9 +95,20 @@ def test_whoever_wants_everything_gets_everything() -> None:
         "answered": ANSWERED,
         "effort": {"skill": "brainstorm", "ordinal": 2, "lifecycle": "active", "phase": "draft"},
         "reason": "exit",
+        "status": "sending",
+        "channel": "phone",
+        "failure": "",
+        "outcome": "",
     }
     silent = [kind for kind in STREAM_TYPES if Reader(everything=True).hears(kind, **data) is None]
     assert silent == []
+
+
+def test_a_call_that_failed_is_told_to_everybody() -> None:
+    """With the reason; that one arrived is for those who want everything."""
+    call = {"channel": "phone", "status": "failed", "failure": "403", "outcome": ""}
+    assert (Reader().hears("notification", **call) or "").endswith("call through phone: failed (403)")
+    assert Reader().hears("notification", **{**call, "status": "delivered", "failure": ""}) is None
 
 
 def test_a_gap_is_not_hidden() -> None:

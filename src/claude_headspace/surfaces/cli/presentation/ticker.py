@@ -64,6 +64,9 @@ class Ticker:
                 return f"was answered: {data['answered']['words']} by {data['answered']['by']}"
             case "wait_closed" if self._everything or agent["state"] == "waiting":
                 return f"waits no longer: {data['resolution']}"
+            case "notification" if self._everything or data["status"] == "failed":
+                rest = data["failure"] or data["outcome"]
+                return f"call through {data['channel']}: {data['status']}{f' ({rest})' if rest else ''}"
             case "agent_created":
                 self._said[agent["id"]] = summary(agent, None)
                 return f"appeared in {where(agent)}"
@@ -97,5 +100,5 @@ def _time_of(data: Json) -> str:
     """When it happened: waits and ends have the time under their own names."""
     if data.get("answered") and not data.get("closed_at"):
         return str(data["answered"]["at"])
-    names = ("timestamp", "closed_at", "ended_at", "opened_at")
+    names = ("timestamp", "closed_at", "ended_at", "opened_at", "over_at", "settled_at", "begun_at")
     return next((str(data[name]) for name in names if data.get(name)), "")

@@ -1,0 +1,148 @@
+"""What wants a person: needs, found in what an agent is now.
+
+Rules
+- A need has an id that stays: the wait, the failed or finished command, the level of a context window, the budget.
+- An answer through Headspace ends a need at once; that the client has yet to take it up concerns nobody.
+- Finished is what a person began, that took long, that nobody has seen, and after which nothing runs: neither shells
+  nor sub-agents nor a prompt in the queue.
+- What an agent's own child does is the agent's affair, except when it waits.
+"""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from claude_headspace.kernel.agent import NEWS, Agent, AgentState, Command, Outcome, Trigger
+from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.notify import texts
+from claude_headspace.kernel.notify.rules import Rule, Rules
+
+HEADLESS = "headless"
+
+
+class Need(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that a person should know."""
+
+    id: str
+    kind: str
+    agent: Agent
+    since: Micros
+    title: str
+    text: str
+    wait_id: str = ""
+    unsure_until: Micros = 0
+    """Until then it may turn out to be none."""
+
+
+def needs_of(agent: Agent, rules: Rules, now: Micros) -> list[Need]:
+    """The needs of an agent."""
+    if not rules.on or agent.imported_from is not None:
+        return []
+    found: list[Need] = []
+    for kind, look in _KINDS.items():
+        rule = rules.rule(kind, agent.project)
+        if rule.on:
+            found += [need for need in look(agent, rule) if now - need.since < rule.life]
+    return found
+
+
+def _waiting(agent: Agent, _rule: Rule) -> Iterator[Need]:
+    if agent.ended_at is not None:
+        return
+    for wait in agent.waits:
+        if wait.answered is None:
+            yield Need(
+                id=wait.id,
+                kind="waiting",
+                agent=agent,
+                since=wait.opened_at,
+                title=texts.wants(agent, wait),
+                text=texts.asked(agent, wait),
+                wait_id=wait.id,
+            )
+
+
+def _error(agent: Agent, _rule: Rule) -> Iterator[Need]:
+    if agent.state is AgentState.ERROR and agent.seen_at < agent.state_since and agent.parent_id is None:
+        yield Need(
+            id=f"error-{agent.state_since}",
+            kind="error",
+            agent=agent,
+            since=agent.state_since,
+            title=texts.stopped(agent),
+            text=texts.about(agent),
+        )
+
+
+def _finished(agent: Agent, rule: Rule) -> Iterator[Need]:
+    command = agent.command
+    if command is None or command.outcome is not Outcome.COMPLETED or command.ended_at is None or not _rests(agent):
+        return
+    took = command.ended_at - _begun(agent, command)
+    if took < rule.longer_than or agent.seen_at >= command.ended_at or agent.parent_id is not None:
+        return
+    unsure = [sub.stopped_at + NEWS for sub in agent.subagents if sub.background and sub.id not in agent.returned]
+    yield Need(
+        id=f"finished-{command.id}",
+        kind="finished",
+        agent=agent,
+        since=command.ended_at,
+        title=texts.done(agent, took),
+        text=texts.about(agent),
+        unsure_until=max(unsure, default=0),
+    )
+
+
+def _rests(agent: Agent) -> bool:
+    """Whether nothing runs any more; who has left has seen it, unless nobody ever sat there."""
+    if agent.running_background or agent.working_subagents or agent.queued or agent.returning:
+        return False
+    return agent.state is AgentState.IDLE or (agent.state is AgentState.ENDED and agent.mode == HEADLESS)
+
+
+def _begun(agent: Agent, command: Command) -> Micros:
+    """When a person began it: work that comes back by itself belongs to what was asked before."""
+    for before in reversed(agent.past_commands):
+        if command.trigger is not Trigger.NOTIFICATION:
+            break
+        command = before
+    return command.started_at
+
+
+def _context(agent: Agent, rule: Rule) -> Iterator[Need]:
+    used = agent.context_percent
+    if agent.ended_at is not None or used is None or agent.session is None:
+        return
+    reached = [level for level in rule.levels if used >= level]
+    if reached:
+        yield Need(
+            id=f"context-{agent.session.id}-{max(reached):g}",
+            kind="context",
+            agent=agent,
+            since=agent.state_since,
+            title=texts.full(agent, used),
+            text=texts.about(agent),
+        )
+
+
+def _cost(agent: Agent, rule: Rule) -> Iterator[Need]:
+    cost = agent.cost_usd
+    if agent.ended_at is None and rule.budget > 0 and cost is not None and cost >= rule.budget:
+        session = agent.session.client_id if agent.session else ""
+        yield Need(
+            id=f"cost-{session}-{rule.budget:g}",
+            kind="cost",
+            agent=agent,
+            since=agent.state_since,
+            title=texts.expensive(agent, cost, rule.budget),
+            text=texts.about(agent),
+        )
+
+
+_KINDS: dict[str, Callable[[Agent, Rule], Iterator[Need]]] = {
+    "waiting": _waiting,
+    "error": _error,
+    "finished": _finished,
+    "context": _context,
+    "cost": _cost,
+}

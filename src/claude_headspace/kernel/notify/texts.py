@@ -1,0 +1,99 @@
+"""The words of a call: who, where, what is asked."""
+
+from collections.abc import Collection, Sequence
+
+from claude_headspace.kernel.agent import Agent, Wait
+from claude_headspace.kernel.envelope import SECOND, Micros
+
+LONGEST_TITLE = 120
+LONGEST_TEXT = 600
+_VERBS = {
+    "Bash": "run",
+    "Read": "read",
+    "Edit": "edit",
+    "MultiEdit": "edit",
+    "NotebookEdit": "edit",
+    "Write": "write",
+    "WebFetch": "fetch",
+    "WebSearch": "search the web",
+}
+
+
+def wants(agent: Agent, wait: Wait) -> str:
+    """What a wait is, in a title."""
+    match wait.kind:
+        case "permission":
+            verb = _VERBS.get(wait.tool or "", f"use {wait.tool}" if wait.tool else "go on")
+            return _title(f"{agent.name} wants to {verb}")
+        case "plan":
+            return _title(f"{agent.name} {'wants to plan first' if wait.tool == 'EnterPlanMode' else 'has a plan'}")
+        case "dialog":
+            return _title(f"{agent.name} shows a dialog")
+        case _:
+            return _title(f"{agent.name} asks")
+
+
+def asked(agent: Agent, wait: Wait) -> str:
+    """What is asked, with the ways to answer, and where."""
+    lines = [_cut(wait.summary or wait.text, LONGEST_TEXT)] if not wait.questions else []
+    for question in wait.questions:
+        lines.append(_cut(question.text, LONGEST_TEXT))
+        lines += [f"  {number}. {_cut(option.label, 80)}" for number, option in enumerate(question.options, 1)]
+    return "\n".join((*filter(None, lines), where(agent)))
+
+
+def stopped(agent: Agent) -> str:
+    """A turn that ended in an error."""
+    return _title(f"{agent.name} stopped: {(agent.error or 'unknown error').replace('_', ' ')}")
+
+
+def done(agent: Agent, took: Micros) -> str:
+    """Work that is finished."""
+    return _title(f"{agent.name} is done after {span(took)}")
+
+
+def full(agent: Agent, percent: float) -> str:
+    """A context that fills."""
+    return _title(f"{agent.name} has used {percent:.0f} % of its context")
+
+
+def expensive(agent: Agent, cost: float, budget: float) -> str:
+    """A session that cost more than it should."""
+    return _title(f"{agent.name} has cost ${cost:.2f} (budget ${budget:g})")
+
+
+def about(agent: Agent) -> str:
+    """What it was told to do, and where."""
+    text = _cut(agent.command.text, 200) if agent.command else ""
+    return "\n".join(filter(None, (text, where(agent))))
+
+
+def where(agent: Agent) -> str:
+    """Project, branch and machine."""
+    place = f"{agent.project.name} ({agent.branch})" if agent.branch else agent.project.name
+    return f"in {place} on {agent.host}"
+
+
+def digest(names: Collection[str], titles: Sequence[str]) -> tuple[str, str]:
+    """Many needs in one message."""
+    who = f"{len(set(names))} agents need" if len(set(names)) > 1 else f"{next(iter(names))} needs"
+    return f"{who} you: {len(titles)} calls", "\n".join(f"• {title}" for title in titles)
+
+
+def span(micros: Micros) -> str:
+    """How long, in one unit."""
+    seconds = micros // SECOND
+    for unit, size, until in (("s", 1, 60), ("min", 60, 3_600)):
+        if seconds < until:
+            return f"{seconds // size} {unit}"
+    return f"{seconds // 3_600} h"
+
+
+def _title(text: str) -> str:
+    return _cut(text, LONGEST_TITLE)
+
+
+def _cut(text: str, length: int) -> str:
+    """One line, cut at the end."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"

@@ -1,0 +1,196 @@
+"""The desktop of this machine: D-Bus on Linux, `terminal-notifier` or `osascript` on macOS.
+
+Nothing is guessed: a bus that does not answer, or that nobody shows notifications on, is no desktop, and `find` says
+why. What was shown can be taken back where the desktop can do that.
+"""
+
+import html
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+PATIENCE_SECONDS = 5.0
+NAME, PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
+BUS = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+SENDER = 7
+"""The field of a D-Bus header that says who sent it."""
+TITLE = "Headspace"
+
+
+class Undelivered(Exception):
+    """It did not go out, and here is why."""
+
+
+class Desktop(Protocol):
+    """Shows notifications."""
+
+    kind: str
+
+    def show(self, title: str, text: str, link: str, *, urgent: bool, tag: str) -> str:
+        """Show one; what it is called, to take it back. Raises `Undelivered`."""
+
+    def close(self, receipt: str) -> None:
+        """Take one back, if it is still there."""
+
+
+class Missing(msgspec.Struct, frozen=True):
+    """There is no desktop, and why."""
+
+    why: str
+
+
+def find(env: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Desktop | Missing:
+    """The desktop of this machine, if there is one."""
+    if platform == "darwin":
+        return _find_mac(env)
+    address = env.get("DBUS_SESSION_BUS_ADDRESS") or _usual_address(env)
+    if not address:
+        return Missing("no D-Bus session: DBUS_SESSION_BUS_ADDRESS is not set")
+    try:
+        return FreeDesktop(address) if FreeDesktop(address).is_there() else Missing("nobody shows notifications here")
+    except Undelivered as error:
+        return Missing(str(error))
+
+
+def _usual_address(env: Mapping[str, str]) -> str:
+    """Where systemd keeps the user's bus."""
+    path = Path(env.get("XDG_RUNTIME_DIR", "")) / "bus"
+    return f"unix:path={path}" if path.is_absolute() and path.is_socket() else ""
+
+
+# --- Linux ------------------------------------------------------------------------------------------------------------
+
+
+class FreeDesktop:
+    """Notifications over D-Bus, as every Linux desktop takes them."""
+
+    kind = "D-Bus"
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+
+    def is_there(self) -> bool:
+        """Whether somebody shows notifications, or would be started to."""
+        if self._ask(*BUS, "NameHasOwner", "s", (NAME,)).body[0]:
+            return True
+        return NAME in self._ask(*BUS, "ListActivatableNames").body[0]
+
+    def show(self, title: str, text: str, link: str, *, urgent: bool, tag: str) -> str:
+        """Show it; what is urgent stays until somebody acts."""
+        del tag  # the bus gives every notification a number of its own
+        capabilities = self._ask(NAME, PATH, NAME, "GetCapabilities").body[0]
+        body = html.escape(text, quote=False) if "body-markup" in capabilities else text
+        if link:
+            label = html.escape(link)
+            body += f'\n<a href="{label}">{label}</a>' if "body-hyperlinks" in capabilities else f"\n{link}"
+        hints = {"urgency": ("y", 2 if urgent else 1), "category": ("s", "im.received"), "desktop-entry": ("s", TITLE)}
+        given: tuple[Any, ...] = (TITLE, 0, "", title, body, [], hints, 0 if urgent else -1)
+        reply = self._ask(NAME, PATH, NAME, "Notify", "susssasa{sv}i", given)
+        return f"{reply.header.fields.get(SENDER, '')} {reply.body[0]}"
+
+    def close(self, receipt: str) -> None:
+        """Take it back, from whoever showed it: another one counts anew, and the number may mean somebody else's."""
+        shower, _, number = receipt.partition(" ")
+        if self._ask(*BUS, "GetNameOwner", "s", (NAME,)).body[0] == shower:
+            self._ask(NAME, PATH, NAME, "CloseNotification", "u", (int(number),))
+
+    def _ask(
+        self,
+        name: str,
+        path: str,
+        interface: str,
+        method: str,
+        signature: str | None = None,
+        given: tuple[Any, ...] = (),
+    ) -> Any:
+        from jeepney import DBusAddress, MessageType, new_method_call  # type: ignore[import-untyped]
+        from jeepney.io.blocking import open_dbus_connection  # type: ignore[import-untyped]
+        from jeepney.wrappers import DBusErrorResponse  # type: ignore[import-untyped]
+
+        call = new_method_call(DBusAddress(path, bus_name=name, interface=interface), method, signature, given)
+        try:
+            with open_dbus_connection(self._address) as bus:
+                reply = bus.send_and_get_reply(call, timeout=PATIENCE_SECONDS)
+        except (OSError, ValueError, RuntimeError, EOFError) as error:
+            raise Undelivered(f"the D-Bus session does not answer ({type(error).__name__}: {error})") from error
+        if reply.header.message_type is MessageType.error:
+            raise Undelivered(f"the desktop refused: {DBusErrorResponse(reply)}")
+        return reply
+
+
+# --- macOS ------------------------------------------------------------------------------------------------------------
+
+SCRIPT = (
+    "on run argv",
+    "display notification (item 3 of argv) with title (item 1 of argv) subtitle (item 2 of argv)",
+    "end run",
+)
+
+
+def _find_mac(env: Mapping[str, str]) -> Desktop | Missing:
+    if program := shutil.which("terminal-notifier", path=env.get("PATH")):
+        return TerminalNotifier(program)
+    if program := shutil.which("osascript", path=env.get("PATH")):
+        return AppleScript(program)
+    return Missing("neither terminal-notifier nor osascript is in PATH")
+
+
+class TerminalNotifier:
+    """Opens the link when it is clicked, and can be taken back."""
+
+    kind = "terminal-notifier"
+
+    def __init__(self, program: str) -> None:
+        self._program = program
+
+    def show(self, title: str, text: str, link: str, *, urgent: bool, tag: str) -> str:
+        """Show it under its own name, so that it can be found again."""
+        opened = ("-open", link) if link else ()
+        sound = ("-sound", "default") if urgent else ()
+        told = ("-title", TITLE, "-subtitle", _argument(title), "-message", _argument(text))
+        _run(self._program, *told, "-group", tag, *opened, *sound)
+        return tag
+
+    def close(self, receipt: str) -> None:
+        """Take it back."""
+        _run(self._program, "-remove", receipt)
+
+
+class AppleScript:
+    """What every Mac has; it can show, and no more."""
+
+    kind = "osascript"
+
+    def __init__(self, program: str) -> None:
+        self._program = program
+
+    def show(self, title: str, text: str, link: str, *, urgent: bool, tag: str) -> str:
+        """Show it: the words are arguments of the script, never part of it."""
+        del urgent, tag
+        lines = [part for line in SCRIPT for part in ("-e", line)]
+        _run(self._program, *lines, "--", TITLE, title, f"{text}\n{link}".strip())
+        return ""
+
+    def close(self, receipt: str) -> None:
+        """It cannot be taken back."""
+
+
+def _argument(text: str) -> str:
+    """terminal-notifier takes a first `[`, `(` or `-` for something of its own."""
+    return f"\u200b{text}" if text[:1] in ("[", "(", "-", "<") else text
+
+
+def _run(*command: str) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise Undelivered(f"{Path(command[0]).name} could not be run: {error}") from error
+    if done.returncode:
+        said = done.stderr.strip() or f"exit code {done.returncode}"
+        raise Undelivered(f"{Path(command[0]).name} failed: {said}")

@@ -1,0 +1,106 @@
+"""Rules: which one counts where, which steps can be taken, and when the quiet hours end."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from claude_headspace.kernel.agent import Project
+from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.notify.rules import DAY, DEFAULTS, HOUR, MINUTE, Limits, Quiet, Rule, Rules, fits
+
+SHOP = Project("p", "shop", "/home/ann/work/shop")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "meant"),
+    [
+        ("shop", True),
+        ("sh*", True),
+        ("s?op", True),
+        ("hop", False),
+        ("/home/ann/work/shop", True),
+        ("/home/ann/work", True),
+        ("/home/ann/work/", True),
+        ("/home/*/work", True),
+        ("/home/ann/wor", False),
+        ("/home/bob", False),
+        ("shop.", False),
+    ],
+)
+def test_a_pattern_means_a_name_or_a_directory(pattern: str, meant: bool) -> None:
+    """Directories stand for what is below them; stars for anything."""
+    assert fits(pattern, SHOP) is meant
+
+
+def test_the_first_project_that_fits_counts() -> None:
+    """And where none does, the rules for all."""
+    loud, mute = Rule(after=1), Rule(on=False)
+    kinds = dict.fromkeys(DEFAULTS, loud)
+    rules = Rules(projects=(("shop", kinds), ("*", dict.fromkeys(DEFAULTS, mute))))
+    assert rules.rule("waiting", SHOP) == loud
+    assert rules.rule("waiting", Project("q", "bank", "/bank")) == mute
+    assert Rules().rule("waiting", SHOP) == DEFAULTS["waiting"]
+
+
+def test_steps_that_cannot_be_taken_are_left_out() -> None:
+    """Without a desktop the next step is the first."""
+    rules = Rules(channels={"desktop": Limits(), "page": Limits(), "phone": Limits(), "mail": Limits()})
+    everything = frozenset(rules.channels)
+    assert rules.chain(Rule(), everything) == (("desktop", "page"), ("phone",), ("mail",))
+    assert rules.chain(Rule(), frozenset({"page", "mail"})) == (("page",), ("mail",))
+    assert rules.chain(Rule(to=(("phone",), ("desktop",))), frozenset({"desktop"})) == (("desktop",),)
+    assert rules.chain(Rule(), frozenset()) == ()
+
+
+def at(text: str) -> Micros:
+    """A moment, in UTC."""
+    return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1_000_000
+
+
+NIGHT = Quiet(begins=22 * 60, ends=8 * 60)
+WEEKEND = Quiet(begins=0, ends=0, days=frozenset({5, 6}))
+SIESTA = Quiet(begins=13 * 60, ends=14 * 60 + 30)
+
+
+@pytest.mark.parametrize(
+    ("quiet", "now", "until"),
+    [
+        (NIGHT, "2026-11-15T21:59", None),
+        (NIGHT, "2026-11-15T22:00", "2026-11-16T08:00"),
+        (NIGHT, "2026-11-16T03:00", "2026-11-16T08:00"),
+        (NIGHT, "2026-11-16T07:59", "2026-11-16T08:00"),
+        (NIGHT, "2026-11-16T08:00", None),
+        (SIESTA, "2026-11-16T13:10", "2026-11-16T14:30"),
+        (SIESTA, "2026-11-16T14:30", None),
+        (WEEKEND, "2026-11-14T12:00", "2026-11-15T00:00"),
+        (WEEKEND, "2026-11-15T12:00", "2026-11-16T00:00"),
+        (WEEKEND, "2026-11-16T12:00", None),
+    ],
+)
+def test_quiet_hours_have_an_end(quiet: Quiet, now: str, until: str | None) -> None:
+    """Over midnight too, and by the day on which they begin."""
+    assert quiet.until(at(now), 0) == (at(until) if until else None)
+
+
+def test_quiet_hours_are_those_of_the_place() -> None:
+    """Ten in the evening is nine in UTC, an hour to the east."""
+    assert NIGHT.until(at("2026-11-15T21:00"), HOUR) == at("2026-11-16T07:00")
+    assert NIGHT.until(at("2026-11-15T20:59"), HOUR) is None
+
+
+@given(
+    begins=st.integers(0, 1439),
+    ends=st.integers(0, 1439),
+    now=st.integers(0, 60_000 * DAY),
+    offset=st.integers(-14 * 60, 14 * 60),
+)
+def test_quiet_hours_end_later_and_within_a_day(begins: int, ends: int, now: int, offset: int) -> None:
+    """Whatever the hours: when they end lies ahead, and they are over then."""
+    quiet = Quiet(begins=begins, ends=ends)
+    until = quiet.until(now, offset * MINUTE)
+    if until is not None:
+        assert now < until <= now + DAY
+        assert (until + offset * MINUTE) // MINUTE % (24 * 60) == ends
+        assert begins == ends or quiet.until(until, offset * MINUTE) is None
