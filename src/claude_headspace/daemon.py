@@ -54,10 +54,12 @@ from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.kernel.views import iso
 from claude_headspace.opening import database_url
 from claude_headspace.outputs.colours import Colours
+from claude_headspace.outputs.conversations import Conversations
 from claude_headspace.outputs.gathering import Display, Gathering
 from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.keyboard import Keyboard
+from claude_headspace.outputs.notices import with_notice
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
@@ -174,8 +176,12 @@ class Daemon:
         self.efforts = Efforts(
             self.engine, journal, self._clock, settings.host_name, self._surroundings, self._config_dirs, self._ask_anew
         )
+        keyboard = Keyboard()
+        self.conversations = Conversations(
+            journal, self._act_once, keyboard, self._clock, settings.host_name, self._ask_anew
+        )
         if presence is not None:
-            presence.also = self.efforts.asked
+            presence.also = lambda: self.efforts.asked() | self.conversations.asked()
         self._advising = Advising(self.efforts)
         commands = Commands(self._receiver, self._hear_asked, self.efforts)
         self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
@@ -210,7 +216,7 @@ class Daemon:
                 household,
                 caller,
                 self._surroundings,
-                Keyboard(),
+                keyboard,
             ),
             Answering(journal, self._act, given_answer, caller),
         )
@@ -317,6 +323,7 @@ class Daemon:
         """Begin with the journal: what waited in the spool comes before what is found out without hooks."""
         await self.sources.recall()
         await asyncio.to_thread(self.efforts.recall)
+        await asyncio.to_thread(self.conversations.recall)
         await self.holds.forget(await asyncio.to_thread(self._own_agents))
         if self.spool.counts().depth:
             await self.sources.gather()
@@ -329,6 +336,7 @@ class Daemon:
         self.sources.start()
         self.reconciler.start()
         self.gathering.start()
+        self.conversations.start()
 
     async def _fall_asleep(self) -> None:
         """End everything; a database that does not answer is not waited for."""
@@ -339,6 +347,7 @@ class Daemon:
         if self._waking is not None:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
+        await self.conversations.stop()
         await self.gathering.stop()
         await self.reconciler.stop()
         await self.sources.stop()
@@ -359,7 +368,7 @@ class Daemon:
 
     async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes | Held, bool]:
         if for_claude_alone:
-            asked = await self._hear_asked(envelope)
+            asked = await self._hear_asked(envelope, speaks=True)
             if isinstance(asked, Envelope):
                 return for_claude(envelope.name, asked.context.verdict or ABSTAIN), False
             return await self._reply(envelope, asked), True
@@ -374,7 +383,8 @@ class Daemon:
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
             return partial(self.holds.hold, envelope, wait)
-        return await self._advising.add(envelope.name, for_claude(envelope.name, outcome.verdict), outcome)
+        reply = await self._advising.add(envelope.name, for_claude(envelope.name, outcome.verdict), outcome)
+        return with_notice(envelope.name, reply, outcome.notice)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:
         """Judge a call without the journal: by the rules, and by what is remembered of its agent.
@@ -415,12 +425,12 @@ class Daemon:
         if agent is None or is_another_measure(agent, event):
             self.sources.known.met((await self.engine.submit(envelope)).agent)
 
-    async def _hear_asked(self, envelope: Envelope) -> Outcome | Envelope:
+    async def _hear_asked(self, envelope: Envelope, *, speaks: bool = False) -> Outcome | Envelope:
         """A hook that waits for its answer; when the journal is away the hook itself, and only the rules decide."""
         await self.spool.caught_up()
         await self.guard.gather(envelope, asked=True)
         envelope = await self._advising.gather(envelope)
-        return await self._shelter.take(envelope, partial(self._hear, asked=True), asked=True)
+        return await self._shelter.take(envelope, partial(self._hear, asked=True, speaks=speaks), asked=True)
 
     def _ask_anew(self) -> None:
         """The first effort began, or the last one ended: the shims learn at once what waits for an answer."""
@@ -429,12 +439,19 @@ class Daemon:
                 self._presence.keep()
 
     async def _hear(
-        self, envelope: Envelope, at: Micros | None = None, *, asked: bool = False, trusted: bool = True
+        self,
+        envelope: Envelope,
+        at: Micros | None = None,
+        *,
+        asked: bool = False,
+        trusted: bool = True,
+        speaks: bool = False,
     ) -> Outcome:
         at = at or envelope.received_at
-        outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted)
+        outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted, speaks=speaks)
         if outcome.strategy is not Strategy.NOBODY:
             self.sources.known.met(outcome.agent)
+            self.conversations.met(outcome.agent)
         if at > (self.reconciler.last_event_at or self._started_at):
             self.reconciler.heard(at)
         return outcome
@@ -442,12 +459,20 @@ class Daemon:
     async def _act(self, name: str, act: WireAct, agent_id: str) -> None:
         await self.engine.submit(operator_envelope(name, act, self._settings.host_name, self._clock()), agent_id)
 
+    async def _act_once(self, name: str, act: WireAct, agent_id: str, delivery_id: str) -> tuple[Agent, bool]:
+        envelope = operator_envelope(name, act, self._settings.host_name, self._clock())
+        outcome = await self.engine.submit(msgspec.structs.replace(envelope, delivery_id=delivery_id), agent_id)
+        return outcome.agent, outcome.duplicate
+
     def _publish(self, messages: Sequence[StreamMessage]) -> None:
         self.broadcaster.publish(messages)
         self.holds.hear(messages)
+        self.conversations.hear(messages)
 
     async def _submit(self, envelope: Envelope, agent_id: str | None) -> Agent:
-        return (await self.engine.submit(envelope, agent_id)).agent
+        agent = (await self.engine.submit(envelope, agent_id)).agent
+        self.conversations.met(agent)
+        return agent
 
     def _count(self, name: str, seconds: float) -> None:
         self._events_stored += 1
@@ -466,6 +491,11 @@ class Daemon:
             "spool": _part(*self.spool.health()),
             "policy": _part(*self.guard.health()),
             **self._source_health(),
+            "conversations": _part(
+                self.conversations.running,
+                self.conversations.failure,
+                f"{self.conversations.pending} agents to be told something",
+            ),
             "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
             "socket": _part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
             "stream": self._stream_health(),

@@ -45,6 +45,9 @@ from claude_headspace.kernel.effort.resolve import is_at_work
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
+from claude_headspace.kernel.mission.notice import Notice
+from claude_headspace.kernel.mission.orders import ordered
+from claude_headspace.kernel.mission.tell import noted, notice_for
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import react
@@ -79,6 +82,7 @@ class Outcome(msgspec.Struct, frozen=True):
     duplicate: bool = False
     effort: EffortOutcome | None = None
     advice: Advice | None = None
+    notice: Notice | None = None
 
 
 class Submission(msgspec.Struct):
@@ -93,6 +97,8 @@ class Submission(msgspec.Struct):
     """Whether whoever sent it waits for an answer and acts on it."""
     trusted: bool = True
     """Whether it came through a door that only the user opens: what anybody sent counts on no effort."""
+    speaks: bool = False
+    """Whether the answer goes to Claude Code itself, which can be told something with it."""
 
 
 Answer = Outcome | HeadspaceError
@@ -166,12 +172,13 @@ class Engine:
         announce: bool = True,
         asked: bool = False,
         trusted: bool = True,
+        speaks: bool = False,
     ) -> Outcome:
         """Hand in an envelope and wait until it is stored. `agent_id` is for senders who know whose it is."""
         if self._closed:
             raise JournalUnavailable(STOPPING, "The daemon is stopping.", "Send it again in a moment.")
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce, asked, trusted))
+        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce, asked, trusted, speaks))
         return await future
 
     async def _run(self) -> None:
@@ -307,10 +314,10 @@ class Batch:
         if isinstance(opened.event.fact, AgentRegistered):
             return None, Strategy.NEW, envelope
         correlation = self._correlate(opened, found)
-        if correlation.agent is not None:
-            return correlation.agent, correlation.strategy, envelope
-        context = msgspec.structs.replace(envelope.context, parent_id=correlation.parent_id)
-        return None, Strategy.NEW, msgspec.structs.replace(envelope, context=context)
+        if correlation.parent_id is not None:
+            context = msgspec.structs.replace(envelope.context, parent_id=correlation.parent_id)
+            envelope = msgspec.structs.replace(envelope, context=context)
+        return correlation.agent, correlation.strategy, envelope
 
     def _correlate(self, opened: Opened, found: dict[Identity, Found]) -> Correlation:
         named = {kind: found[identity] for kind, identity in opened.known.items() if identity in found}
@@ -375,6 +382,7 @@ class Batch:
             context = msgspec.structs.replace(envelope.context, assigned_name=given or self._free_name(agent_id))
             envelope = msgspec.structs.replace(envelope, context=context)
             agent = born(agent_id, envelope, event)
+        envelope = self._ordered(envelope, agent, trusted=submission.trusted)
         owned = {identity for identity, owner in found.items() if owner.agent.id == agent.id}
         claimed = [identity for identity in claims(agent, envelope, event) if identity not in owned]
         record = Record(
@@ -389,8 +397,9 @@ class Batch:
         verdict = ABSTAIN
         try:
             verdict = envelope.context.verdict or self._judge(envelope, agent)
-            envelope = record.envelope = judged(envelope, verdict)
-            change = evolve(agent, event)
+            envelope = judged(envelope, verdict)
+            envelope = record.envelope = noted(envelope, notice_for(agent, event) if submission.speaks else None)
+            change = evolve(agent, msgspec.structs.replace(event, context=envelope.context))
             record.change, record.publish = change, react(before, change) if submission.announce else ()
             record.anomaly = "; ".join(change.anomalies) or None
             agent = change.agent
@@ -399,10 +408,19 @@ class Batch:
             record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
             record.claims = ()
             return self._remember(record, Outcome(agent, strategy, verdict))
-        outcome = Outcome(agent, strategy, verdict)
+        outcome = Outcome(agent, strategy, verdict, notice=envelope.context.notice)
         if not submission.trusted:
             return self._keep(record, agent, outcome)
         return self._serve_effort(record, event, outcome, asked=submission.asked)
+
+    def _ordered(self, envelope: Envelope, agent: Agent, *, trusted: bool) -> Envelope:
+        """The envelope with the mode and the mission that count for its client."""
+        if envelope.origin is not Origin.HOOK:
+            return envelope
+        parent_id = agent.parent_id or envelope.context.parent_id
+        parent = self._agent(parent_id) if parent_id else None
+        context = ordered(envelope.context, agent, parent, trusted=trusted)
+        return envelope if context is envelope.context else msgspec.structs.replace(envelope, context=context)
 
     def _serve_effort(self, record: Record, event: Event, outcome: Outcome, *, asked: bool) -> Outcome:
         """Let the effort that the event belongs to, if any, take it in and say what it has to."""

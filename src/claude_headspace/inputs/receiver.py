@@ -220,6 +220,8 @@ def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Context) 
         headspace_id=_text(told.get(b"session-id")) or identity.headspace_session_id,
         wrapper_id=_text(told.get(b"wrapper-id")),
         fleet_id=_text(told.get(b"agent-id")),
+        mode=_text(told.get(b"mode")),
+        mission_id=_text(told.get(b"mission")),
         project_root=around.project_root,
         branch=around.branch,
     )

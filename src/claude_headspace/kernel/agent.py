@@ -14,6 +14,8 @@ import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Question, RateLimit
+from claude_headspace.kernel.mission.nouns import Mission, News
+from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 
 NEWS: Micros = 5 * SECOND
@@ -239,6 +241,19 @@ class BackgroundTask(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
         return self.heard_at > self.ended_at
 
 
+class Judged(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A call that a rule spoke about."""
+
+    event_id: str
+    ruling: Ruling
+    at: Micros
+    rule: str | None = None
+    reason: str | None = None
+    enforced: bool = True
+    tool: str = ""
+    summary: str = ""
+
+
 class EarlyEnd(msgspec.Struct, frozen=True):
     """The end of a session that was not in use as far as we knew: its start may still be on its way."""
 
@@ -266,6 +281,10 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     parent_id: str | None = None
     role: str | None = None
     mode: str = "interactive"
+    mission: Mission | None = None
+    """What it was sent to do."""
+    news: tuple[News, ...] = ()
+    """What it is to be told of its workers."""
     imported_from: str | None = None
     """The host whose journal the agent's log was brought in from."""
     # what it is
@@ -317,6 +336,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     heard: tuple[Heard, ...] = ()
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
+    verdicts: tuple[Judged, ...] = ()
+    """The newest calls that a rule spoke about."""
     error: str | None = None
     last_tool: str | None = None
     """The newest tool of the main thread, running or not."""

@@ -6,6 +6,7 @@ as a known session: the same process with a new session id (`/clear`, `/resume`)
 Rules
 - Panes, processes and directories are those of one machine: what another one calls the same is something else.
 - A client that descends from an agent's client is its child, whatever ids and panes it inherited.
+- The first client that names a mission is the agent that was registered for it.
 - A pane belongs to its agent as long as the work stays in the same project and no other client of it is alive.
 - The directory decides only for hooks, and only while nothing better speaks: an agent there is free to be claimed when
   no client of it is known to be alive, it is not in a turn, and it did not end more than ten minutes ago.
@@ -82,6 +83,8 @@ def identities(envelope: Envelope, event: Event) -> dict[str, Identity]:
         known["process"] = Identity("process", f"{host}:{context.client_pid}")
     if context.tmux_pane:
         known["pane"] = Identity("pane", f"{host}:{context.tmux_pane}")
+    if context.mission_id:
+        known["mission"] = Identity("mission", context.mission_id)
     return known
 
 
@@ -104,6 +107,9 @@ def correlate(
     if process is not None and _same_process(process.agent, envelope):
         return Correlation(_known(process), process.agent)
     parent = next((agent for agent in parents if _is_parent(agent, envelope)), None)
+    expected = found.get("mission")
+    if expected is not None and expected.agent.session is None and expected.agent.ended_at is None:
+        return Correlation(Strategy.HEADSPACE_ID, expected.agent, parent.id if parent else None)
     if parent is not None:
         return Correlation(Strategy.NEW, parent_id=parent.id)
     if "headspace" in found:

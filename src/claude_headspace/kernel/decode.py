@@ -18,6 +18,7 @@ from claude_headspace.kernel import facts, wire
 from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Ask, Event, Fact, Meta
+from claude_headspace.kernel.mission.nouns import LONGEST_GOAL, Mission, MissionOutcome
 from claude_headspace.kernel.reading import (
     answer_of,
     ask_of,
@@ -157,7 +158,7 @@ def _stopped(shape: wire.WireStop) -> Fact:
     if shape.error:
         return facts.TurnFailed(short(shape.error), shape.last_assistant_message or "")
     if shape.background_tasks is None:
-        return facts.TurnStopped(shape.last_assistant_message)
+        return facts.TurnStopped(shape.last_assistant_message, kept_on=shape.stop_hook_active)
     return facts.TurnStopped(
         shape.last_assistant_message,
         tuple(
@@ -170,6 +171,7 @@ def _stopped(shape: wire.WireStop) -> Fact:
             for task in shape.background_tasks
             if task.id and task.status == "running"
         ),
+        kept_on=shape.stop_hook_active,
     )
 
 
@@ -324,6 +326,10 @@ class WireAct(msgspec.Struct, omit_defaults=True):
     role: str | None = None
     mode: str | None = None
     pid: int | None = None
+    mission_id: str = ""
+    goal: str = ""
+    conversation_id: str | None = None
+    outcome: str = ""
 
 
 def _registered(act: WireAct, envelope: Envelope) -> Fact:
@@ -336,6 +342,17 @@ def _registered(act: WireAct, envelope: Envelope) -> Fact:
         branch=around.branch,
         tmux_session=around.tmux_session,
         tmux_pane=around.tmux_pane,
+        mission=_mission(act, envelope) if act.mission_id else None,
+    )
+
+
+def _mission(act: WireAct, envelope: Envelope) -> Mission:
+    return Mission(
+        id=short(act.mission_id),
+        started_at=envelope.fired_at,
+        goal=act.goal[:LONGEST_GOAL],
+        started_by=short(act.by),
+        conversation_id=act.conversation_id,
     )
 
 
@@ -343,6 +360,10 @@ ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
     "AgentRegistered": _registered,
     "AgentRenamed": lambda act, _: facts.AgentRenamed(act.name),
     "AgentSeen": lambda _act, _: facts.AgentSeen(),
+    "MissionReported": lambda act, _: facts.MissionReported(act.text, act.outcome == MissionOutcome.FAILED),
+    "MissionFinished": lambda act, _: facts.MissionFinished(act.outcome, act.text),
+    "WorkerEnded": lambda act, _: facts.WorkerEnded(short(act.mission_id), act.goal[:LONGEST_GOAL], act.text),
+    "ConversationWoken": lambda _act, _: facts.ConversationWoken(),
     "AgentClosed": lambda act, _: facts.AgentClosed(act.reason or "closed", act.pid),
     "TextTyped": lambda act, _: facts.TextTyped(act.text),
     "TypingFailed": lambda act, _: facts.TypingFailed(act.reason),

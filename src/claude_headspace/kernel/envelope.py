@@ -12,6 +12,7 @@ from enum import StrEnum
 import msgspec
 
 from claude_headspace.kernel.effort.advice import Advice
+from claude_headspace.kernel.mission.notice import Notice
 from claude_headspace.kernel.policy.verdict import Verdict
 
 Micros = int
@@ -55,6 +56,12 @@ class Context(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Who asked, for what an operator did."""
     fleet_id: str | None = None
     """`AGENT_ID`: in a fleet, the pane's own name."""
+    mode: str | None = None
+    """`CLAUDE_SESSION_MODE`: interactive, mission or background."""
+    mission_id: str | None = None
+    """`MISSION_EXECUTION_ID`: the mission that the client works on."""
+    notice: Notice | None = None
+    """What the client was told with the answer."""
     effort_id: str | None = None
     """The effort that the event belongs to."""
     directives: tuple[str, ...] = ()

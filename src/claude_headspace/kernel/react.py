@@ -8,7 +8,17 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState, Wait
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
-from claude_headspace.kernel.views import agent_view, dialects, evidence_view, iso, turn_view, view_changes, wait_view
+from claude_headspace.kernel.views import (
+    agent_view,
+    dialects,
+    evidence_view,
+    iso,
+    mission_view,
+    turn_view,
+    verdict_view,
+    view_changes,
+    wait_view,
+)
 
 STREAM = {
     "agent_created": "An agent was seen for the first time; `agent` is its whole JSON.",
@@ -20,6 +30,8 @@ STREAM = {
     "wait_opened": "An agent needs a human, with the ways to answer.",
     "wait_answered": "Somebody answered through Headspace; the client has yet to take it up.",
     "wait_closed": "It does not any more, and why.",
+    "verdict_given": "A rule spoke about a tool call: what it said, of what, and whether it was enforced.",
+    "mission_changed": "A mission began, went on or ended: `mission` is its JSON as the agent has it.",
     "effort_changed": "Something was done to an effort: `effort` is its whole JSON.",
     "gap": "What came between can no longer be replayed: read the board anew.",
 }
@@ -43,6 +55,11 @@ def react(before: Agent | None, change: Change) -> list[Publish]:
     told += [_publish(agent, "turn_created", msgspec.structs.asdict(turn_view(turn))) for turn in change.turns]
     told += [_publish(agent, "turn_updated", _updated(patch)) for patch in change.patches]
     told += _about_waits(before, change)
+    if agent.verdicts is not (before.verdicts if before is not None else ()):
+        told.append(_publish(agent, "verdict_given", msgspec.structs.asdict(verdict_view(agent.verdicts[-1]))))
+    if agent.mission is not (before.mission if before is not None else None):
+        mission = {"timestamp": iso(change.meta.at), "mode": agent.mode, "mission": mission_view(agent.mission)}
+        told.append(_publish(agent, "mission_changed", mission))
     if agent.state is AgentState.ENDED and change.state_changed:
         told.append(_publish(agent, "agent_ended", {"ended_at": iso(agent.ended_at or 0), "reason": agent.end_reason}))
     return [message for message in told if message is not None]

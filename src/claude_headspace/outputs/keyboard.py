@@ -77,9 +77,17 @@ class Keyboard:
         """Refuse, before anything is written down, where there is no pane to type into."""
         await asyncio.to_thread(tmux.pane_of, agent.name, agent.tmux_pane, agent.pid)
 
+    async def is_in_use(self, agent: Agent) -> bool:
+        """Whether somebody types in an agent's pane at the moment; refused where that is not its own."""
+        return await asyncio.to_thread(_is_in_use, agent)
+
     async def type(self, agent: Agent, text: str) -> None:
         """Check that the pane is still the client's, then type."""
         await asyncio.to_thread(_type, agent, text)
+
+
+def _is_in_use(agent: Agent) -> bool:
+    return tmux.is_typed_in(tmux.pane_of(agent.name, agent.tmux_pane, agent.pid))
 
 
 def _type(agent: Agent, text: str) -> None:

@@ -39,6 +39,8 @@ class Registration(msgspec.Struct, frozen=True):
     name: Word = ""
     role: Word | None = None
     mode: Word | None = None
+    mission: Word | None = None
+    """The mission that it will work on."""
     tmux_session: Word | None = None
     tmux_pane: Word | None = None
 
@@ -76,10 +78,14 @@ async def register(api: Serving, request: Request) -> AgentView:
         raise BadRequest("bad_name", f"An agent cannot be called {told.name[:60]!r}.", "Use small letters and dashes.")
     around = await api.services.surroundings(told.cwd)
     context = msgspec.structs.replace(
-        around, headspace_id=told.headspace_id, tmux_session=told.tmux_session, tmux_pane=told.tmux_pane
+        around,
+        headspace_id=told.headspace_id,
+        mission_id=told.mission,
+        tmux_session=told.tmux_session,
+        tmux_pane=told.tmux_pane,
     )
-    act = WireAct(name=told.name, cwd=told.cwd, role=told.role, mode=told.mode)
-    sealed = _act(api, "AgentRegistered", act, f"register-{told.headspace_id}")
+    act = WireAct(name=told.name, cwd=told.cwd, role=told.role, mode=told.mode, mission_id=told.mission or "")
+    sealed = sealed_act(api, "AgentRegistered", act, f"register-{told.headspace_id}")
     envelope = msgspec.structs.replace(sealed, context=context, client="claude-code")
     return agent_view((await api.services.engine.submit(envelope)).agent)
 
@@ -88,7 +94,7 @@ async def close(api: Serving, request: Request) -> AgentView:
     """Whoever started the client saw it end."""
     told = await read_body(request, Closing)
     agent = await _agent(api, request)
-    envelope = _act(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid))
+    envelope = sealed_act(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid))
     return agent_view((await api.services.engine.submit(envelope, agent.id)).agent)
 
 
@@ -98,7 +104,7 @@ async def look_at(api: Serving, request: Request) -> AgentView:
     agent = await _agent(api, request)
     if not agent.is_unseen:
         return agent_view(agent)
-    envelope = _act(api, "AgentSeen", WireAct())
+    envelope = sealed_act(api, "AgentSeen", WireAct())
     return agent_view((await api.services.engine.submit(envelope, agent.id)).agent)
 
 
@@ -115,13 +121,13 @@ async def send(api: Serving, request: Request) -> Sent:
         await api.services.keyboard.check(agent)
         after = await asyncio.to_thread(api.services.model.last_seq, agent.id)
         act = WireAct(text=text, by=who.name, via=who.via)
-        typed = _act(api, "TextTyped", act, f"send-{told.id}" if told.id else None)
+        typed = sealed_act(api, "TextTyped", act, f"send-{told.id}" if told.id else None)
         if (await api.services.engine.submit(typed, agent.id)).duplicate:
             return Sent("duplicate", agent.id, agent.name)
         try:
             await api.services.keyboard.type(agent, text)
         except HeadspaceError as error:
-            failed = _act(api, "TypingFailed", WireAct(reason=error.message))
+            failed = sealed_act(api, "TypingFailed", WireAct(reason=error.message))
             await api.services.engine.submit(failed, agent.id)
             raise
         confirmed = await _confirmed(api, agent, after, text)
@@ -142,7 +148,7 @@ async def _agent(api: Serving, request: Request) -> Agent:
     return await asyncio.to_thread(api.services.model.resolve, request.path_params["agent"])
 
 
-def _act(api: Serving, name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
+def sealed_act(api: Serving, name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
     """What a person did, as an event; the same delivery is one act."""
     from claude_headspace.surfaces import api as endpoints
 

@@ -26,6 +26,7 @@ from claude_headspace.surfaces import (
     activity,
     calls,
     household,
+    missions,
     past_api,
     plates,
     search_api,
@@ -460,6 +461,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *token_api.ENDPOINTS,
     *upkeep_api.ENDPOINTS,
     *actions.ENDPOINTS,
+    *missions.ENDPOINTS,
     *plates.ENDPOINTS,
 )
 """Every path, with its types."""

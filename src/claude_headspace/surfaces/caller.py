@@ -11,6 +11,7 @@ import asyncio
 import getpass
 import os
 from collections.abc import Callable, Iterable
+from urllib.parse import unquote
 
 import msgspec
 import psutil
@@ -50,6 +51,12 @@ class Caller:
         via = request.headers.get(VIA, "api")
         return Who(request.scope.get("headspace.actor") or getpass.getuser(), via if via in KNOWN_WAYS else "api")
 
+    async def session_of(self, request: Request) -> str | None:
+        """The session of the agent that a request comes from, if one sent it and says so."""
+        if told := unquote(request.headers.get(SESSION, "")):
+            return told
+        return await asyncio.to_thread(_carried_by, request.client, request.url.port)
+
     def _is_agent(self, client: tuple[str, int] | None, port: int | None) -> bool:
         pid = owner_of(client, port) if client is not None else None
         return pid is not None and pid != os.getpid() and descends(pid, set(self._client_pids()))
@@ -63,6 +70,16 @@ def owner_of(client: tuple[str, int], port: int | None) -> int | None:
         return None
     ours = (one for one in found if one.laddr and one.laddr[1] == client[1] and one.raddr and one.raddr[1] == port)
     return next((one.pid for one in ours if one.pid), None)
+
+
+def _carried_by(client: tuple[str, int] | None, port: int | None) -> str | None:
+    pid = owner_of(client, port) if client is not None else None
+    if pid is None or pid == os.getpid():
+        return None
+    try:
+        return psutil.Process(pid).environ().get(CARRIED) or None
+    except (psutil.Error, OSError):
+        return None
 
 
 def descends(pid: int, clients: set[int]) -> bool:

@@ -17,6 +17,8 @@ IDENTITY = (
     "CLAUDE_HEADSPACE_TMUX_SESSION",
     "CLAUDE_PID",
     "CLAUDE_SESSION_ID",
+    "CLAUDE_SESSION_MODE",
+    "MISSION_EXECUTION_ID",
     "TMUX_PANE",
 )
 """What of the environment says who asks. Nothing else of it leaves this process."""

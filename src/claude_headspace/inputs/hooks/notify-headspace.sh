@@ -24,6 +24,7 @@ fi
 
 id=$HOSTNAME-$$-$fired-$RANDOM pid=${CLAUDE_PID:-$PPID} pane=$TMUX_PANE tmux=$CLAUDE_HEADSPACE_TMUX_SESSION
 agent=$CLAUDE_HEADSPACE_SESSION_ID wrapper=$CLAUDE_SESSION_ID fleet=$AGENT_ID above=''
+mode=$CLAUDE_SESSION_MODE mission=$MISSION_EXECUTION_ID
 
 # What the client descends from, told once: a short one may be gone before anybody can look.
 if [[ $event == SessionStart && -d /proc/$pid ]]; then
@@ -37,11 +38,12 @@ fi
 tell() {
     printf '%s\n' "{\"event\":\"$event\",\"delivery-id\":\"$id\",\"client-pid\":\"$pid\"${fired:+,\"fired-at\":\"$fired\"}\
 ${pane:+,\"tmux-pane\":\"$pane\"}${tmux:+,\"tmux-session\":\"$tmux\"}${agent:+,\"session-id\":\"$agent\"}\
-${wrapper:+,\"wrapper-id\":\"$wrapper\"}${fleet:+,\"agent-id\":\"$fleet\"}${above:+,\"ancestor-pids\":\"$above\"}}" "$first$payload" >"$state/spool/${fired:-0}-$$-$RANDOM.json"
+${wrapper:+,\"wrapper-id\":\"$wrapper\"}${fleet:+,\"agent-id\":\"$fleet\"}${mode:+,\"mode\":\"$mode\"}\
+${mission:+,\"mission\":\"$mission\"}${above:+,\"ancestor-pids\":\"$above\"}}" "$first$payload" >"$state/spool/${fired:-0}-$$-$RANDOM.json"
 }
 
 # Plain values, nobody who wants to answer, room in the spool, and not one of the hooks that look whether there is room.
-if [[ $event$id$pid$pane$tmux$agent$wrapper$fleet != *[!A-Za-z0-9%._:/@-]* && $event == [A-Za-z]* && $$ != *00 &&
+if [[ $event$id$pid$pane$tmux$agent$wrapper$fleet$mode$mission != *[!A-Za-z0-9%._:/@-]* && $event == [A-Za-z]* && $$ != *00 &&
     ! -e $state/asked/$event && ! -e $state/spool/full ]]; then
     tell && exit 0
 fi
@@ -58,7 +60,7 @@ if [[ $event != [A-Za-z]* || $event == *[!A-Za-z0-9_-]* ]]; then
     event=Unnamed
     [[ ${payload:0:32768} =~ $pattern ]] && event=${BASH_REMATCH[1]}
 fi
-for name in id pid pane tmux agent wrapper fleet; do # without bytes that mean something in JSON or in a header
+for name in id pid pane tmux agent wrapper fleet mode mission; do # without bytes that mean something in JSON or in a header
     value=${!name//[[:cntrl:]\"\\]/}
     printf -v "$name" %s "${value:0:200}"
 done
@@ -101,6 +103,7 @@ send() {
     request+="${fired:+X-Headspace-Fired-At: $fired$line}${pane:+X-Headspace-Tmux-Pane: $pane$line}"
     request+="${tmux:+X-Headspace-Tmux-Session: $tmux$line}${agent:+X-Headspace-Session-Id: $agent$line}"
     request+="${wrapper:+X-Headspace-Wrapper-Id: $wrapper$line}${fleet:+X-Headspace-Agent-Id: $fleet$line}"
+    request+="${mode:+X-Headspace-Mode: $mode$line}${mission:+X-Headspace-Mission: $mission$line}"
     request+="${above:+X-Headspace-Ancestor-Pids: $above$line}"
     request+="$line$payload"
     if [[ -n $old ]]; then

@@ -34,6 +34,16 @@ from claude_headspace.kernel.evolve.lines import (
     turn_closed,
     user_spoke,
 )
+from claude_headspace.kernel.evolve.missions import (
+    finished,
+    follow_mission,
+    reported,
+    take_notice,
+    take_orders,
+    went_on,
+    woken,
+    worker_ended,
+)
 from claude_headspace.kernel.evolve.operator import closed, registered, renamed, seen, typed
 from claude_headspace.kernel.evolve.sessions import session_ended, session_started, take_reading, take_sign_of_life
 from claude_headspace.kernel.evolve.sightings import client_reported, client_vanished
@@ -60,7 +70,9 @@ from claude_headspace.kernel.evolve.traits import (
     usage_measured,
 )
 from claude_headspace.kernel.evolve.turns import failed, interrupted, prompt, stopped
+from claude_headspace.kernel.evolve.verdicts import take_verdict
 from claude_headspace.kernel.facts import Event, Meta
+from claude_headspace.kernel.mission.notice import NoticeKind
 
 CONFIDENCE = {
     Origin.HOOK: Confidence.HIGH,
@@ -80,6 +92,9 @@ AFTER_THE_END = (
     facts.SessionEnded,
     facts.Several,
     facts.UsageMeasured,
+    facts.MissionReported,
+    facts.MissionFinished,
+    facts.WorkerEnded,
 )
 """What still says something of an agent that is gone."""
 
@@ -91,11 +106,23 @@ def evolve(agent: Agent, event: Event) -> Change:
         change.anomalies.append(event.anomaly)
     if event.meta.origin is Origin.HOOK:
         take_sign_of_life(change, event)
+        take_orders(change, event)
+        take_notice(change, event)
+        take_verdict(change, event)
     elif event.meta.origin in (Origin.TRANSCRIPT, Origin.REGISTRY, Origin.STATUS_LINE):
         take_reading(change, event)
-    _apply(change, event.meta, event.fact)
+    _apply(change, event.meta, _as_answered(event))
     _conclude(change)
+    follow_mission(change)
     return change
+
+
+def _as_answered(event: Event) -> facts.Fact:
+    """An end that the answer to its hook put off is none."""
+    notice, fact = event.context.notice, event.fact
+    if notice is not None and notice.kind is NoticeKind.REMINDER and isinstance(fact, facts.TurnStopped):
+        return facts.TurnWentOn(fact.message or "")
+    return fact
 
 
 def _apply(change: Change, meta: Meta, fact: facts.Fact) -> None:
@@ -154,6 +181,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.SubagentDescribed: subagent_described,
     facts.SubagentStopped: subagent_stopped,
     facts.TurnStopped: stopped,
+    facts.TurnWentOn: went_on,
     facts.TurnFailed: failed,
     facts.TurnInterrupted: interrupted,
     facts.CompactionStarted: compaction_started,
@@ -172,6 +200,10 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.ClientReported: client_reported,
     facts.ClientVanished: client_vanished,
     facts.AgentRegistered: registered,
+    facts.MissionReported: reported,
+    facts.MissionFinished: finished,
+    facts.WorkerEnded: worker_ended,
+    facts.ConversationWoken: woken,
     facts.WaitHeld: wait_held,
     facts.WaitAnswered: wait_answered,
     facts.WaitTaken: wait_taken,

@@ -20,6 +20,7 @@ def run(
     name: Annotated[str, typer.Option("--name", help="What the agent is called; else it gets a name.")] = "",
     role: Annotated[str | None, typer.Option("--role", help="Its role.")] = None,
     mode: Annotated[str | None, typer.Option("--mode", help="interactive, mission or background.")] = None,
+    mission: Annotated[str | None, typer.Option("--mission", metavar="ID", help="The mission it works on.")] = None,
     here: Annotated[bool, typer.Option("--here", help="In this terminal, even outside of tmux.")] = False,
     detached: Annotated[
         bool, typer.Option("--detached", "-d", help="In a new tmux session, without showing it.")
@@ -40,9 +41,10 @@ def run(
     client, program = Client.local(), client_program()
     inside = bool(os.environ.get("TMUX"))
     if detached or (not inside and not here and tmux.is_there() and sys.stdin.isatty()):
-        given = [f"--{key}={value}" for key, value in (("name", name), ("role", role), ("mode", mode)) if value]
+        traits = {"name": name, "role": role, "mode": mode, "mission": mission}
+        given = [f"--{key}={value}" for key, value in traits.items() if value]
         _in_new_session([*given, "--here", *context.args], name, detached=detached)
-    _launch(client, [program, *context.args], name=name, role=role, mode=mode)
+    _launch(client, [program, *context.args], name=name, role=role, mode=mode, mission=mission)
 
 
 def _launch(client: "Client", command: "Sequence[str]", **traits: str | None) -> None:
@@ -53,7 +55,8 @@ def _launch(client: "Client", command: "Sequence[str]", **traits: str | None) ->
     from claude_headspace.outputs import tmux
     from claude_headspace.surfaces.launching import Running, client_environment, new_headspace_id
 
-    headspace_id, session, directory = new_headspace_id(), tmux.session_of(), str(Path.cwd())
+    mode, role, mission = (traits.get(name) for name in ("mode", "role", "mission"))
+    headspace_id, session, directory = mission or new_headspace_id(), tmux.session_of(), str(Path.cwd())
     where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE")}
     try:
         agent = client.register(headspace_id, directory, **where, **traits)
@@ -61,7 +64,8 @@ def _launch(client: "Client", command: "Sequence[str]", **traits: str | None) ->
         raise
     except HeadspaceError as error:
         raise RegistrationRefused(error.code, error.message, error.hint) from error
-    running = Running(command, client_environment(client.url, headspace_id, session), directory)
+    env = client_environment(client.url, headspace_id, session, mode, role, mission)
+    running = Running(command, env, directory)
     code = running.wait()
     with suppress(HeadspaceError):
         client.close(agent["id"], f"exited with {code}", running.pid)
