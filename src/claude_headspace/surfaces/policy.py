@@ -61,7 +61,7 @@ def check(places: Places, preset: str, directory: str, file: Path | None = None)
         "added": [rule.id for rule in rules if rule.id not in known],
         "changed": [rule.id for rule in rules if rule.enabled and rule.id in known and rule != known[rule.id]],
         "switched_off": [rule.id for rule in rules if not rule.enabled],
-        "contacts": len(contacts_of(places.contacts_file)),
+        "contacts": len(contacts_of(places.contacts_file) or ()),
         "contacts_file": str(places.contacts_file),
         "project_file": str(Path(root) / PROJECT_FILE),
         "project_rules": [rule.id for rule in read_project(root)],

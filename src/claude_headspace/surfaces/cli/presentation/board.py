@@ -55,13 +55,12 @@ def _cells(agent: Json, now: datetime, with_host: bool) -> dict[str, Span]:
     state = agent["state"]
     role = "ended" if state == "ended" else ""
     context, cost = agent["context_percent"], agent["cost_usd"]
+    doing = " · ".join([summary(agent, now), *marks(agent)])
     return {
         "name": Span(f"{shape(state)} {agent['name']}", state),
         "where": Span(where(agent) + (f" on {agent['host']}" if with_host else ""), role),
         "project": Span(agent["project"]["name"], role),
-        "doing": Span(
-            " · ".join([summary(agent, now), *marks(agent)]), {"waiting": "strong", "error": "error"}.get(state, role)
-        ),
+        "doing": Span(doing, {"waiting": "strong", "error": "error"}.get(state, role)),
         "since": Span("" if tells_time(agent) else span(age(agent["state_since"], now)), "quiet"),
         "context": Span("" if context is None else f"{context:.0f} %", "quiet"),
         "cost": Span("" if cost is None else f"${cost:,.2f}", "quiet"),

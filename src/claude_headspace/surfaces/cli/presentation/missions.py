@@ -63,10 +63,8 @@ def begun(mission: Json, session: str | None) -> list[Line]:
 def mission_portrait(mission: Json, now: datetime, width: int) -> list[Line]:
     """One mission."""
     width = min(width, MOST_WIDTH)
-    outcome = mission["outcome"] or "under way"
-    lines = [
-        line(Span(f"mission {mission['id'][:8]}", "strong"), "  ", Span(outcome, ROLES.get(mission["outcome"], "")))
-    ]
+    outcome = Span(mission["outcome"] or "under way", ROLES.get(mission["outcome"], ""))
+    lines = [line(Span(f"mission {mission['id'][:8]}", "strong"), "  ", outcome)]
     for name, text in _facts(mission, now):
         lines += hang(line(Span(f"  {name:<{LABEL}}", "quiet")), text, width) if text else []
     if not mission["timeline"]:
@@ -83,16 +81,13 @@ def mission_portrait(mission: Json, now: datetime, width: int) -> list[Line]:
 
 def _facts(mission: Json, now: datetime) -> list[tuple[str, str]]:
     workers = ", ".join(f"{worker['name']} ({worker['state']})" for worker in mission["workers"])
-    cost = mission["cost_usd"]
+    cost, by = mission["cost_usd"], f" by {mission['started_by']}" if mission["started_by"] else ""
     return [
         ("goal", mission["goal"]),
         ("id", mission["id"]),
         ("mode", mission["mode"]),
         ("project", mission["project"]["root"]),
-        (
-            "begun",
-            f"{ago(mission['started_at'], now)}" + (f" by {mission['started_by']}" if mission["started_by"] else ""),
-        ),
+        ("begun", f"{ago(mission['started_at'], now)}{by}"),
         ("took", took(mission, now)),
         ("cost", "" if cost is None else f"${cost:,.2f}"),
         ("worker", workers),
