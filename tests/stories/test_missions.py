@@ -44,7 +44,7 @@ def wake_ups(tmux: Terminal, goal: str) -> list[str]:
 
 
 def test_a_worker_wakes_its_conversation_once(tmux: Terminal) -> None:
-    """It runs in a session of its own, as an agent of its own; when it ends, one line is typed and the summary comes."""
+    """It runs in a session of its own, as an agent of its own; at its end one line is typed, and the summary comes."""
     pane = tmux.start("claude")
     conversation = tmux.agent_in(pane)
     mission = sent_off(tmux, conversation, "Count the tests")

@@ -69,6 +69,10 @@ class House:
         """The agent of a session."""
         return next((each for each in self.daemon.agents() if each["session_id"] == session.id), None)
 
+    def says(self, session: Session, word: str) -> None:
+        """Wait until Claude OS would call the session so."""
+        wait_until(lambda: (self.agent(session) or {})["dialects"]["claude_os"] == word, word)
+
     def waits_for(self, event: str) -> None:
         """Wait until the hooks know that they are to ask."""
         wait_until((self.daemon.home / "asked" / event).exists, f"the sign that {event} is answered")
@@ -96,7 +100,7 @@ def house(tmp_path: Path) -> Iterator[House]:
 def test_tool_validator(
     house: House, mode: str, direct: str, draft_to_draft: str, send_to_draft: str, stranger: str
 ) -> None:
-    """Messages only from interactive sessions, and only to contacts: sent to `claude_direct`, drafted to `claude_draft`."""
+    """Messages only from interactive sessions: sent to `claude_direct` only, drafted to `claude_draft` too."""
     session = house.session(mode)
     assert session.writes("mcp__mail__send", "ada@example.org") == direct
     assert session.writes("mcp__mail__create_draft", "ben@example.org") == draft_to_draft
@@ -141,9 +145,9 @@ def test_tool_tracker(house: House, mode: str) -> None:
     steps = (("PreToolUse", "tool_active"), ("PostToolUse", "active"))
     for event, word in steps:
         session.hook(event, **call)
-        wait_until(lambda word=word: (house.agent(session) or {})["dialects"]["claude_os"] == word, word)
+        house.says(session, word)
     session.hook("Stop", last_assistant_message="Built.", prompt_id="p", stop_hook_active=True)
-    wait_until(lambda: (house.agent(session) or {})["dialects"]["claude_os"] == "idle", "idle")
+    house.says(session, "idle")
 
 
 @pytest.mark.parametrize(("mode", "is_reminded"), [("interactive", False), ("mission", False), ("background", True)])

@@ -43,6 +43,10 @@ class Office:
         assert agent == mission["workers"][0]["id"]
         return session
 
+    def news(self) -> list[dict[str, Any]]:
+        """What the conversation is to be told, once it is."""
+        return wait_until(lambda: self.daemon.agent(self.conversation)["news"], "the conversation to be told")
+
     def show(self, mission: dict[str, Any]) -> dict[str, Any]:
         """A mission as it is."""
         found: dict[str, Any] = self.daemon.get(f"/api/missions/{mission['id']}").json()
@@ -64,7 +68,7 @@ def test_a_mission_from_beginning_to_end(office: Office) -> None:
     office.hook(session, "user-prompt-submit", prompt="Count the tests", prompt_id="p")
     reported = office.post("/mine/report", {"text": "There are 12."}, session).json()
     assert (reported["id"], reported["outcome"], reported["report"]) == (mission["id"], "succeeded", "There are 12.")
-    [news] = wait_until(lambda: office.daemon.agent(office.conversation)["news"], "the conversation to be told")
+    [news] = office.news()
     assert (news["mission_id"], news["goal"]) == (mission["id"], "Count the tests")
     office.hook(session, "stop", last_assistant_message="Reported.", prompt_id="p")
     office.hook(session, "session-end", reason="other")
@@ -84,8 +88,7 @@ def test_a_conversation_is_told_of_nobody_elses_workers(office: Office) -> None:
         session = one.work(one.begin(goal, session=one.session))
         one.hook(session, "session-end", reason="other")
     for one, goal in ((office, "Ours"), (other, "Theirs")):
-        news = wait_until(lambda one=one: one.daemon.agent(one.conversation)["news"], "the conversation to be told")
-        assert [each["goal"] for each in news] == [goal]
+        assert [each["goal"] for each in one.news()] == [goal]
 
 
 def test_a_person_begins_a_mission_for_a_conversation(office: Office) -> None:

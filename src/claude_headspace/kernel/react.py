@@ -58,11 +58,15 @@ def react(before: Agent | None, change: Change) -> list[Publish]:
     if agent.verdicts is not (before.verdicts if before is not None else ()):
         told.append(_publish(agent, "verdict_given", msgspec.structs.asdict(verdict_view(agent.verdicts[-1]))))
     if agent.mission is not (before.mission if before is not None else None):
-        mission = {"timestamp": iso(change.meta.at), "mode": agent.mode, "mission": mission_view(agent.mission)}
-        told.append(_publish(agent, "mission_changed", mission))
+        told.append(_publish(agent, "mission_changed", _mission(change)))
     if agent.state is AgentState.ENDED and change.state_changed:
         told.append(_publish(agent, "agent_ended", {"ended_at": iso(agent.ended_at or 0), "reason": agent.end_reason}))
     return [message for message in told if message is not None]
+
+
+def _mission(change: Change) -> dict[str, object]:
+    agent = change.agent
+    return {"timestamp": iso(change.meta.at), "mode": agent.mode, "mission": mission_view(agent.mission)}
 
 
 def _updated(patch: TurnPatch) -> dict[str, object]:
