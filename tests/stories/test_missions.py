@@ -1,12 +1,18 @@
 """Missions in real terminals: a worker is sent off, and its conversation is woken when it is back."""
 
 import json
+import subprocess
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support import running_daemon, wait_until
+from claude_headspace.kernel.envelope import SECOND
+from claude_headspace.kernel.views import iso
+from tests.support import RunningDaemon, running_daemon, wait_until
+from tests.support_hooks import Hooks
 from tests.terminals import Terminal, needs_tmux, run_in, terminal
 
 pytestmark = needs_tmux
@@ -18,7 +24,7 @@ WOKEN = "[Headspace] A worker is back: "
 def tmux(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     """A terminal and its daemon, shared: each test has panes of its own."""
     folder = tmp_path_factory.mktemp("missions")
-    with running_daemon(folder / "home") as daemon, terminal(folder, daemon) as made:
+    with running_daemon(folder / "home", hold_seconds=0) as daemon, terminal(folder, daemon) as made:
         yield made
         assert daemon.verified()
 
@@ -36,6 +42,12 @@ def sent_off(tmux: Terminal, conversation: dict[str, Any], goal: str, *options: 
 def leave(tmux: Terminal, mission: dict[str, Any]) -> None:
     """The worker ends."""
     tmux.keys(tmux.daemon.agent(mission["workers"][0]["id"])["tmux"]["pane"], "/exit", "Enter")
+
+
+def news_of(daemon: RunningDaemon, agent_id: str) -> list[dict[str, Any]]:
+    """What an agent is to be told."""
+    found: list[dict[str, Any]] = daemon.agent(agent_id)["news"]
+    return found
 
 
 def wake_ups(tmux: Terminal, goal: str) -> list[str]:
@@ -106,13 +118,7 @@ def test_somebody_who_types_is_not_interrupted(tmux: Terminal) -> None:
     [typed] = [
         each for each in tmux.daemon.events() if each["name"] == "ConversationWoken" and "Read the log" in str(each)
     ]
-    assert typed["fired_at"] > _iso(activity + 9)
-
-
-def _iso(seconds: int) -> str:
-    from claude_headspace.kernel.views import iso
-
-    return iso(seconds * 1_000_000)
+    assert typed["fired_at"] > iso((activity + 9) * SECOND)
 
 
 def test_without_a_pane_the_next_prompt_brings_it(tmux: Terminal) -> None:
@@ -123,7 +129,10 @@ def test_without_a_pane_the_next_prompt_brings_it(tmux: Terminal) -> None:
     leave(tmux, mission)
     wait_until(lambda: tmux.daemon.agent(found["id"])["news"], "the news to wait")
     wait_until((tmux.daemon.home / "asked" / "UserPromptSubmit").exists, "the sign that prompts are answered")
-    printed = tmux.hooks.fire("UserPromptSubmit", {"session_id": "elsewhere", "cwd": "/tmp/elsewhere", "prompt": "So?"})
+    with subprocess.Popen(["sleep", "600"]) as client:  # a client that is none of ours
+        told = {"session_id": "elsewhere", "cwd": "/tmp/elsewhere", "prompt": "So?"}
+        printed = tmux.hooks.fire("UserPromptSubmit", told, CLAUDE_PID=str(client.pid))
+        client.kill()
     assert "Sum it up" in json.loads(printed)["hookSpecificOutput"]["additionalContext"]
     assert wake_ups(tmux, "Sum it up") == []
 
@@ -168,8 +177,20 @@ def test_what_cannot_be_started_is_abandoned(tmux: Terminal) -> None:
     assert (mission["outcome"], mission["workers"][0]["state"]) == ("abandoned", "ended")
 
 
-def test_a_daemon_that_was_away_tells_afterwards(tmux: Terminal) -> None:
-    """What ended meanwhile is found at the start, and told once."""
-    before = [each["name"] for each in tmux.daemon.events()].count("WorkerEnded")
-    ended = [each for each in tmux.daemon.get("/api/missions").json() if each["outcome"] and each["conversation_id"]]
-    assert before == len(ended)
+def test_a_daemon_that_was_away_tells_afterwards(tmp_path: Path) -> None:
+    """A mission that ended while nobody could tell is found at the start, and told once, however often it starts."""
+    told = {"session_id": "talk", "cwd": str(tmp_path)}
+    with running_daemon(tmp_path) as daemon:
+        conversation = daemon.post("session-start", told).json()["agent_id"]
+        body = {"goal": "Wait for it", "cwd": str(tmp_path), "conversation": conversation}
+        mission = daemon.send("POST", "/api/missions", body, scope="act").json()
+        begun = {"session_id": "worker", "cwd": str(tmp_path)}
+        daemon.post("session-start", begun, {"X-Headspace-Session-Id": mission["id"]})
+        daemon.kill()
+    Hooks(tmp_path).fire("SessionEnd", {**begun, "reason": "other"}, CLAUDE_HEADSPACE_SESSION_ID=mission["id"])
+    for _ in range(2):
+        with running_daemon(tmp_path) as daemon:
+            [news] = wait_until(partial(news_of, daemon, conversation), "the news to wait")
+            assert news["goal"] == "Wait for it"
+            assert [each["name"] for each in daemon.events()].count("WorkerEnded") == 1
+            assert daemon.verified()
