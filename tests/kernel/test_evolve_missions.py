@@ -129,6 +129,7 @@ def test_a_reminded_turn_goes_on() -> None:
     assert story.board == ("working", None)
     assert mission_of(story).reminded_at == moment(story.now)
     assert story.turns[-1] == ("AGENT", "PROGRESS", "There are 12.")
+    assert mission_of(story).answer == "There are 12."
     story.stops("I have reported.", stop_hook_active=True)
     assert story.board == ("idle", None)
     assert mission_of(story).answer == "I have reported."

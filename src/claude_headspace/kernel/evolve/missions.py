@@ -50,10 +50,12 @@ def take_notice(change: Change, event: Event) -> None:
 
 
 def went_on(change: Change, meta: Meta, fact: facts.TurnWentOn) -> None:
-    """The turn would have ended, and we kept it on."""
+    """The turn would have ended, and we kept it on; what it said then is its answer all the same."""
     change.why = "was reminded to report before it ends"
     if (command := open_command_of(change.agent)) is not None:
         say(change, command, Actor.AGENT, Intent.PROGRESS, fact.message)
+    if change.agent.mission is not None and fact.message:
+        change.agent.mission = replace(change.agent.mission, answer=fact.message[:LONGEST_ANSWER])
     work(change, meta)
 
 
