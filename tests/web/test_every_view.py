@@ -22,6 +22,7 @@ VIEWS = {
     "board": "/",
     "agent": "/agents/snug-plover",
     "waits": "/waits",
+    "missions": "/missions",
     "search": "/search?q=auth",
     "activity": "/activity",
     "replay": "/replay/{snug-plover}",
