@@ -28,3 +28,5 @@ def test_a_reminder_keeps_the_turn_on() -> None:
     """The client takes the reason for what to do next."""
     told = msgspec.json.decode(with_notice("Stop", b"", Notice(NoticeKind.REMINDER, "Report.")))
     assert told == {"decision": "block", "reason": "Report."}
+    again = with_notice("Stop", b'{"decision":"block","reason":"Also this."}', Notice(NoticeKind.REMINDER, "Report."))
+    assert msgspec.json.decode(again)["reason"] == "Also this.\n\nReport."

@@ -221,7 +221,7 @@ def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Context) 
         wrapper_id=_text(told.get(b"wrapper-id")),
         fleet_id=_text(told.get(b"agent-id")),
         mode=_text(told.get(b"mode")),
-        mission_id=_text(told.get(b"mission")),
+        mission_id=_text(told.get(b"mission-id")),
         project_root=around.project_root,
         branch=around.branch,
     )

@@ -297,7 +297,7 @@ def _noted(envelope: Envelope) -> dict[str, str]:
         "wrapper-id": context.wrapper_id,
         "agent-id": context.fleet_id,
         "mode": context.mode,
-        "mission": context.mission_id,
+        "mission-id": context.mission_id,
         "verdict": msgspec.json.encode(context.verdict).decode() if context.verdict else None,
     }
     return {name: value for name, value in notes.items() if value}

@@ -13,7 +13,8 @@ def with_notice(event: str, reply: bytes, notice: Notice | None) -> bytes:
         return reply
     output: dict[str, Any] = msgspec.json.decode(reply) if reply else {}
     if notice.kind is NoticeKind.REMINDER:
-        return msgspec.json.encode(output | {"decision": "block", "reason": notice.text})
+        reasons = "\n\n".join(part for part in (output.get("reason"), notice.text) if part)
+        return msgspec.json.encode(output | {"decision": "block", "reason": reasons})
     said: dict[str, Any] = output.setdefault("hookSpecificOutput", {"hookEventName": event})
     said["additionalContext"] = "\n\n".join(part for part in (said.get("additionalContext"), notice.text) if part)
     return msgspec.json.encode(output)

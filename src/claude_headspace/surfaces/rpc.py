@@ -28,7 +28,7 @@ NOTES = {
     "CLAUDE_HEADSPACE_SESSION_ID": b"session-id",
     "CLAUDE_SESSION_ID": b"wrapper-id",
     "CLAUDE_SESSION_MODE": b"mode",
-    "MISSION_EXECUTION_ID": b"mission",
+    "MISSION_EXECUTION_ID": b"mission-id",
     "CLAUDE_PID": b"client-pid",
 }
 """What the environment of a request tells of its client, as the shim tells it."""

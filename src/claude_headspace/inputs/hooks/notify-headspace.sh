@@ -39,7 +39,7 @@ tell() {
     printf '%s\n' "{\"event\":\"$event\",\"delivery-id\":\"$id\",\"client-pid\":\"$pid\"${fired:+,\"fired-at\":\"$fired\"}\
 ${pane:+,\"tmux-pane\":\"$pane\"}${tmux:+,\"tmux-session\":\"$tmux\"}${agent:+,\"session-id\":\"$agent\"}\
 ${wrapper:+,\"wrapper-id\":\"$wrapper\"}${fleet:+,\"agent-id\":\"$fleet\"}${mode:+,\"mode\":\"$mode\"}\
-${mission:+,\"mission\":\"$mission\"}${above:+,\"ancestor-pids\":\"$above\"}}" "$first$payload" >"$state/spool/${fired:-0}-$$-$RANDOM.json"
+${mission:+,\"mission-id\":\"$mission\"}${above:+,\"ancestor-pids\":\"$above\"}}" "$first$payload" >"$state/spool/${fired:-0}-$$-$RANDOM.json"
 }
 
 # Plain values, nobody who wants to answer, room in the spool, and not one of the hooks that look whether there is room.
@@ -103,7 +103,7 @@ send() {
     request+="${fired:+X-Headspace-Fired-At: $fired$line}${pane:+X-Headspace-Tmux-Pane: $pane$line}"
     request+="${tmux:+X-Headspace-Tmux-Session: $tmux$line}${agent:+X-Headspace-Session-Id: $agent$line}"
     request+="${wrapper:+X-Headspace-Wrapper-Id: $wrapper$line}${fleet:+X-Headspace-Agent-Id: $fleet$line}"
-    request+="${mode:+X-Headspace-Mode: $mode$line}${mission:+X-Headspace-Mission: $mission$line}"
+    request+="${mode:+X-Headspace-Mode: $mode$line}${mission:+X-Headspace-Mission-Id: $mission$line}"
     request+="${above:+X-Headspace-Ancestor-Pids: $above$line}"
     request+="$line$payload"
     if [[ -n $old ]]; then

@@ -31,7 +31,7 @@ NOTES = {
     "session-id": "CLAUDE_HEADSPACE_SESSION_ID",
     "wrapper-id": "CLAUDE_SESSION_ID",
     "mode": "CLAUDE_SESSION_MODE",
-    "mission": "MISSION_EXECUTION_ID",
+    "mission-id": "MISSION_EXECUTION_ID",
 }
 """What the surroundings tell, and the variables that hold it."""
 
