@@ -41,7 +41,7 @@ def words_of(sentence: str) -> Words:
     """Take a sentence apart; a key is the beginning of a word, or one character of a script without spaces."""
     words = _WORD.findall(sentence.lower())
     text = f" {' '.join(words)} "
-    keys = frozenset(word[:_KEY] for word in words)
+    keys = frozenset([word[:_KEY] for word in words])
     if not text.isascii():
         keys = keys.union(_UNSPACED.findall(text))
     return Words(text, keys, _search(text, keys))
@@ -51,9 +51,11 @@ def _search(text: str, keys: frozenset[str]) -> dict["Phrases", str]:
     """Look a sentence up in all tables at once: the first phrase of each that is in it."""
     found: dict[Phrases, str] = {}
     for key in sorted(_INDEX.keys() & keys):
-        for needed, phrase, table in _INDEX[key]:
-            if needed <= keys and table not in found and phrase.is_in(text):
-                found[table] = phrase.name
+        for other, entries in _INDEX[key].items():
+            if other in keys:
+                for needed, phrase, table in entries:
+                    if needed <= keys and table not in found and phrase.is_in(text):
+                        found[table] = phrase.name
     return found
 
 
@@ -88,16 +90,17 @@ class Phrases:
         common = Counter(key for phrase in compiled for key in _keys(phrase))
         for phrase in compiled:
             keys = _keys(phrase)
-            rarest = min(keys, key=lambda key: (key in _FREQUENT, common[key], key))
-            _INDEX.setdefault(rarest, []).append((keys, phrase, self))
+            rarest, *others = sorted(keys, key=lambda key: (key in _FREQUENT, common[key], key))
+            beside = _INDEX.setdefault(rarest, {}).setdefault(others[0] if others else rarest, [])
+            beside.append((keys, phrase, self))
 
     def find(self, words: Words) -> str:
         """Give a phrase that is in the sentence, or nothing."""
         return words.found.get(self, "")
 
 
-_INDEX: dict[str, list[tuple[frozenset[str], _Phrase, Phrases]]] = {}
-"""Every phrase of every table, under the rarest of the keys that a sentence with it must have."""
+_INDEX: dict[str, dict[str, list[tuple[frozenset[str], _Phrase, Phrases]]]] = {}
+"""Every phrase of every table, under the two rarest of the keys that a sentence with it must have."""
 
 
 def _keys(phrase: _Phrase) -> frozenset[str]:
