@@ -219,13 +219,15 @@ def test_the_time_of_firing_is_told_and_sorts(installed: Place) -> None:
 
 
 def test_what_the_environment_tells_comes_along(place: Place) -> None:
-    """Pane, tmux session, client and wrapper ids are told where they are set."""
+    """Pane, tmux session, client and wrapper ids, mode and mission are told where they are set."""
     known = {
         "CLAUDE_PID": "4711",
         "TMUX_PANE": "%3",
         "CLAUDE_HEADSPACE_TMUX_SESSION": "a work session",
         "CLAUDE_HEADSPACE_SESSION_ID": "headspace-1",
         "CLAUDE_SESSION_ID": "wrapper-1",
+        "CLAUDE_SESSION_MODE": "background",
+        "MISSION_EXECUTION_ID": "mission-1",
     }
     place.run("Stop", env=known)
     [(notes, _)] = place.told()
@@ -236,6 +238,8 @@ def test_what_the_environment_tells_comes_along(place: Place) -> None:
         "tmux-session": "a work session",
         "session-id": "headspace-1",
         "wrapper-id": "wrapper-1",
+        "mode": "background",
+        "mission-id": "mission-1",
     }
 
 

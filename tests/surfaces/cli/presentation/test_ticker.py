@@ -37,6 +37,9 @@ def changed(state: str, **changes: Any) -> dict[str, Any]:
 
 ANSWERED = {"words": "allowed", "by": "ann", "via": "web", "at": AT}
 BASH = {"name": "Bash", "summary": "npm test"}
+MISSION = {"id": "m1", "goal": "Count the tests", "report": "", "words": "", "outcome": None, "ended_at": None}
+OTTER_AT = "11:59:58 ○ calm-otter "
+VERDICT = {"ruling": "deny", "rule": "system-delete", "enforced": True, "tool": "Bash", "summary": "rm -rf /"}
 
 
 def test_the_same_words_are_said_once() -> None:
@@ -95,9 +98,29 @@ def test_whoever_wants_everything_gets_everything() -> None:
         "answered": ANSWERED,
         "effort": {"skill": "brainstorm", "ordinal": 2, "lifecycle": "active", "phase": "draft"},
         "reason": "exit",
+        "mission": MISSION,
+        **VERDICT,
     }
     silent = [kind for kind in STREAM_TYPES if Reader(everything=True).hears(kind, **data) is None]
     assert silent == []
+
+
+def test_a_verdict_is_told_at_once() -> None:
+    """What was denied, by which rule; one that was only written down says so."""
+    assert Reader().hears("verdict_given", **VERDICT) == OTTER_AT + "denied by system-delete: Bash rm -rf /"
+    assert (
+        Reader().hears("verdict_given", **VERDICT | {"enforced": False})
+        == OTTER_AT + "would deny by system-delete: Bash rm -rf /"
+    )
+
+
+def test_a_mission_is_told_when_it_begins_and_when_it_ends() -> None:
+    """What comes between only when everything is wanted."""
+    reader = Reader()
+    assert reader.hears("mission_changed", mission=MISSION) == OTTER_AT + "is on a mission: Count the tests"
+    assert reader.hears("mission_changed", mission=MISSION | {"answer": "12"}) is None
+    over = MISSION | {"ended_at": AT, "outcome": "succeeded", "report": "There are 12."}
+    assert reader.hears("mission_changed", mission=over) == OTTER_AT + "mission succeeded: There are 12."
 
 
 def test_a_gap_is_not_hidden() -> None:
