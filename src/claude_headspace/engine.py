@@ -101,6 +101,11 @@ class Submission(msgspec.Struct):
     speaks: bool = False
     """Whether the answer goes to Claude Code itself, which can be told something with it."""
 
+    @property
+    def listens(self) -> bool:
+        """Whether something can be told with the answer: whoever waited may have been answered without it."""
+        return self.speaks and not self.future.done()
+
 
 Answer = Outcome | HeadspaceError
 
@@ -384,7 +389,7 @@ class Batch:
             context = msgspec.structs.replace(envelope.context, assigned_name=given or self._free_name(agent_id))
             envelope = msgspec.structs.replace(envelope, context=context)
             agent = born(agent_id, envelope, event)
-        envelope = self._ordered(envelope, agent, trusted=submission.trusted)
+        envelope = self._ordered(envelope, event, agent, trusted=submission.trusted)
         owned = {identity for identity, owner in found.items() if owner.agent.id == agent.id}
         claimed = [identity for identity in claims(agent, envelope, event) if identity not in owned]
         record = Record(
@@ -400,7 +405,7 @@ class Batch:
         try:
             verdict = envelope.context.verdict or self._judge(envelope, agent)
             envelope = judged(envelope, verdict)
-            envelope = record.envelope = noted(envelope, notice_for(agent, event) if submission.speaks else None)
+            envelope = record.envelope = noted(envelope, notice_for(agent, event) if submission.listens else None)
             change = evolve(agent, msgspec.structs.replace(event, context=envelope.context))
             record.change, record.publish = change, react(before, change) if submission.announce else ()
             record.anomaly = "; ".join(change.anomalies) or None
@@ -415,13 +420,14 @@ class Batch:
             return self._keep(record, agent, outcome)
         return self._serve_effort(record, event, outcome, asked=submission.asked)
 
-    def _ordered(self, envelope: Envelope, agent: Agent, *, trusted: bool) -> Envelope:
+    def _ordered(self, envelope: Envelope, event: Event, agent: Agent, *, trusted: bool) -> Envelope:
         """The envelope with the mode and the mission that count for its client."""
         if envelope.origin is not Origin.HOOK:
             return envelope
         parent_id = agent.parent_id or envelope.context.parent_id
         parent = self._agent(parent_id) if parent_id else None
-        context = ordered(envelope.context, agent, parent, trusted=trusted)
+        told = msgspec.structs.replace(event, context=envelope.context)
+        context = ordered(told, agent, parent, trusted=trusted)
         return envelope if context is envelope.context else msgspec.structs.replace(envelope, context=context)
 
     def _serve_effort(self, record: Record, event: Event, outcome: Outcome, *, asked: bool) -> Outcome:

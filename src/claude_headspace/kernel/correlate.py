@@ -18,8 +18,9 @@ from enum import StrEnum
 import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState, Project
-from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
 from claude_headspace.kernel.facts import Event, SessionStarted
+from claude_headspace.kernel.mission.nouns import WORKER_MODES
 
 CLAIMABLE_AFTER_END: Micros = 600 * SECOND
 SAME_START: Micros = 5 * SECOND
@@ -162,11 +163,16 @@ def _keeps_its_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
 
 def _may_go_on(agent: Agent, envelope: Envelope) -> bool:
     """Whether a client may be the next one of an unclaimed agent in its directory: of its kind, in no other pane."""
-    ours = agent.client == envelope.client and agent.host == envelope.host
+    ours = agent.client == envelope.client and agent.host == envelope.host and not is_sent(envelope.context)
     if not ours or not is_unclaimed(agent, envelope.fired_at):
         return False
     panes = {agent.tmux_pane, envelope.context.tmux_pane} - {None}
     return len(panes) < 2
+
+
+def is_sent(context: Context) -> bool:
+    """Whether a client was started to work by itself: it is nobody who was there before."""
+    return context.mission_id is not None or context.mode in WORKER_MODES
 
 
 def is_unclaimed(agent: Agent, now: Micros) -> bool:
@@ -175,8 +181,10 @@ def is_unclaimed(agent: Agent, now: Micros) -> bool:
 
 
 def is_free(agent: Agent) -> bool:
-    """Whether nobody else has a claim to an agent: it is over, or rests without a client. A child was an errand."""
-    if agent.parent_id is not None:
+    """Whether nobody else has a claim to an agent: it is over, or rests without a client. A child was an errand, and a
+    mission is its worker's.
+    """
+    if agent.parent_id is not None or agent.mission is not None:
         return False
     has_client = agent.pid is not None or agent.tmux_pane is not None
     return agent.ended_at is not None or (

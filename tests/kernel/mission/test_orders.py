@@ -1,11 +1,21 @@
 """Which mode and which mission a client has."""
 
+import pytest
+
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Context
+from claude_headspace.kernel.mission import orders
 from claude_headspace.kernel.mission.nouns import Mission
-from claude_headspace.kernel.mission.orders import ordered
-from tests.kernel.story import START, new_agent
+from tests.kernel.story import START, Story, envelope, new_agent
 
 WORKER = new_agent(id="worker", mode="background", mission=Mission(id="m1", started_at=START))
+
+
+def ordered(context: Context, agent: Agent, parent: Agent | None, *, trusted: bool, name: str = "Stop") -> Context:
+    """What counts of what a hook tells."""
+    told = {"source": "startup"} if name == "SessionStart" else {}
+    return orders.ordered(decode(envelope(name, 1, told, context=context)), agent, parent, trusted=trusted)
 
 
 def test_the_environment_says_mode_and_mission() -> None:
@@ -27,6 +37,16 @@ def test_what_anybody_may_send_orders_nothing() -> None:
     """Without the token a hook neither makes a worker nor frees one."""
     found = ordered(Context(mode="interactive", mission_id="m1"), new_agent(), None, trusted=False)
     assert (found.mode, found.mission_id) == (None, None)
+
+
+@pytest.mark.parametrize(("trusted", "mode"), [(True, "interactive"), (False, None)])
+def test_a_new_client_in_a_workers_pane_is_not_its_worker(trusted: bool, mode: str | None) -> None:
+    """A person who starts Claude Code where a worker ran is not held for one; nobody else can say so."""
+    story = Story(WORKER)
+    story.starts()
+    assert ordered(Context(), story.agent, None, trusted=trusted, name="SessionStart").mode == mode
+    assert ordered(Context(), WORKER, None, trusted=trusted, name="SessionStart").mode is None, "its first one"
+    assert ordered(Context(), story.agent, None, trusted=trusted).mode is None
 
 
 def test_what_a_worker_starts_has_its_mode() -> None:
