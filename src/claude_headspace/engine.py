@@ -35,15 +35,16 @@ from claude_headspace.kernel.correlate import (
     ancestors,
     correlate,
     identities,
+    leaves_its_pane,
     project_at,
 )
 from claude_headspace.kernel.decide import Judge, judged, nobody
-from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.effort.acts import is_act
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.effort.nouns import EffortOutcome
 from claude_headspace.kernel.effort.resolve import is_at_work
-from claude_headspace.kernel.envelope import Envelope, Origin
+from claude_headspace.kernel.envelope import Context, Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
 from claude_headspace.kernel.mission.notice import Notice
@@ -70,6 +71,7 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 LARGEST_BATCH = 128
+PANE_REUSED = "another client began in its pane"
 NAMES_TRIED_AT_ONCE = 8
 TRY_SECONDS = 1.0
 
@@ -296,7 +298,28 @@ class Batch:
             _refuse_late_answer(agent, event)
         except HeadspaceError as refusal:
             return refusal
-        return self._apply(envelope, event, agent, strategy, found, opened.submission)
+        outcome = self._apply(envelope, event, agent, strategy, found, opened.submission)
+        self._clear_pane(opened, outcome.agent, found)
+        return outcome
+
+    def _clear_pane(self, opened: Opened, newcomer: Agent, found: dict[Identity, Found]) -> None:
+        """Whoever was in the client's pane before is gone."""
+        before = found.get(opened.known["pane"]) if "pane" in opened.known else None
+        if before is None or not leaves_its_pane(before.agent, newcomer, opened.event):
+            return
+        closing = msgspec.structs.replace(
+            opened.envelope,
+            id=f"{opened.envelope.id}-pane",
+            name="AgentClosed",
+            origin=Origin.OPERATOR,
+            client="headspace",
+            payload=msgspec.json.encode(WireAct(reason=PANE_REUSED)),
+            context=Context(),
+            delivery_id=None,
+            whole=None,
+        )
+        said = Submission(closing, before.agent.id, opened.submission.future, opened.submission.announce)
+        self._apply(closing, decode(closing), self._agent(before.agent.id), Strategy.ADDRESSED, {}, said)
 
     def _known_delivery(self, envelope: Envelope, event: Event) -> Outcome | None:
         delivery_id = envelope.delivery_id

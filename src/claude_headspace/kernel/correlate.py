@@ -161,6 +161,13 @@ def _keeps_its_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
     return envelope.context.project_root in (None, agent.project.root)
 
 
+def leaves_its_pane(agent: Agent, newcomer: Agent, event: Event) -> bool:
+    """Whether a client that begins in an agent's pane shows that the agent is gone; a known process shows it better."""
+    begins = isinstance(event.fact, SessionStarted) and event.fact.source in ("startup", "resume")
+    is_there = agent.ended_at is None and agent.host == newcomer.host
+    return begins and is_there and agent.id != newcomer.id and agent.pid is None and newcomer.parent_id is None
+
+
 def _may_go_on(agent: Agent, envelope: Envelope) -> bool:
     """Whether a client may be the next one of an unclaimed agent in its directory: of its kind, in no other pane."""
     ours = agent.client == envelope.client and agent.host == envelope.host and not is_sent(envelope.context)

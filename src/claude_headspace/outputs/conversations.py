@@ -96,13 +96,13 @@ class Conversations:
 
     def met(self, agent: Agent) -> None:
         """This is what an agent is now."""
-        if agent.host != self._host:
+        names = wanted(agent)
+        if agent.host != self._host or not (names or agent.id in self._wanted):
             return
-        before, names = self.asked(), wanted(agent)
-        if names:
-            self._wanted[agent.id] = names
-        elif self._wanted.pop(agent.id, None) is None:
-            return
+        before = self.asked()
+        self._wanted |= {agent.id: names}
+        if not names:
+            del self._wanted[agent.id]
         if self.asked() != before:
             self._changed()
         if to_wake_for(agent):
