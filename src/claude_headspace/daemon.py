@@ -19,17 +19,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from claude_headspace import __version__
 from claude_headspace.config import Places, Settings, claude_config_dirs
 from claude_headspace.engine import Engine, Outcome
 from claude_headspace.errors import HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.clock import SteadyClock
+from claude_headspace.inputs.front import front
 from claude_headspace.inputs.history import History
-from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
+from claude_headspace.inputs.http import Held, HookEndpoint
 from claude_headspace.inputs.keeping import Keeper
-from claude_headspace.inputs.plates import EVENTS, PlateEndpoint
+from claude_headspace.inputs.plates import PlateEndpoint
 from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
@@ -59,6 +60,7 @@ from claude_headspace.outputs.gathering import Display, Gathering
 from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.keyboard import Keyboard
+from claude_headspace.outputs.looking import Lookout
 from claude_headspace.outputs.notices import with_notice
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
@@ -66,6 +68,7 @@ from claude_headspace.surfaces import openapi
 from claude_headspace.surfaces.advising import Advising
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.api import (
+    AWAY,
     ENDPOINTS,
     Api,
     Health,
@@ -74,12 +77,16 @@ from claude_headspace.surfaces.api import (
     SpoolStatus,
     TroubleView,
     operator_envelope,
+    part,
 )
 from claude_headspace.surfaces.caller import Caller
+from claude_headspace.surfaces.effort_model import EffortModel
 from claude_headspace.surfaces.efforts import Efforts
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import Guard
 from claude_headspace.surfaces.household import Household
+from claude_headspace.surfaces.link_page import LinkPage
+from claude_headspace.surfaces.links import Links, host_of
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.named_tokens import NamedTokens
 from claude_headspace.surfaces.page import Page
@@ -173,15 +180,20 @@ class Daemon:
         self._shelter: Shelter[Outcome] = Shelter(
             self.spool, settings.patience_seconds, self.troubles, self._judge_alone
         )
+        effort_model = EffortModel(journal, settings.host_name)
         self.efforts = Efforts(
-            self.engine, journal, self._clock, settings.host_name, self._surroundings, self._config_dirs, self._ask_anew
+            self.engine,
+            effort_model,
+            self._clock,
+            settings.host_name,
+            self._surroundings,
+            self._config_dirs,
+            self._ask_anew,
         )
         keyboard = Keyboard()
         self.conversations = Conversations(
             journal, self._act_once, keyboard, self._clock, settings.host_name, self._ask_anew
         )
-        if presence is not None:
-            presence.also = lambda: self.efforts.asked() | self.conversations.asked()
         self._advising = Advising(self.efforts)
         commands = Commands(self._receiver, self._hear_asked, self.efforts)
         self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
@@ -192,9 +204,12 @@ class Daemon:
         if settings.tmux_colours:
             displays.append(Colours(settings.host_name))
         self.gathering = Gathering(journal.agents, displays)
-        self.broadcaster.ring = self.gathering.ring
+        self.lookout = Lookout(self.sources.known.with_client, self._note_seen)
+        self.broadcaster.ring = self._ring
         caller = Caller(self._client_pids)
         model = ReadModel(journal, self._clock)
+        answering = Answering(journal, self._act, given_answer, caller)
+        self._link_page = LinkPage(Links(self._secret, settings.public_url), answering, model, caller, self._clock)
         self.api = Api(
             model,
             self.engine,
@@ -217,9 +232,25 @@ class Daemon:
                 caller,
                 self._surroundings,
                 keyboard,
+                self.sources.kinship,
+                self.sources.known,
+                effort_model,
             ),
-            Answering(journal, self._act, given_answer, caller),
+            answering,
         )
+
+    def _ring(self) -> None:
+        self.gathering.ring()
+        self.lookout.ring()
+
+    async def _note_seen(self, agent_id: str) -> None:
+        envelope = operator_envelope("AgentSeen", WireAct(), self._settings.host_name, self._clock())
+        self.sources.known.met((await self.engine.submit(envelope, agent_id)).agent)
+
+    @property
+    def links(self) -> Links:
+        """What makes links that answer a wait, for messages."""
+        return self._link_page.links
 
     def _shows_dialog(self, session_id: str) -> bool:
         return self.sources.registry.shows_dialog(session_id)
@@ -262,17 +293,18 @@ class Daemon:
         async def describe(_request: Request) -> Response:
             return Response(description, media_type="application/json")
 
+        pages = (*self.sign_ins.routes(), *self._link_page.routes(), *Page().routes())
         starlette = Starlette(
-            routes=[*self.api.routes(), Route("/openapi.json", describe), *self.sign_ins.routes(), *Page().routes()],
+            routes=[*self.api.routes(), Route("/openapi.json", describe), *pages],
             exception_handlers={HeadspaceError: tell, HTTPException: tell_http, Exception: tell_bug},
             lifespan=self._lifespan,
         )
         starlette.router.redirect_slashes = False
         known = Tokens(self._secret)
-        hosts = frozenset(self._settings.allowed_hosts)
+        hosts = frozenset((*self._settings.allowed_hosts, host_of(self._settings.public_url)))
         named = NamedTokens(self._journal, self._clock).holder
         is_open = self._settings.ingest == "open"
-        return Guard(_front(hooks, plates, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
+        return Guard(front(hooks, plates, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -283,6 +315,7 @@ class Daemon:
             self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
         await self.rpc.start()
         if self._presence is not None:
+            self._presence.also = lambda: self.efforts.asked() | self.conversations.asked()
             self._presence.start()
         try:
             yield
@@ -337,6 +370,7 @@ class Daemon:
         self.reconciler.start()
         self.gathering.start()
         self.conversations.start()
+        self.lookout.start()
 
     async def _fall_asleep(self) -> None:
         """End everything; a database that does not answer is not waited for."""
@@ -349,6 +383,7 @@ class Daemon:
             await asyncio.gather(self._waking, return_exceptions=True)
         await self.conversations.stop()
         await self.gathering.stop()
+        await self.lookout.stop()
         await self.reconciler.stop()
         await self.sources.stop()
         await self.spool.stop()
@@ -486,36 +521,32 @@ class Daemon:
         """Every background part's state."""
         parts = {
             "journal": self._journal_health(),
-            "writer": _part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
-            "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
-            "spool": _part(*self.spool.health()),
-            "policy": _part(*self.guard.health()),
+            "writer": part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
+            "reconciler": part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
+            "spool": part(*self.spool.health()),
+            "policy": part(*self.guard.health()),
             **self._source_health(),
-            "conversations": _part(
-                self.conversations.running,
-                self.conversations.failure,
-                f"{self.conversations.pending} agents to be told something",
-            ),
+            "conversations": part(*self.conversations.health()),
             "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
-            "socket": _part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
+            "socket": part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
             "stream": self._stream_health(),
         }
         if self._waking is not None and not self._waking.done():
-            parts = {name: WAITS if part.status == "stopped" else part for name, part in parts.items()}
-        ok = all(part.status == "ok" for part in parts.values())
+            parts = {name: AWAY if each.status == "stopped" else each for name, each in parts.items()}
+        ok = all(each.status == "ok" for each in parts.values())
         return Health("ok" if ok else "degraded", __version__, parts)
 
     def _journal_health(self) -> PartHealth:
         trouble = self.troubles.now
         kind = "shared with other daemons" if self._journal.is_shared else "this daemon's own"
-        return _part(True, f"{trouble.reason} (since {iso(trouble.since)})" if trouble else None, kind)
+        return part(True, f"{trouble.reason} (since {iso(trouble.since)})" if trouble else None, kind)
 
     def _stream_health(self) -> PartHealth:
         failure = (self.listener.failure or self.follower.failure) if self.listener and self.follower else None
-        return _part(True, failure, f"{self.broadcaster.readers} readers")
+        return part(True, failure, f"{self.broadcaster.readers} readers")
 
     def _source_health(self) -> dict[str, PartHealth]:
-        return {name: _part(*part) for name, part in self.sources.health().items()}
+        return {name: part(*each) for name, each in self.sources.health().items()}
 
     def _counted(self) -> Counts:
         """What the journal holds; while it is away, what it held when it was last asked."""
@@ -566,23 +597,3 @@ class Daemon:
 async def _bring_in(engine: Engine, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:
     outcome = await engine.submit(envelope, agent_id, announce=False)
     return outcome.agent, outcome.duplicate
-
-
-def _front(hooks: ASGIApp, plates: ASGIApp, others: ASGIApp) -> ASGIApp:
-    """Hooks have a way in of their own, past the router: they are nearly all the traffic."""
-
-    async def front(scope: Scope, receive: Receive, send: Send) -> None:
-        is_hook = scope["type"] == "http" and scope["path"].startswith(HOOKS) and scope["path"] != "/hook/status"
-        is_plate = scope["type"] == "http" and scope["path"] == EVENTS
-        await (hooks if is_hook else plates if is_plate else others)(scope, receive, send)
-
-    return front
-
-
-WAITS = PartHealth("waiting", "begins when the database is there")
-
-
-def _part(running: bool, failure: str | None, detail: str) -> PartHealth:
-    if not running:
-        return PartHealth("stopped", "not running: restart the daemon and see `headspace logs`")
-    return PartHealth("failing", failure) if failure else PartHealth("ok", detail)

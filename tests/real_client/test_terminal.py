@@ -1,97 +1,39 @@
 """The real client reached in its terminal: what is sent arrives once, jump lands with it, resume brings it back."""
 
-import subprocess
-import sys
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.real_client.client import Client, Home, Terminals
-from tests.real_client.model import ScriptedModel, reply, text
-from tests.real_client.program import NEW, Unavailable
-from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, wait_until
+from claude_headspace.surfaces.supervising import GO_ON
+from tests.real_client.model import bash, reply, text
+from tests.real_client.place import Place, placed
+from tests.support import wait_until
+from tests.support_rpc import call
 
 SEVERAL = "Three lines:\n  the second; with $(id) and 'quotes'\nand a last one;"
 
 
-@dataclass
-class Place:
-    """A client's home with a daemon beside it, and a model that says little."""
-
-    root: Path
-    terminals: Terminals
-    home: Home
-    daemon: RunningDaemon
-    model: ScriptedModel
-
-    @property
-    def env(self) -> dict[str, str]:
-        """The environment of commands of Headspace."""
-        return {**environment(self.root), "CLAUDE_CONFIG_DIR": str(self.home.config_dir)}
-
-    def headspace(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        """Run a command beside the client."""
-        return subprocess.run(
-            [sys.executable, "-m", "claude_headspace", *arguments],
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=LIMIT_SECONDS,
-            check=False,
-        )
-
-    def in_terminal(self, *arguments: str) -> str:
-        """Run a command of Headspace in a terminal of its own, where it finds the client; the pane."""
-        env = {**self.home.environment(self.model.url), "HEADSPACE_HOME": str(self.root)}
-        given = [f"{name}={value}" for name, value in env.items()]
-        command = [*given, sys.executable, "-m", "claude_headspace", *arguments]
-        return self.terminals.open(command, self.home.project)[0]
-
-    def agent(self, state: str, **known: str) -> dict[str, Any]:
-        """The one agent, once it is in a state."""
-
-        def found() -> list[dict[str, Any]]:
-            agents = self.daemon.agents()
-            return [a for a in agents if a["state"] == state and all(a[name] == known[name] for name in known)]
-
-        return wait_until(found, f"an agent that is {state}, among {self.daemon.agents()}")[0]
-
-    def said(self, agent: dict[str, Any]) -> list[str]:
-        """What a person said to an agent."""
-        turns = self.daemon.get(f"/api/agents/{agent['id']}/turns").json()
-        return [turn["text"] for turn in turns if turn["actor"] == "USER"]
+SCRIPT = {
+    "Say hello": [reply(text("Hello."))],
+    "Three lines": [reply(text("Read."))],
+    "Fill it": [reply(bash("true")), reply(text("This would be said too late."))],
+    "detailed summary": [reply(text("So would this."), held="never")],
+    GO_ON: [reply(text("Going on."))],
+}
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    """Everything at hand, the hooks and the status line installed."""
-    try:
-        home = Home(tmp_path / "home", NEW)
-        terminals = Terminals()
-    except Unavailable as reason:
-        pytest.skip(f"the real client cannot be run here: {reason}")
-    script = {"Say hello": [reply(text("Hello."))], "Three lines": [reply(text("Read."))]}
-    root = tmp_path / "headspace"
-    with (
-        running_daemon(root, config_dirs=str(home.config_dir)) as daemon,
-        ScriptedModel(script) as model,
-        terminals as opened,
-    ):
-        made = Place(root, opened, home, daemon, model)
-        options = ("--statusline", f"--client-version={NEW}", f"--config-dir={home.config_dir}")
-        done = made.headspace("install", "--yes", *options)
-        assert done.returncode == 0, done.stderr
+    """A client's home, and a model that says little."""
+    with placed(tmp_path, SCRIPT) as made:
         yield made
 
 
 def test_a_client_is_sent_to_and_brought_back(place: Place) -> None:
     """One line and several arrive once and whole; its own status line tells its numbers; it ends, and is resumed."""
-    client = Client(place.terminals, place.home, place.model.url)
-    client.wait_until_ready()
+    client = place.client()
     agent = place.agent("idle")
     for words in ("Say hello; and no more.", SEVERAL):
         done = place.headspace("send", agent["name"], "--", words)
@@ -120,3 +62,24 @@ def test_a_client_is_run_and_jumped_to(place: Place) -> None:
     place.terminals("send-keys", "-t", pane, "-l", "--", "/exit")
     place.terminals("send-keys", "-t", pane, "Enter")
     place.agent("ended", name="runner")
+
+
+def test_a_supervised_client_is_started_anew_with_what_was_handed_over(place: Place) -> None:
+    """Its context is full: it is ended instead of compacted, and goes on as the same agent; `/exit` ends both."""
+    here = {"cwd": str(place.home.project)}
+    call(place.daemon, "effort.start", {"skill": "fix", **here})
+    call(place.daemon, "effort.dehydrate", {"text": "NEXT-IS-7315", **here})
+    options = ("--permission-mode", "default", "--allowedTools", "Bash")
+    given = ("run", "--supervise", "--name", "phoenix", "--prompt", "Fill it", *options)
+    pane = place.in_terminal(*given, CLAUDE_AUTOCOMPACT_PCT_OVERRIDE="1")
+    wait_until(lambda: "Going on." in place.terminals("capture-pane", "-p", "-t", pane), "the new client to go on")
+    agent = place.agent("idle", name="phoenix")
+    assert agent["supervision"]["restarts"] == 1
+    assert agent["supervision"]["reason"] == "its context is being compacted"
+    assert "NEXT-IS-7315" in next(each for each in map(json.dumps, place.model.requests) if GO_ON in each)
+    first, second = call(place.daemon, "effort.show", here)["sessions"]
+    assert (second["prev_session_id"], first["end_reason"]) == (first["id"], "other")
+    place.terminals("send-keys", "-t", pane, "-l", "--", "/exit")
+    place.terminals("send-keys", "-t", pane, "Enter")
+    place.agent("ended", name="phoenix")
+    assert place.daemon.verified()

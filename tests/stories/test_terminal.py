@@ -6,9 +6,12 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
+from claude_headspace.surfaces.supervising import GO_ON
 from tests.support import RunningDaemon, running_daemon, wait_until
+from tests.support_rpc import call
 from tests.terminals import Terminal, needs_tmux, run_in, terminal
 
 pytestmark = needs_tmux
@@ -101,6 +104,27 @@ def test_a_dialog_is_not_typed_into(tmux: Terminal) -> None:
     assert done.returncode == 1
     assert "waits at a dialog" in done.stderr
     assert len(tmux.prompts()) == before
+
+
+def test_one_that_rests_is_not_interrupted(tmux: Terminal) -> None:
+    """A second Esc would open the client's own dialog: nothing is pressed, and nothing is written down."""
+    pane = tmux.start("claude")
+    agent = tmux.agent_in(pane)
+    done = run_in(tmux, "interrupt", agent["name"])
+    assert (done.returncode, "nothing that could be interrupted" in done.stderr) == (1, True)
+    events = tmux.daemon.get(f"/api/agents/{agent['id']}/events").json()
+    assert not [event for event in events if event["name"] == "EscPressed"]
+
+
+def test_another_program_in_the_pane_is_not_interrupted(tmux: Terminal) -> None:
+    """It is believed to work, but its client does not run there any more: nothing is pressed."""
+    pane = tmux.start("claude; exec cat -v")
+    agent = tmux.agent_in(pane)
+    tmux.daemon.post("user-prompt-submit", {"session_id": agent["session_id"], "cwd": agent["cwd"], "prompt": "Go"})
+    tmux.tmux("respawn-pane", "-k", "-t", pane, "exec cat -v")
+    reply = tmux.daemon.send("POST", f"/api/agents/{agent['id']}/interrupt", {}, scope="act")
+    assert (reply.status, reply.error["code"] in ("pane_taken", "at_rest", "pane_gone")) == (409, True), reply.body
+    assert "^[" not in tmux.screen(pane)
 
 
 def test_an_ended_agent_is_not_typed_to(tmux: Terminal) -> None:
@@ -210,6 +234,45 @@ def test_a_client_that_never_reports_leaves_no_phantom(tmux: Terminal, tmp_path:
     done = run_in(tmux, "run", "--here", "--name", "never", PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert done.returncode == 9
     assert tmux.daemon.agent("never")["state"] == "ended"
+
+
+def test_a_killed_wrapper_leaves_no_phantom(tmux: Terminal, tmp_path: Path) -> None:
+    """Its placeholder ends, though nobody could tell; the client, if it lives, reports for itself."""
+    silent = tmp_path / "claude"
+    silent.write_text("#!/bin/sh\nexec sleep 600\n")
+    silent.chmod(0o755)
+    env = {**tmux.env, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    wrapper = subprocess.Popen([tmux.folder / "bin/headspace", "run", "--here", "--name", "orphan"], env=env)
+    child = wait_until(lambda: psutil.Process(wrapper.pid).children(), "the client")[0]
+    assert tmux.daemon.agent("orphan")["state"] == "starting"
+    wrapper.kill()
+    wrapper.wait()
+    wait_until(lambda: tmux.daemon.agent("orphan")["state"] == "ended", "the end of the placeholder")
+    assert tmux.daemon.agent("orphan")["end_reason"] == "who started it is gone"
+    child.kill()
+
+
+def test_a_supervised_client_goes_on_in_a_new_session(tmux: Terminal) -> None:
+    """When its context is spent it is ended and started anew, as the same agent; who leaves it ends both."""
+    pane = tmux.start("headspace run --supervise --name phoenix --prompt 'Begin here.'", project="phoenix")
+    agent = tmux.agent_in(pane)
+    assert tmux.notes()[-1]["start"] == ["--", "Begin here."]
+    call(tmux.daemon, "effort.start", {"skill": "fix", "cwd": str(tmux.projects / "phoenix")})
+    tmux.keys(pane, "hello", "Enter")
+    wait_until(lambda: tmux.daemon.get(f"/api/efforts?agent={agent['id']}").json(), "the effort to be taken up")
+    tmux.keys(pane, "overflow", "Enter")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["supervision"]["restarts"] == 1, "the restart")
+    again = wait_until(
+        lambda: (found := tmux.agent_in(pane))["session_id"] != agent["session_id"] and found, "the new session"
+    )
+    assert (again["id"], again["pid"] != agent["pid"]) == (agent["id"], True)
+    assert again["supervision"]["reason"] == "its context is being compacted"
+    assert tmux.notes()[-1]["start"] == ["--", GO_ON]
+    states = tmux.daemon.get(f"/api/agents/{agent['id']}/evidence").json()
+    assert "ended" not in [state["state"] for state in states]
+    tmux.keys(pane, "/exit", "Enter")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "its end")
+    assert tmux.daemon.verified()
 
 
 def test_run_says_why_it_does_not(tmux: Terminal, tmp_path: Path) -> None:

@@ -14,10 +14,13 @@ from claude_headspace.daemon import Daemon
 from claude_headspace.surfaces.tokens import Scope
 from claude_headspace.testing import MemoryJournal
 from tests.support import RunningDaemon, wait_until
+from tests.support_rpc import call
 
 Schema = dict[str, Any]
 
 CHECKED = {"type", "properties", "required", "items", "enum", "anyOf", "$ref", "additionalProperties"}
+NEED_A_TERMINAL = ("/send", "/interrupt")
+"""What cannot be answered well without one: stories and the real client have them."""
 TOLD = {"title", "description", "default", "minimum", "maximum", "maxLength"}
 
 
@@ -186,14 +189,26 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     past.write_text(json.dumps({**said, "cwd": "/projects/past", "timestamp": "2026-01-01T00:00:00.000Z"}) + "\n")
     made = daemon.send("POST", "/api/admin/tokens", {"name": "described", "scopes": ["read"]}, scope="admin")
     assert made.status == 200
+    mission = daemon.send("POST", "/api/missions", {"goal": "Count", "cwd": "/projects/described"}, scope="act").json()
     return {
         "agent": agent["id"],
+        "mission": mission["id"],
+        "effort": _begin_effort(daemon),
         "token": "described",
         "command": agent["command"]["id"],
         "wait": agent["waits"][0]["id"],
         "event": "notification",
         "transcript": str(past),
     }
+
+
+def _begin_effort(daemon: RunningDaemon) -> str:
+    """An effort that the agent works on, with everything that an effort may have; its id."""
+    here, who = {"cwd": "/projects/described"}, {"CLAUDE_CODE_SESSION_ID": "described"}
+    begun: str = call(daemon, "effort.start", {"skill": "fix", "title": "All of it", **here}, who)["id"]
+    for name in ("log", "inject", "dehydrate"):
+        call(daemon, f"effort.{name}", {"text": "Words.", "effort": begun, **here}, who)
+    return begun
 
 
 def _measure(daemon: RunningDaemon, agent_id: str) -> None:
@@ -226,11 +241,16 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
         ("POST", "/api/admin/import"): {"path": filled["transcript"]},
         ("POST", "/api/agents"): {"headspace_id": "described-id", "cwd": "/projects/described"},
         ("POST", "/api/agents/{agent}/seen"): {},
+        ("POST", "/api/missions"): {"goal": "Count the tests", "cwd": "/projects/described"},
+        ("POST", "/api/missions/{mission}/finish"): {"outcome": "failed"},
+        ("POST", "/api/missions/{mission}/report"): {"text": "There are 12."},
+        ("POST", "/api/agents/{agent}/restart"): {"reason": "full"},
+        ("POST", "/api/agents/{agent}/unsupervise"): {"reason": "too often"},
         ("POST", "/api/agents/{agent}/close"): {"pid": 1},
     }
     for (method, path), operation in operations(description).items():
         (produces,) = operation["responses"]["200"]["content"].items()
-        if produces[0] == "text/event-stream" or path.endswith("/send"):  # a send needs a terminal: stories have one
+        if produces[0] == "text/event-stream" or path.endswith(NEED_A_TERMINAL):
             continue
         body = bodies.get((method, path))
         if body is not None:

@@ -40,6 +40,7 @@ export function agent(parts: Partial<Agent> = {}): Agent {
     mode: "interactive",
     mission: null,
     news: [],
+    supervision: null,
     dialects: {},
     created_at: "2026-01-01T12:00:00+00:00",
     ended_at: null,

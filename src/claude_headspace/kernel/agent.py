@@ -13,7 +13,7 @@ from enum import StrEnum
 import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.facts import Question, RateLimit
+from claude_headspace.kernel.facts import Field, Question, RateLimit
 from claude_headspace.kernel.mission.nouns import Mission, News
 from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
@@ -179,6 +179,7 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     text: str
     opened_at: Micros
     questions: tuple[Question, ...] = ()
+    form: tuple[Field, ...] = ()
     tool: str | None = None
     summary: str = ""
     call_id: str | None = None
@@ -254,6 +255,19 @@ class Judged(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     summary: str = ""
 
 
+class Supervision(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Somebody starts the agent's client anew when its context window is spent."""
+
+    restarts: int = 0
+    restarted_at: Micros = 0
+    reason: str = ""
+    """Why it was started anew the last time."""
+    under_way: bool = False
+    """The old client is being ended, and the new one has not reported yet."""
+    ended: str = ""
+    """Why nobody starts it anew any more."""
+
+
 class EarlyEnd(msgspec.Struct, frozen=True):
     """The end of a session that was not in use as far as we knew: its start may still be on its way."""
 
@@ -278,6 +292,10 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     tmux_session: str | None = None
     tmux_pane: str | None = None
     headspace_id: str | None = None
+    wrapper_pid: int | None = None
+    """The process that started its client and stays with it."""
+    wrapper_started_at: Micros | None = None
+    supervision: Supervision | None = None
     parent_id: str | None = None
     role: str | None = None
     mode: str = "interactive"
@@ -371,6 +389,11 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
         return done or self.state in (AgentState.WAITING, AgentState.ERROR)
 
     @property
+    def restarts(self) -> bool:
+        """Whether its client is being replaced by another one."""
+        return self.supervision is not None and self.supervision.under_way
+
+    @property
     def compacts(self) -> bool:
         """Whether nothing was heard since compaction began."""
         return self.compacting_at > max(self.compacted_at, self.busy_at, self.settled_at)
@@ -398,6 +421,8 @@ def state_of(agent: Agent) -> tuple[AgentState, str | None]:
     """The state that follows from the parts, and what is waited for."""
     if agent.ended_at is not None:
         return AgentState.ENDED, None
+    if agent.restarts:
+        return AgentState.STARTING, None
     if agent.waits:
         return AgentState.WAITING, agent.waits[-1].kind
     if agent.turn_runs or agent.compacts or any(sub.running for sub in agent.subagents):

@@ -18,6 +18,7 @@ from claude_headspace.kernel import facts, wire
 from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Ask, Event, Fact, Meta
+from claude_headspace.kernel.forms import form_of
 from claude_headspace.kernel.mission.nouns import LONGEST_GOAL, Mission, MissionOutcome
 from claude_headspace.kernel.reading import (
     answer_of,
@@ -53,7 +54,7 @@ def decode(envelope: Envelope) -> Event:
         case Origin.OPERATOR:
             return _decode_operator(envelope)
         case Origin.PROCESS:
-            return Event(_bare_meta(envelope), facts.ClientVanished(envelope.context.client_pid), envelope.context)
+            return Event(_bare_meta(envelope), _vanished(envelope), envelope.context)
         case Origin.TRANSCRIPT:
             return decode_line(envelope)
         case Origin.STATUS_LINE:
@@ -186,7 +187,8 @@ def _notification(shape: wire.WireNotification) -> Fact:
 
 def _elicitation(shape: wire.WireElicitation) -> Fact:
     name = shape.elicitation_id or shape.mcp_server_name or ""
-    return facts.ElicitationAsked(short(name), Ask("elicitation", shape.message))
+    text = "\n\n".join(part for part in (shape.message, shape.url) if part)
+    return facts.ElicitationAsked(short(name), Ask("elicitation", text, form=form_of(shape.requested_schema)))
 
 
 def _elicitation_answered(shape: wire.WireElicitation) -> Fact:
@@ -276,6 +278,11 @@ FACTS_IN_SUBAGENT: dict[str, Callable[[Any], Fact]] = {
 # --- other sources ----------------------------------------------------------------------------------------------------
 
 
+def _vanished(envelope: Envelope) -> Fact:
+    kind = facts.WrapperVanished if envelope.name == "WrapperVanished" else facts.ClientVanished
+    return kind(envelope.context.client_pid)
+
+
 def _decode_registry(envelope: Envelope) -> Event:
     entry, anomaly = tolerant(envelope.payload, wire.WireRegistryEntry)
     meta = msgspec.structs.replace(_bare_meta(envelope), session_id=entry.session_id, cwd=entry.cwd)
@@ -330,6 +337,8 @@ class WireAct(msgspec.Struct, omit_defaults=True):
     goal: str = ""
     conversation_id: str | None = None
     outcome: str = ""
+    began: int | None = None
+    supervised: bool = False
 
 
 def _registered(act: WireAct, envelope: Envelope) -> Fact:
@@ -343,6 +352,9 @@ def _registered(act: WireAct, envelope: Envelope) -> Fact:
         tmux_session=around.tmux_session,
         tmux_pane=around.tmux_pane,
         mission=_mission(act, envelope) if act.mission_id else None,
+        wrapper_pid=act.pid,
+        wrapper_started_at=act.began,
+        supervised=act.supervised,
     )
 
 
@@ -365,7 +377,10 @@ ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
     "WorkerEnded": lambda act, _: facts.WorkerEnded(short(act.mission_id), act.goal[:LONGEST_GOAL], act.text),
     "ConversationWoken": lambda _act, _: facts.ConversationWoken(),
     "AgentClosed": lambda act, _: facts.AgentClosed(act.reason or "closed", act.pid),
+    "RestartBegun": lambda act, _: facts.RestartBegun(short(act.reason)),
+    "SupervisionEnded": lambda act, _: facts.SupervisionEnded(short(act.reason)),
     "TextTyped": lambda act, _: facts.TextTyped(act.text),
+    "EscPressed": lambda _act, _: facts.EscPressed(),
     "TypingFailed": lambda act, _: facts.TypingFailed(act.reason),
     "AgentImported": lambda act, _: facts.AgentImported(short(act.host)),
     "WaitHeld": lambda act, _: facts.WaitHeld(act.wait_id, act.until),

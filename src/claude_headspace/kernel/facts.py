@@ -46,12 +46,31 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     several: bool = False
 
 
+class Field(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One field of a form."""
+
+    name: str
+    kind: str
+    """`text`, `number`, `integer`, `boolean`, `choice` or `choices`."""
+    title: str = ""
+    description: str = ""
+    required: bool = False
+    options: tuple[Option, ...] = ()
+    """What can be chosen: the value, and the words for it."""
+    default: str | int | float | bool | None = None
+    least: float | None = None
+    """Of a number its least value, of a text its least length."""
+    most: float | None = None
+    format: str = ""
+
+
 class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a human is wanted for: the kind, the words, and the ways to answer."""
 
     kind: str
     text: str = ""
     questions: tuple[Question, ...] = ()
+    form: tuple[Field, ...] = ()
 
 
 class Task(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -289,9 +308,10 @@ class RateLimit(msgspec.Struct, frozen=True):
 
 
 class ContextArrived(msgspec.Struct, frozen=True):
-    """Texts that Headspace sent are in the model's context: the transcript shows their marks."""
+    """Something is in the model's context: what Headspace sent, by its marks, or files that the client added."""
 
     marks: tuple[str, ...]
+    files: tuple[str, ...] = ()
 
 
 class UsageMeasured(msgspec.Struct, frozen=True, kw_only=True):
@@ -320,7 +340,10 @@ class ClientVanished(msgspec.Struct, frozen=True):
 
 
 class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody is about to start a client, and gave the agent its id, and perhaps a name, a role and a mode."""
+    """Somebody is about to start a client, and gave the agent its id, and perhaps a name, a role and a mode.
+
+    `wrapper` is the process that starts it and stays with it; it may also supervise it.
+    """
 
     headspace_id: str | None = None
     name: str = ""
@@ -330,6 +353,9 @@ class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
     tmux_session: str | None = None
     tmux_pane: str | None = None
     mission: Mission | None = None
+    wrapper_pid: int | None = None
+    wrapper_started_at: Micros | None = None
+    supervised: bool = False
 
 
 class MissionReported(msgspec.Struct, frozen=True):
@@ -358,6 +384,24 @@ class ConversationWoken(msgspec.Struct, frozen=True):
     """The conversation is about to be woken for its workers."""
 
 
+class RestartBegun(msgspec.Struct, frozen=True):
+    """Who supervises the client ends it now, and starts another one."""
+
+    reason: str
+
+
+class SupervisionEnded(msgspec.Struct, frozen=True):
+    """Nobody starts the client anew any more."""
+
+    reason: str
+
+
+class WrapperVanished(msgspec.Struct, frozen=True):
+    """The process that started the client is gone."""
+
+    pid: int | None = None
+
+
 class AgentSeen(msgspec.Struct, frozen=True):
     """Somebody has looked at the agent."""
 
@@ -375,8 +419,12 @@ class TextTyped(msgspec.Struct, frozen=True):
     text: str
 
 
+class EscPressed(msgspec.Struct, frozen=True):
+    """Somebody had Esc pressed in the agent's terminal."""
+
+
 class TypingFailed(msgspec.Struct, frozen=True):
-    """A text could not be typed after all."""
+    """A text or key could not be typed after all."""
 
     reason: str
 
@@ -472,9 +520,13 @@ Fact = (
     | MissionFinished
     | WorkerEnded
     | ConversationWoken
+    | RestartBegun
+    | SupervisionEnded
+    | WrapperVanished
     | AgentSeen
     | AgentClosed
     | TextTyped
+    | EscPressed
     | TypingFailed
     | WaitHeld
     | WaitAnswered

@@ -32,7 +32,7 @@ STREAM = {
     "wait_closed": "It does not any more, and why.",
     "verdict_given": "A rule spoke about a tool call: what it said, of what, and whether it was enforced.",
     "mission_changed": "A mission began, went on or ended: `mission` is its JSON as the agent has it.",
-    "effort_changed": "Something was done to an effort: `effort` is its whole JSON.",
+    "effort_changed": "An effort is another: `effort` is its whole JSON. Counts of calls alone are not told.",
     "gap": "What came between can no longer be replayed: read the board anew.",
 }
 STREAM_TYPES = tuple(STREAM)

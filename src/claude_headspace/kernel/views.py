@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState, Command, Judged, Project, Session, ToolCall, Turn, Wait
-from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.facts import Question, RateLimit
+from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.facts import Field, Question, RateLimit
 from claude_headspace.kernel.mission.nouns import Mission
 from claude_headspace.kernel.state_machine import CommandState
 
@@ -155,12 +155,13 @@ class TodoView(msgspec.Struct, frozen=True):
 
 
 class AnsweredView(msgspec.Struct, frozen=True):
-    """Who answered, what, from where and when."""
+    """Who answered, what, from where, when, and how long it had been waited for."""
 
     words: str
     by: str
     via: str
     at: Time
+    after_seconds: float
 
 
 class WaitView(msgspec.Struct, frozen=True):
@@ -171,6 +172,8 @@ class WaitView(msgspec.Struct, frozen=True):
     kind: str
     text: str
     questions: tuple[Question, ...]
+    form: tuple[Field, ...]
+    """The fields that an MCP server wants to have filled in."""
     tool: str | None
     summary: str
     subagent_id: str | None
@@ -239,6 +242,18 @@ class NewsView(msgspec.Struct, frozen=True):
     woken: bool
 
 
+class SupervisionView(msgspec.Struct, frozen=True):
+    """Somebody starts the client anew when its context window is spent."""
+
+    restarts: int
+    restarted_at: Time | None
+    reason: str
+    """Why it was started anew the last time."""
+    under_way: bool
+    ended: str
+    """Why nobody does so any more; empty while somebody does."""
+
+
 class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     """An agent as every surface shows it."""
 
@@ -283,6 +298,7 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     """What it was sent to do."""
     news: tuple[NewsView, ...]
     """What it is to be told of its workers, at its next prompt."""
+    supervision: SupervisionView | None
     imported_from: str | None
     dialects: Dialects
     created_at: Time
@@ -310,6 +326,15 @@ def _background_views(agent: Agent) -> tuple[BackgroundTaskView, ...]:
     )
 
 
+def _supervision_view(agent: Agent) -> SupervisionView | None:
+    found = agent.supervision
+    if found is None:
+        return None
+    return SupervisionView(
+        found.restarts, _maybe(found.restarted_at or None), found.reason, found.under_way, found.ended
+    )
+
+
 _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "tmux": (("tmux_session", "tmux_pane"), lambda agent: TmuxView(agent.tmux_session, agent.tmux_pane)),
     "session_id": (("session",), lambda agent: agent.session.client_id if agent.session else None),
@@ -328,6 +353,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "mission": (("mission",), lambda agent: mission_view(agent.mission)),
     "news": (("news",), lambda a: tuple(NewsView(n.mission_id, n.goal, iso(n.at), n.woken) for n in a.news)),
     "dialects": (("state", "state_since", "seen_at", "waiting_for", "calls", "command"), dialects),
+    "supervision": (("supervision",), _supervision_view),
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
     "ended_at": (("ended_at",), lambda agent: _maybe(agent.ended_at)),
 }
@@ -446,16 +472,24 @@ def wait_view(wait: Wait) -> WaitView:
         wait.kind,
         wait.text,
         wait.questions,
+        wait.form,
         wait.tool,
         wait.summary,
         wait.subagent_id,
         _suggestions(wait.suggestions),
         iso(wait.opened_at),
         _maybe(wait.held_until or None),
-        AnsweredView(done.words, done.by, done.via, iso(done.at)) if (done := wait.answered) else None,
+        _answered(wait),
         _maybe(wait.closed_at),
         wait.resolution,
     )
+
+
+def _answered(wait: Wait) -> AnsweredView | None:
+    done = wait.answered
+    if done is None:
+        return None
+    return AnsweredView(done.words, done.by, done.via, iso(done.at), round((done.at - wait.opened_at) / SECOND, 3))
 
 
 def _suggestions(stored: str) -> list[dict[str, object]]:

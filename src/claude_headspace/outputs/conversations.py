@@ -68,15 +68,10 @@ class Conversations:
         self.failure: str | None = None
         """Why it cannot do its work at the moment."""
 
-    @property
-    def running(self) -> bool:
-        """Whether it goes on."""
-        return self._task is not None and not self._task.done()
-
-    @property
-    def pending(self) -> int:
-        """How many conversations are to be told something."""
-        return len(self._wanted)
+    def health(self) -> tuple[bool, str | None, str]:
+        """Whether it goes on, what fails, and how many agents are to be told something."""
+        running = self._task is not None and not self._task.done()
+        return running, self.failure, f"{len(self._wanted)} agents to be told something"
 
     def start(self) -> None:
         """Begin, with what happened before."""

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decode import WireAct
-from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.envelope import Context, Envelope
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.views import AgentView, agent_view
 from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_elsewhere, refuse_unready
@@ -43,6 +43,10 @@ class Registration(msgspec.Struct, frozen=True):
     """The mission that it will work on."""
     tmux_session: Word | None = None
     tmux_pane: Word | None = None
+    wrapper_pid: Annotated[int, Meta(gt=0)] | None = None
+    """The process that starts it and stays with it: when that is gone, nothing more is expected."""
+    supervised: bool = False
+    """Whether it starts the client anew when its context window is spent."""
 
 
 class Closing(msgspec.Struct, frozen=True):
@@ -50,6 +54,12 @@ class Closing(msgspec.Struct, frozen=True):
 
     reason: Word = "closed"
     pid: int | None = None
+
+
+class Restarting(msgspec.Struct, frozen=True):
+    """Why a supervised client is started anew, or is not any more."""
+
+    reason: Word
 
 
 class Looking(msgspec.Struct, frozen=True):
@@ -84,28 +94,63 @@ async def register(api: Serving, request: Request) -> AgentView:
         tmux_session=told.tmux_session,
         tmux_pane=told.tmux_pane,
     )
-    act = WireAct(name=told.name, cwd=told.cwd, role=told.role, mode=told.mode, mission_id=told.mission or "")
-    sealed = sealed_act(api, "AgentRegistered", act, f"register-{told.headspace_id}")
+    wrapper = await _wrapper(api, told.wrapper_pid)
+    act = WireAct(
+        name=told.name,
+        cwd=told.cwd,
+        role=told.role,
+        mode=told.mode,
+        mission_id=told.mission or "",
+        pid=wrapper.client_pid,
+        began=wrapper.client_started_at,
+        supervised=told.supervised,
+    )
+    sealed = act_of(api, "AgentRegistered", act, f"register-{told.headspace_id}")
     envelope = msgspec.structs.replace(sealed, context=context, client="claude-code")
-    return agent_view((await api.services.engine.submit(envelope)).agent)
+    agent = (await api.services.engine.submit(envelope)).agent
+    api.services.known.met(agent)
+    return agent_view(agent)
+
+
+async def _wrapper(api: Serving, pid: int | None) -> Context:
+    """The process that starts a client; one that cannot be seen from here is not watched."""
+    found = await api.services.kinship(pid) if pid else Context()
+    return found if found.client_started_at else Context()
 
 
 async def close(api: Serving, request: Request) -> AgentView:
     """Whoever started the client saw it end."""
     told = await read_body(request, Closing)
-    agent = await _agent(api, request)
-    envelope = sealed_act(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid))
-    return agent_view((await api.services.engine.submit(envelope, agent.id)).agent)
+    agent = await agent_of(api, request)
+    return await _done(api, agent, act_of(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid)))
+
+
+async def restart(api: Serving, request: Request) -> AgentView:
+    """Who supervises the client ends it now, to start another one."""
+    told = await read_body(request, Restarting)
+    return await _done(api, await agent_of(api, request), act_of(api, "RestartBegun", WireAct(reason=told.reason)))
+
+
+async def leave_alone(api: Serving, request: Request) -> AgentView:
+    """Nobody starts the client anew any more."""
+    told = await read_body(request, Restarting)
+    return await _done(api, await agent_of(api, request), act_of(api, "SupervisionEnded", WireAct(reason=told.reason)))
+
+
+async def _done(api: Serving, agent: Agent, envelope: Envelope) -> AgentView:
+    """The agent after an act; who watches it knows of it at once."""
+    after = (await api.services.engine.submit(envelope, agent.id)).agent
+    api.services.known.met(after)
+    return agent_view(after)
 
 
 async def look_at(api: Serving, request: Request) -> AgentView:
     """Somebody has looked: the agent is no news any more."""
     await read_body(request, Looking)
-    agent = await _agent(api, request)
+    agent = await agent_of(api, request)
     if not agent.is_unseen:
         return agent_view(agent)
-    envelope = sealed_act(api, "AgentSeen", WireAct())
-    return agent_view((await api.services.engine.submit(envelope, agent.id)).agent)
+    return await _done(api, agent, act_of(api, "AgentSeen", WireAct()))
 
 
 async def send(api: Serving, request: Request) -> Sent:
@@ -113,7 +158,7 @@ async def send(api: Serving, request: Request) -> Sent:
     who = await api.services.caller.identify(request)
     told = await read_body(request, Sending)
     text = checked(told.text)
-    agent = await _agent(api, request)
+    agent = await agent_of(api, request)
     refuse_elsewhere(agent, api.services.settings.host_name)
     async with api.services.keyboard.turn(agent):
         agent = await asyncio.to_thread(api.services.model.resolve, agent.id)  # it may have changed while others typed
@@ -121,13 +166,13 @@ async def send(api: Serving, request: Request) -> Sent:
         await api.services.keyboard.check(agent)
         after = await asyncio.to_thread(api.services.model.last_seq, agent.id)
         act = WireAct(text=text, by=who.name, via=who.via)
-        typed = sealed_act(api, "TextTyped", act, f"send-{told.id}" if told.id else None)
+        typed = act_of(api, "TextTyped", act, f"send-{told.id}" if told.id else None)
         if (await api.services.engine.submit(typed, agent.id)).duplicate:
             return Sent("duplicate", agent.id, agent.name)
         try:
             await api.services.keyboard.type(agent, text)
         except HeadspaceError as error:
-            failed = sealed_act(api, "TypingFailed", WireAct(reason=error.message))
+            failed = act_of(api, "TypingFailed", WireAct(reason=error.message))
             await api.services.engine.submit(failed, agent.id)
             raise
         confirmed = await _confirmed(api, agent, after, text)
@@ -144,11 +189,12 @@ async def _confirmed(api: Serving, agent: Agent, after: int, text: str) -> bool:
     return False
 
 
-async def _agent(api: Serving, request: Request) -> Agent:
+async def agent_of(api: Serving, request: Request) -> Agent:
+    """The agent that the path names."""
     return await asyncio.to_thread(api.services.model.resolve, request.path_params["agent"])
 
 
-def sealed_act(api: Serving, name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
+def act_of(api: Serving, name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
     """What a person did, as an event; the same delivery is one act."""
     from claude_headspace.surfaces import api as endpoints
 
@@ -174,6 +220,24 @@ ENDPOINTS = (
         AgentView,
         scope="act",
         takes=Closing,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/restart",
+        "Tell that one ends the client that one supervises, to start another one for the same agent.",
+        restart,
+        AgentView,
+        scope="act",
+        takes=Restarting,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/unsupervise",
+        "Tell that one does not start the client anew any more.",
+        leave_alone,
+        AgentView,
+        scope="act",
+        takes=Restarting,
     ),
     Endpoint(
         "POST",

@@ -25,7 +25,9 @@ from claude_headspace.surfaces import (
     actions,
     activity,
     calls,
+    efforts_api,
     household,
+    interrupting,
     missions,
     past_api,
     plates,
@@ -71,6 +73,16 @@ class PartHealth(msgspec.Struct, frozen=True):
 
     status: str
     detail: str
+
+
+AWAY = PartHealth("waiting", "begins when the database is there")
+
+
+def part(running: bool, failure: str | None, detail: str) -> PartHealth:
+    """How a background part is doing."""
+    if not running:
+        return PartHealth("stopped", "not running: restart the daemon and see `headspace logs`")
+    return PartHealth("failing", failure) if failure else PartHealth("ok", detail)
 
 
 class SpoolStatus(msgspec.Struct, frozen=True):
@@ -456,12 +468,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *activity.ENDPOINTS,
     *calls.ENDPOINTS,
     *usage.ENDPOINTS,
+    *efforts_api.ENDPOINTS,
     *household.ENDPOINTS,
     *past_api.ENDPOINTS,
     *token_api.ENDPOINTS,
     *upkeep_api.ENDPOINTS,
     *actions.ENDPOINTS,
     *missions.ENDPOINTS,
+    *interrupting.ENDPOINTS,
     *plates.ENDPOINTS,
 )
 """Every path, with its types."""

@@ -18,7 +18,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.mission.nouns import LONGEST_GOAL, LONGEST_REPORT
 from claude_headspace.kernel.names import NAME
-from claude_headspace.surfaces.actions import Place, Word, sealed_act
+from claude_headspace.surfaces.actions import Place, Word, act_of
 from claude_headspace.surfaces.mission_model import MissionOverview, Working, missions_of, overview
 from claude_headspace.surfaces.openapi import Endpoint, Parameter
 from claude_headspace.surfaces.parameters import read_body, read_flag
@@ -103,7 +103,7 @@ async def begin(api: Serving, request: Request) -> MissionOverview:
         by=by,
         conversation_id=conversation.id if conversation else None,
     )
-    envelope = sealed_act(api, "AgentRegistered", act, f"register-{mission_id}")
+    envelope = act_of(api, "AgentRegistered", act, f"register-{mission_id}")
     context = msgspec.structs.replace(around, headspace_id=mission_id, mission_id=mission_id)
     registered = msgspec.structs.replace(envelope, context=context, client="claude-code")
     agent = (await api.services.engine.submit(registered)).agent
@@ -131,7 +131,7 @@ async def report(api: Serving, request: Request) -> MissionOverview:
         raise _not_yours("Only who works on a mission reports on it.")
     agent = asker or working[0][0]
     act = WireAct(text=told.text, outcome="failed" if told.failed else "")
-    done = (await api.services.engine.submit(sealed_act(api, "MissionReported", act), agent.id)).agent
+    done = (await api.services.engine.submit(act_of(api, "MissionReported", act), agent.id)).agent
     assert done.mission is not None
     return await _shown(api, await _meant(api, request, asker))
 
@@ -147,7 +147,7 @@ async def finish(api: Serving, request: Request) -> MissionOverview:
         raise BadRequest("mission_over", "That mission is over.", "`headspace mission show` tells how.", status=409)
     for agent in open_ones:
         act = WireAct(outcome=told.outcome, text=told.text)
-        await api.services.engine.submit(sealed_act(api, "MissionFinished", act), agent.id)
+        await api.services.engine.submit(act_of(api, "MissionFinished", act), agent.id)
     return await _shown(api, await _meant(api, request, asker))
 
 
@@ -235,20 +235,20 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST",
-        "/api/missions/{mission}/report",
-        "Tell what came of a mission, as its worker: `mine` is the mission of whoever asks.",
-        report,
-        MissionOverview,
-        scope="act",
-        takes=Reporting,
-    ),
-    Endpoint(
-        "POST",
         "/api/missions/{mission}/finish",
         "Tell how a mission ended.",
         finish,
         MissionOverview,
         scope="act",
         takes=Finishing,
+    ),
+    Endpoint(
+        "POST",
+        "/api/missions/{mission}/report",
+        "Tell what came of a mission, as its worker: `mine` is the mission of whoever asks.",
+        report,
+        MissionOverview,
+        scope="act",
+        takes=Reporting,
     ),
 )

@@ -24,6 +24,8 @@ PATHS = (
     "/waits",
     "/missions",
     "/missions/{mission}",
+    "/efforts",
+    "/efforts/{effort}",
     "/search",
     "/activity",
     "/replay",

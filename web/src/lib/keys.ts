@@ -9,6 +9,7 @@ const PLACES: Record<string, string> = {
   b: "/",
   w: "/waits",
   m: "/missions",
+  e: "/efforts",
   s: "/search",
   a: "/activity",
   r: "/replay",

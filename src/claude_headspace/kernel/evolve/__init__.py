@@ -44,9 +44,17 @@ from claude_headspace.kernel.evolve.missions import (
     woken,
     worker_ended,
 )
-from claude_headspace.kernel.evolve.operator import closed, registered, renamed, seen, typed
+from claude_headspace.kernel.evolve.operator import (
+    closed,
+    registered,
+    renamed,
+    restart_begun,
+    seen,
+    supervision_ended,
+    typed,
+)
 from claude_headspace.kernel.evolve.sessions import session_ended, session_started, take_reading, take_sign_of_life
-from claude_headspace.kernel.evolve.sightings import client_reported, client_vanished
+from claude_headspace.kernel.evolve.sightings import client_reported, client_vanished, wrapper_vanished
 from claude_headspace.kernel.evolve.tools import (
     permission_asked,
     step_finished,
@@ -204,6 +212,9 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.MissionFinished: finished,
     facts.WorkerEnded: worker_ended,
     facts.ConversationWoken: woken,
+    facts.RestartBegun: restart_begun,
+    facts.SupervisionEnded: supervision_ended,
+    facts.WrapperVanished: wrapper_vanished,
     facts.WaitHeld: wait_held,
     facts.WaitAnswered: wait_answered,
     facts.WaitTaken: wait_taken,
@@ -212,6 +223,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.AgentSeen: seen,
     facts.AgentClosed: closed,
     facts.TextTyped: typed,
+    facts.EscPressed: typed,
     facts.TypingFailed: typed,
     facts.AgentImported: imported,
     facts.Observed: observed,

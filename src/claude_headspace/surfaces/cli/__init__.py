@@ -63,7 +63,12 @@ COMMANDS = (
     Entry(
         "run",
         launch.run,
-        ("headspace run", "headspace run --name login-fix --model opus", 'headspace run -d "Fix the flaky test"'),
+        (
+            "headspace run",
+            "headspace run --name login-fix --model opus",
+            'headspace run -d "Fix the flaky test"',
+            'headspace run --supervise --prompt "Fix the flaky test"',
+        ),
         passes_on=True,
     ),
     Entry(
@@ -78,6 +83,7 @@ COMMANDS = (
         acting.send,
         ('headspace send calm-otter "Run the tests again."', "git diff | headspace send calm-otter -"),
     ),
+    Entry("interrupt", acting.interrupt, ("headspace interrupt calm-otter",)),
     Entry(
         "approve",
         answers.approve,
@@ -87,7 +93,11 @@ COMMANDS = (
     Entry(
         "answer",
         answers.answer,
-        ("headspace answer calm-otter 2", 'headspace answer calm-otter "SQLite" "unit, browser"'),
+        (
+            "headspace answer calm-otter 2",
+            'headspace answer calm-otter "SQLite" "unit, browser"',
+            "headspace answer calm-otter --field board=7 --field urgent=yes",
+        ),
     ),
     Entry(
         "report",

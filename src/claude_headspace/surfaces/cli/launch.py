@@ -10,9 +10,10 @@ import typer
 from claude_headspace.surfaces.cli.options import Agent, places
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from claude_headspace.surfaces.client import Client, Json
+    from claude_headspace.surfaces.launching import Running
 
 
 def run(
@@ -21,6 +22,10 @@ def run(
     role: Annotated[str | None, typer.Option("--role", help="Its role.")] = None,
     mode: Annotated[str | None, typer.Option("--mode", help="interactive, mission or background.")] = None,
     mission: Annotated[str | None, typer.Option("--mission", metavar="ID", help="The mission it works on.")] = None,
+    supervise: Annotated[
+        bool, typer.Option("--supervise", help="Start it anew, with what was handed over, when its context is spent.")
+    ] = False,
+    prompt: Annotated[str, typer.Option("--prompt", help="What to begin with; with --supervise only once.")] = "",
     here: Annotated[bool, typer.Option("--here", help="In this terminal, even outside of tmux.")] = False,
     detached: Annotated[
         bool, typer.Option("--detached", "-d", help="In a new tmux session, without showing it.")
@@ -35,41 +40,72 @@ def run(
     from claude_headspace.outputs import tmux
     from claude_headspace.surfaces.client import Client
     from claude_headspace.surfaces.launching import client_program
+    from claude_headspace.surfaces.supervising import refuse_sessions
 
     if job is not None:
         _run_job(job)
+    if supervise:
+        refuse_sessions(context.args)
     client, program = Client.local(), client_program()
     inside = bool(os.environ.get("TMUX"))
     if detached or (not inside and not here and tmux.is_there() and sys.stdin.isatty()):
-        traits = {"name": name, "role": role, "mode": mode, "mission": mission}
-        given = [f"--{key}={value}" for key, value in traits.items() if value]
+        traits = {"name": name, "role": role, "mode": mode, "mission": mission, "prompt": prompt}
+        given = [f"--{key}={value}" for key, value in traits.items() if value] + ["--supervise"] * supervise
         _in_new_session([*given, "--here", *context.args], name, detached=detached)
-    _launch(client, [program, *context.args], name=name, role=role, mode=mode, mission=mission)
+    known = {"name": name, "role": role, "mode": mode, "mission": mission}
+    _launch(client, [program, *context.args], prompt, supervise=supervise, **known)
 
 
-def _launch(client: "Client", command: "Sequence[str]", **traits: str | None) -> None:
+def _launch(client: "Client", command: "Sequence[str]", prompt: str, *, supervise: bool, **traits: str | None) -> None:
     """Register the agent, run its client here, and tell when it ended."""
     from contextlib import suppress
 
     from claude_headspace.errors import DaemonMissing, HeadspaceError, RegistrationRefused
     from claude_headspace.outputs import tmux
     from claude_headspace.surfaces.launching import Running, client_environment, new_headspace_id
+    from claude_headspace.surfaces.supervising import GO_ON
 
     mode, role, mission = (traits.get(name) for name in ("mode", "role", "mission"))
     headspace_id, session, directory = mission or new_headspace_id(), tmux.session_of(), str(Path.cwd())
-    where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE")}
+    env = client_environment(client.url, headspace_id, session, mode, role, mission)
+    where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE"), "wrapper_pid": os.getpid()}
     try:
-        agent = client.register(headspace_id, directory, **where, **traits)
+        agent = client.register(headspace_id, directory, **where, supervised=supervise, **traits)
     except DaemonMissing:
         raise
     except HeadspaceError as error:
         raise RegistrationRefused(error.code, error.message, error.hint) from error
-    env = client_environment(client.url, headspace_id, session, mode, role, mission)
-    running = Running(command, env, directory)
-    code = running.wait()
+
+    def start(again: bool) -> Running:
+        words = GO_ON if again else prompt
+        given = [*command, "--", words] if words else command
+        return Running(given, env, directory)
+
+    code, pid = _supervised(agent["id"], start) if supervise else _alone(start)
     with suppress(HeadspaceError):
-        client.close(agent["id"], f"exited with {code}", running.pid)
+        client.close(agent["id"], f"exited with {code}", pid)
     raise typer.Exit(code)
+
+
+def _alone(start: "Callable[[bool], Running]") -> tuple[int, int]:
+    """One client, once."""
+    running = start(False)
+    return running.wait(), running.pid
+
+
+def _supervised(agent_id: str, start: "Callable[[bool], Running]") -> tuple[int, int]:
+    """One client after the other, as long as their windows are spent."""
+    import threading
+
+    from claude_headspace.surfaces.client import Client, follow
+    from claude_headspace.surfaces.launching import pause
+    from claude_headspace.surfaces.supervising import Supervisor
+
+    supervisor = Supervisor(Client.local, agent_id)
+    news = follow(Client.local, None, ["effort_changed"], agent_id=agent_id, back=supervisor.look)
+    ids = (message.data["effort"]["id"] for message in news if message.type == "effort_changed")
+    threading.Thread(target=supervisor.watch, args=(ids,), daemon=True).start()
+    return supervisor.run(start, pause)
 
 
 def _in_new_session(arguments: "Sequence[str]", name: str, *, detached: bool) -> None:
