@@ -21,7 +21,7 @@ Schema = dict[str, Any]
 CHECKED = {"type", "properties", "required", "items", "enum", "anyOf", "$ref", "additionalProperties"}
 NEED_A_TERMINAL = ("/send", "/interrupt")
 """What cannot be answered well without one: stories and the real client have them."""
-TOLD = {"title", "description", "default", "minimum", "maximum", "maxLength"}
+TOLD = {"title", "description", "default", "minimum", "maximum", "maxLength", "minLength"}
 
 
 def problems(value: Any, schema: Schema, whole: Schema, at: str = "$") -> Iterator[str]:
