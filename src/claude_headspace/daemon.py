@@ -19,17 +19,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from claude_headspace import __version__
 from claude_headspace.config import Places, Settings, claude_config_dirs
 from claude_headspace.engine import Engine, Outcome
 from claude_headspace.errors import HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.clock import SteadyClock
+from claude_headspace.inputs.front import front
 from claude_headspace.inputs.history import History
-from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
+from claude_headspace.inputs.http import Held, HookEndpoint
 from claude_headspace.inputs.keeping import Keeper
-from claude_headspace.inputs.plates import EVENTS, PlateEndpoint
+from claude_headspace.inputs.plates import PlateEndpoint
 from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
@@ -55,11 +56,13 @@ from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.kernel.views import iso
 from claude_headspace.opening import database_url
 from claude_headspace.outputs.colours import Colours
+from claude_headspace.outputs.conversations import Conversations
 from claude_headspace.outputs.gathering import Display, Gathering
 from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.looking import Lookout
+from claude_headspace.outputs.notices import with_notice
 from claude_headspace.outputs.notify.notifier import calling
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
@@ -67,6 +70,7 @@ from claude_headspace.surfaces import openapi
 from claude_headspace.surfaces.advising import Advising, customs_of
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.api import (
+    AWAY,
     ENDPOINTS,
     Api,
     Health,
@@ -75,6 +79,7 @@ from claude_headspace.surfaces.api import (
     SpoolStatus,
     TroubleView,
     operator_envelope,
+    part,
 )
 from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.effort_model import EffortModel
@@ -196,9 +201,11 @@ class Daemon:
             self._config_dirs,
             self._ask_anew,
         )
+        keyboard = Keyboard()
+        self.conversations = Conversations(
+            journal, self._act_once, keyboard, self._clock, settings.host_name, self._ask_anew
+        )
         self._advising = Advising(self.efforts, settings, self._note)
-        if presence is not None:
-            presence.also = self._advising.asked
         commands = Commands(
             self._receiver, self._hear_asked, self.efforts, Notes(journal, self._note, settings.host_name)
         )
@@ -212,39 +219,44 @@ class Daemon:
         self.gathering = Gathering(self._board, displays)
         self.lookout = Lookout(self.sources.known.with_client, self._note_seen)
         self.broadcaster.ring = self._ring
-        caller = Caller(self._client_pids)
-        model = ReadModel(journal, self._clock)
+        self.api, self._link_page = self._surfaces(household, keyboard, effort_model)
+
+    def _surfaces(self, household: Household, keyboard: Keyboard, effort_model: EffortModel) -> tuple[Api, LinkPage]:
+        """Where people look, and act."""
+        journal, settings, clock = self._journal, self._settings, self._clock
+        caller, model = Caller(self._client_pids), ReadModel(journal, clock)
         answering = Answering(journal, self._note, given_answer, caller)
-        self._link_page = LinkPage(Links(self._secret, settings.public_url), answering, model, caller, self._clock)
-        self.api = Api(
+        services = Services(
+            journal,
+            model,
+            self.engine,
+            clock,
+            settings,
+            household,
+            caller,
+            self._surroundings,
+            keyboard,
+            self.notifier,
+            self.sources.kinship,
+            self.sources.known,
+            effort_model,
+        )
+        api = Api(
             model,
             self.engine,
             self.broadcaster,
             self.metrics,
             journal,
-            self._clock,
+            clock,
             settings.host_name,
             self.health,
             self.status,
             lambda: self.spool.counts().depth,
             self._history(),
-            Services(
-                journal,
-                model,
-                self.engine,
-                self._clock,
-                settings,
-                household,
-                caller,
-                self._surroundings,
-                Keyboard(),
-                self.notifier,
-                self.sources.kinship,
-                self.sources.known,
-                effort_model,
-            ),
+            services,
             answering,
         )
+        return api, LinkPage(Links(self._secret, settings.public_url), answering, model, caller, clock)
 
     def _address(self) -> str:
         """Where this daemon can be reached from this machine."""
@@ -319,7 +331,7 @@ class Daemon:
         hosts = frozenset((*self._settings.allowed_hosts, host_of(self._settings.public_url)))
         named = NamedTokens(self._journal, self._clock).holder
         is_open = self._settings.ingest == "open"
-        return Guard(_front(hooks, plates, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
+        return Guard(front(hooks, plates, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -330,6 +342,7 @@ class Daemon:
             self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
         await self.rpc.start()
         if self._presence is not None:
+            self._presence.also = lambda: {*self._advising.asked(), *self.conversations.asked()}
             self._presence.start()
         try:
             yield
@@ -370,6 +383,7 @@ class Daemon:
         """Begin with the journal: what waited in the spool comes before what is found out without hooks."""
         await self.sources.recall()
         await asyncio.to_thread(self.efforts.recall)
+        await asyncio.to_thread(self.conversations.recall)
         await self.holds.forget(await asyncio.to_thread(self._own_agents))
         if self.spool.counts().depth:
             await self.sources.gather()
@@ -383,6 +397,7 @@ class Daemon:
         self.reconciler.start()
         self.notifier.start()
         self.gathering.start()
+        self.conversations.start()
         self.lookout.start()
 
     async def _fall_asleep(self) -> None:
@@ -395,6 +410,7 @@ class Daemon:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
         await self.notifier.stop()
+        await self.conversations.stop()
         await self.gathering.stop()
         await self.lookout.stop()
         await self.reconciler.stop()
@@ -431,7 +447,8 @@ class Daemon:
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
             return partial(self.holds.hold, envelope, wait)
-        return await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
+        reply = await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
+        return with_notice(envelope.name, reply, outcome.notice)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:
         """Judge a call without the journal: by the rules, and by what is remembered of its agent.
@@ -498,6 +515,7 @@ class Daemon:
         outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted, speaks=speaks)
         if outcome.strategy is not Strategy.NOBODY:
             self.sources.known.met(outcome.agent)
+            self.conversations.met(outcome.agent)
         if at > (self.reconciler.last_event_at or self._started_at):
             self.reconciler.heard(at)
         return outcome
@@ -506,12 +524,20 @@ class Daemon:
         envelope = operator_envelope(name, act, self._settings.host_name, self._clock())
         return (await self.engine.submit(envelope, agent_id)).agent
 
+    async def _act_once(self, name: str, act: WireAct, agent_id: str, delivery_id: str) -> tuple[Agent, bool]:
+        envelope = operator_envelope(name, act, self._settings.host_name, self._clock())
+        outcome = await self.engine.submit(msgspec.structs.replace(envelope, delivery_id=delivery_id), agent_id)
+        return outcome.agent, outcome.duplicate
+
     def _publish(self, messages: Sequence[StreamMessage]) -> None:
         self.broadcaster.publish(messages)
         self.holds.hear(messages)
+        self.conversations.hear(messages)
 
     async def _submit(self, envelope: Envelope, agent_id: str | None) -> Agent:
-        return (await self.engine.submit(envelope, agent_id)).agent
+        agent = (await self.engine.submit(envelope, agent_id)).agent
+        self.conversations.met(agent)
+        return agent
 
     def _count(self, name: str, seconds: float) -> None:
         self._events_stored += 1
@@ -525,32 +551,33 @@ class Daemon:
         """Every background part's state."""
         parts = {
             "journal": self._journal_health(),
-            "writer": _part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
-            "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
-            "spool": _part(*self.spool.health()),
-            "policy": _part(*self.guard.health()),
+            "writer": part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
+            "reconciler": part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
+            "spool": part(*self.spool.health()),
+            "policy": part(*self.guard.health()),
             **self._source_health(),
+            "conversations": part(*self.conversations.health()),
             "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
-            "notifications": _part(self.notifier.running, self.notifier.keeper.failure, "on"),
-            "socket": _part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
+            "notifications": part(self.notifier.running, self.notifier.keeper.failure, "on"),
+            "socket": part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
             "stream": self._stream_health(),
         }
         if self._waking is not None and not self._waking.done():
-            parts = {name: WAITS if part.status == "stopped" else part for name, part in parts.items()}
-        ok = all(part.status == "ok" for part in parts.values())
+            parts = {name: AWAY if each.status == "stopped" else each for name, each in parts.items()}
+        ok = all(each.status == "ok" for each in parts.values())
         return Health("ok" if ok else "degraded", __version__, parts)
 
     def _journal_health(self) -> PartHealth:
         trouble = self.troubles.now
         kind = "shared with other daemons" if self._journal.is_shared else "this daemon's own"
-        return _part(True, f"{trouble.reason} (since {iso(trouble.since)})" if trouble else None, kind)
+        return part(True, f"{trouble.reason} (since {iso(trouble.since)})" if trouble else None, kind)
 
     def _stream_health(self) -> PartHealth:
         failure = (self.listener.failure or self.follower.failure) if self.listener and self.follower else None
-        return _part(True, failure, f"{self.broadcaster.readers} readers")
+        return part(True, failure, f"{self.broadcaster.readers} readers")
 
     def _source_health(self) -> dict[str, PartHealth]:
-        return {name: _part(*part) for name, part in self.sources.health().items()}
+        return {name: part(*each) for name, each in self.sources.health().items()}
 
     def _counted(self) -> Counts:
         """What the journal holds; while it is away, what it held when it was last asked."""
@@ -601,23 +628,3 @@ class Daemon:
 async def _bring_in(engine: Engine, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:
     outcome = await engine.submit(envelope, agent_id, announce=False)
     return outcome.agent, outcome.duplicate
-
-
-def _front(hooks: ASGIApp, plates: ASGIApp, others: ASGIApp) -> ASGIApp:
-    """Hooks have a way in of their own, past the router: they are nearly all the traffic."""
-
-    async def front(scope: Scope, receive: Receive, send: Send) -> None:
-        is_hook = scope["type"] == "http" and scope["path"].startswith(HOOKS) and scope["path"] != "/hook/status"
-        is_plate = scope["type"] == "http" and scope["path"] == EVENTS
-        await (hooks if is_hook else plates if is_plate else others)(scope, receive, send)
-
-    return front
-
-
-WAITS = PartHealth("waiting", "begins when the database is there")
-
-
-def _part(running: bool, failure: str | None, detail: str) -> PartHealth:
-    if not running:
-        return PartHealth("stopped", "not running: restart the daemon and see `headspace logs`")
-    return PartHealth("failing", failure) if failure else PartHealth("ok", detail)

@@ -36,18 +36,22 @@ from claude_headspace.kernel.correlate import (
     ancestors,
     correlate,
     identities,
+    leaves_its_pane,
     project_at,
 )
 from claude_headspace.kernel.decide import Judge, judged, nobody
-from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.effort.acts import is_act
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.effort.nouns import EffortOutcome
 from claude_headspace.kernel.effort.resolve import is_at_work
-from claude_headspace.kernel.envelope import Envelope, Origin
+from claude_headspace.kernel.envelope import Context, Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.notices import objection
 from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
+from claude_headspace.kernel.mission.notice import Notice
+from claude_headspace.kernel.mission.orders import ordered
+from claude_headspace.kernel.mission.tell import noted, notice_for
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import react
@@ -69,6 +73,7 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 LARGEST_BATCH = 128
+PANE_REUSED = "another client began in its pane"
 NAMES_TRIED_AT_ONCE = 8
 TRY_SECONDS = 1.0
 
@@ -83,6 +88,7 @@ class Outcome(msgspec.Struct, frozen=True):
     effort: EffortOutcome | None = None
     advice: Advice | None = None
     care: Care = NO_CARE
+    notice: Notice | None = None
     coordinator: str | None = None
     """Who was told of it, of a team."""
 
@@ -101,6 +107,11 @@ class Submission(msgspec.Struct):
     """Whether it came through a door that only the user opens: what anybody sent counts on no effort."""
     speaks: bool = False
     """Whether the answer goes to Claude Code itself, which can be told something with it."""
+
+    @property
+    def listens(self) -> bool:
+        """Whether something can be told with the answer: whoever waited may have been answered without it."""
+        return self.speaks and not self.future.done()
 
 
 Answer = Outcome | HeadspaceError
@@ -309,7 +320,28 @@ class Batch:
             _refuse_second_call(agent, event)
         except HeadspaceError as refusal:
             return refusal
-        return self._apply(envelope, event, agent, strategy, found, opened.submission)
+        outcome = self._apply(envelope, event, agent, strategy, found, opened.submission)
+        self._clear_pane(opened, outcome.agent, found)
+        return outcome
+
+    def _clear_pane(self, opened: Opened, newcomer: Agent, found: dict[Identity, Found]) -> None:
+        """Whoever was in the client's pane before is gone."""
+        before = found.get(opened.known["pane"]) if "pane" in opened.known else None
+        if before is None or not leaves_its_pane(before.agent, newcomer, opened.event):
+            return
+        closing = msgspec.structs.replace(
+            opened.envelope,
+            id=f"{opened.envelope.id}-pane",
+            name="AgentClosed",
+            origin=Origin.OPERATOR,
+            client="headspace",
+            payload=msgspec.json.encode(WireAct(reason=PANE_REUSED)),
+            context=Context(),
+            delivery_id=None,
+            whole=None,
+        )
+        said = Submission(closing, before.agent.id, opened.submission.future, opened.submission.announce)
+        self._apply(closing, decode(closing), self._agent(before.agent.id), Strategy.ADDRESSED, {}, said)
 
     def _known_delivery(self, envelope: Envelope, event: Event) -> Outcome | None:
         delivery_id = envelope.delivery_id
@@ -334,10 +366,10 @@ class Batch:
         if isinstance(opened.event.fact, AgentRegistered):
             return None, Strategy.NEW, envelope
         correlation = self._correlate(opened, found)
-        if correlation.agent is not None:
-            return correlation.agent, correlation.strategy, envelope
-        context = msgspec.structs.replace(envelope.context, parent_id=correlation.parent_id)
-        return None, Strategy.NEW, msgspec.structs.replace(envelope, context=context)
+        if correlation.parent_id is not None:
+            context = msgspec.structs.replace(envelope.context, parent_id=correlation.parent_id)
+            envelope = msgspec.structs.replace(envelope, context=context)
+        return correlation.agent, correlation.strategy, envelope
 
     def _correlate(self, opened: Opened, found: dict[Identity, Found]) -> Correlation:
         named = {kind: found[identity] for kind, identity in opened.known.items() if identity in found}
@@ -402,6 +434,7 @@ class Batch:
             context = msgspec.structs.replace(envelope.context, assigned_name=given or self._free_name(agent_id))
             envelope = msgspec.structs.replace(envelope, context=context)
             agent = born(agent_id, envelope, event)
+        envelope = self._ordered(envelope, event, agent, trusted=submission.trusted)
         owned = {identity for identity, owner in found.items() if owner.agent.id == agent.id}
         claimed = [identity for identity in claims(agent, envelope, event) if identity not in owned]
         record = Record(
@@ -416,11 +449,12 @@ class Batch:
         verdict = ABSTAIN
         try:
             verdict = envelope.context.verdict or self._judge(envelope, agent)
-            record.envelope = judged(envelope, verdict)
-            care, inattentive = self._cared(agent, event) if submission.speaks else (NO_CARE, "")
+            envelope = judged(envelope, verdict)
+            care, inattentive = self._cared(agent, event) if submission.listens else (NO_CARE, "")
             if care is not NO_CARE:
-                record.envelope, event = _told(record.envelope, event, care)
-            change = evolve(agent, event)
+                envelope, event = _told(envelope, event, care)
+            envelope = record.envelope = noted(envelope, notice_for(agent, event) if submission.listens else None)
+            change = evolve(agent, msgspec.structs.replace(event, context=envelope.context))
             record.change, record.publish = change, react(before, change) if submission.announce else ()
             record.anomaly = "; ".join(filter(None, (*change.anomalies, inattentive))) or None
             agent = change.agent
@@ -429,7 +463,7 @@ class Batch:
             record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
             record.claims = ()
             return self._remember(record, Outcome(agent, strategy, verdict))
-        outcome = Outcome(agent, strategy, verdict, care=care)
+        outcome = Outcome(agent, strategy, verdict, care=care, notice=envelope.context.notice)
         if not submission.trusted:
             return self._keep(record, agent, outcome)
         return self._serve_effort(record, event, outcome, asked=submission.asked)
@@ -441,6 +475,16 @@ class Batch:
         except Exception as error:
             log.exception("session_not_attended_to", event_name=event.meta.name, agent=agent.id)
             return NO_CARE, f"{INATTENTIVE}{type(error).__name__}"
+
+    def _ordered(self, envelope: Envelope, event: Event, agent: Agent, *, trusted: bool) -> Envelope:
+        """The envelope with the mode and the mission that count for its client."""
+        if envelope.origin is not Origin.HOOK:
+            return envelope
+        parent_id = agent.parent_id or envelope.context.parent_id
+        parent = self._agent(parent_id) if parent_id else None
+        told = msgspec.structs.replace(event, context=envelope.context)
+        context = ordered(told, agent, parent, trusted=trusted)
+        return envelope if context is envelope.context else msgspec.structs.replace(envelope, context=context)
 
     def _serve_effort(self, record: Record, event: Event, outcome: Outcome, *, asked: bool) -> Outcome:
         """Let the effort that the event belongs to, if any, take it in and say what it has to."""

@@ -21,6 +21,7 @@ VIEWS = {
     "board": "/",
     "agent": "/agents/snug-plover",
     "waits": "/waits",
+    "missions": "/missions",
     "efforts": "/efforts",
     "effort": "/efforts/{effort}",
     "search": "/search?q=auth",

@@ -40,11 +40,44 @@ def client_program() -> str:
     return found
 
 
+OF_A_CLIENT = (
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_EFFORT",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PID",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_SESSION_MODE",
+    "CLAUDE_SESSION_ROLE",
+    "COLUMNS",
+    "LINES",
+    "MISSION_EXECUTION_ID",
+)
+"""What a client tells its own tools of itself: a worker that one of them starts is another client."""
+
+
+def worker_environment() -> dict[str, str]:
+    """Our environment without what an agent, whose tool we may be, put into it."""
+    return {name: value for name, value in os.environ.items() if name not in OF_A_CLIENT}
+
+
 def client_environment(
-    url: str, headspace_id: str, session: str | None, role: str | None = None, mode: str | None = None
+    url: str,
+    headspace_id: str,
+    session: str | None,
+    role: str | None = None,
+    mode: str | None = None,
+    mission: str | None = None,
 ) -> dict[str, str]:
     """What the client's hooks tell us by, beside all that is there; what another client was is not inherited."""
     ids = {
+        "MISSION_EXECUTION_ID": mission or "",
         "CLAUDE_HEADSPACE_URL": url,
         "CLAUDE_HEADSPACE_SESSION_ID": headspace_id,
         "CLAUDE_SESSION_ID": headspace_id,
@@ -145,13 +178,15 @@ class Job(msgspec.Struct, frozen=True):
     env: dict[str, str]
 
 
-def open_session(home: Places, name: str, arguments: Sequence[str], directory: str) -> Path:
+def open_session(
+    home: Places, name: str, arguments: Sequence[str], directory: str, env: Mapping[str, str] = os.environ
+) -> Path:
     """Start a command of ours in a new tmux session; the file in which its exit code will stand."""
     home.make()
     job = home.runtime / f"job-{uuid.uuid4().hex}.json"
     handle = os.open(job, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as file:
-        file.write(msgspec.json.encode(Job(list(arguments), dict(os.environ))))
+        file.write(msgspec.json.encode(Job(list(arguments), dict(env))))
     inner = [sys.executable, "-m", "claude_headspace", "run", "--job", str(job)]
     try:
         tmux.tmux("", "new-session", "-d", "-s", name, "-c", directory, "--", *inner)

@@ -192,6 +192,15 @@ def note_words(agent: Json, now: datetime) -> str:
     return f"{one_line(note['text'])} ({ago(note['at'], now)})" if note else ""
 
 
+def marks(agent: Json) -> list[str]:
+    """What sets an agent apart from others: that it works by itself, that workers of its are back."""
+    news = len(agent.get("news") or ())
+    return [
+        *([agent["mode"]] if agent.get("mission") and agent.get("mode") else []),
+        *([f"{count(news, 'worker')} back"] if news else []),
+    ]
+
+
 def tells_time(agent: Json) -> bool:
     """Whether the summary says already since when."""
     return agent.get("state") == "ended" or (agent.get("state") == "idle" and _is_done(agent))

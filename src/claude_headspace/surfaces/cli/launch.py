@@ -21,6 +21,7 @@ def run(
     name: Annotated[str, typer.Option("--name", help="What the agent is called; else it gets a name.")] = "",
     role: Annotated[str | None, typer.Option("--role", help="Its role.")] = None,
     mode: Annotated[str | None, typer.Option("--mode", help="interactive, mission or background.")] = None,
+    mission: Annotated[str | None, typer.Option("--mission", metavar="ID", help="The mission it works on.")] = None,
     supervise: Annotated[
         bool, typer.Option("--supervise", help="Start it anew, with what was handed over, when its context is spent.")
     ] = False,
@@ -48,10 +49,11 @@ def run(
     client, program = Client.local(), client_program()
     inside = bool(os.environ.get("TMUX"))
     if detached or (not inside and not here and tmux.is_there() and sys.stdin.isatty()):
-        traits = (("name", name), ("role", role), ("mode", mode), ("prompt", prompt))
-        given = [f"--{key}={value}" for key, value in traits if value] + ["--supervise"] * supervise
+        traits = {"name": name, "role": role, "mode": mode, "mission": mission, "prompt": prompt}
+        given = [f"--{key}={value}" for key, value in traits.items() if value] + ["--supervise"] * supervise
         _in_new_session([*given, "--here", *context.args], name, detached=detached)
-    _launch(client, [program, *context.args], prompt, supervise=supervise, name=name, role=role, mode=mode)
+    known = {"name": name, "role": role, "mode": mode, "mission": mission}
+    _launch(client, [program, *context.args], prompt, supervise=supervise, **known)
 
 
 def _launch(client: "Client", command: "Sequence[str]", prompt: str, *, supervise: bool, **traits: str | None) -> None:
@@ -63,7 +65,9 @@ def _launch(client: "Client", command: "Sequence[str]", prompt: str, *, supervis
     from claude_headspace.surfaces.launching import Running, client_environment, new_headspace_id
     from claude_headspace.surfaces.supervising import GO_ON
 
-    headspace_id, session, directory = new_headspace_id(), tmux.session_of(), str(Path.cwd())
+    role, mode, mission = (traits.get(name) for name in ("role", "mode", "mission"))
+    headspace_id, session, directory = mission or new_headspace_id(), tmux.session_of(), str(Path.cwd())
+    env = client_environment(client.url, headspace_id, session, role, mode, mission)
     where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE"), "wrapper_pid": os.getpid()}
     try:
         agent = client.register(headspace_id, directory, **where, supervised=supervise, **traits)
@@ -71,7 +75,6 @@ def _launch(client: "Client", command: "Sequence[str]", prompt: str, *, supervis
         raise
     except HeadspaceError as error:
         raise RegistrationRefused(error.code, error.message, error.hint) from error
-    env = client_environment(client.url, headspace_id, session, traits.get("role"), traits.get("mode"))
 
     def start(again: bool) -> Running:
         words = GO_ON if again else prompt

@@ -10,6 +10,7 @@ from claude_headspace.surfaces.cli.presentation.portrait import (
     listed,
     reasons,
     task_words,
+    verdict_words,
     wait_lines,
 )
 from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet
@@ -31,6 +32,7 @@ def details(agent: Json, turns: Sequence[Json] | None, now: datetime, width: int
         lines += [*([NOTHING] if number else []), *wait_lines(wait, now, width)]
     lines += listed("Sub-agents", [subagent_words(sub) for sub in agent["subagents"]], width)
     lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
+    lines += listed("Rules", [verdict_words(verdict, now) for verdict in agent["verdicts"]], width)
     lines += _conversation(turns, now, width)
     lines += [NOTHING, line(Span("About", "strong"))]
     for label, text in facts(agent, now):

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.presentation.board import age, where
 from claude_headspace.surfaces.cli.terminal import Line, Span, row
-from claude_headspace.surfaces.wording import Json, count, doing, shape, span, tells_time
+from claude_headspace.surfaces.wording import Json, count, doing, marks, shape, span, tells_time
 
 HEADINGS = {
     "key": "",
@@ -121,7 +121,7 @@ def _doing(agent: Json, now: datetime) -> str:
             beside.append(count(subagents, "sub-agent"))
         if agent["background_tasks"]:
             beside.append(f"{len(agent['background_tasks'])} in background")
-    return " · ".join([words, *beside])
+    return " · ".join([words, *beside, *marks(agent)])
 
 
 def context_cell(percent: float | None) -> Span:
