@@ -1,7 +1,13 @@
-"""The real client reached in its terminal: what is sent arrives once, jump lands with it, resume brings it back."""
+"""The real client reached in its terminal: what is sent arrives once, jump lands with it, resume brings it back.
 
+Once by commands, once from the board (`headspace top`), with somebody in front of a terminal.
+"""
+
+import contextlib
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.real_client.client import Client, Home, Terminals
+from tests.real_client.client import KEY_PAUSE, Client, Home, Terminals
 from tests.real_client.model import ScriptedModel, reply, text
 from tests.real_client.program import NEW, Unavailable
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, wait_until
@@ -50,6 +56,32 @@ class Place:
         given = [f"{name}={value}" for name, value in env.items()]
         command = [*given, sys.executable, "-m", "claude_headspace", *arguments]
         return self.terminals.open(command, self.home.project)[0]
+
+    def keys(self, pane: str, *keys: str) -> None:
+        """Press keys, as slowly as a person."""
+        time.sleep(KEY_PAUSE)
+        self.terminals("send-keys", "-t", pane, *keys)
+
+    def shows(self, pane: str, text: str) -> None:
+        """Wait until a pane shows a text."""
+        wait_until(lambda: text in self.terminals("capture-pane", "-p", "-t", pane), f"{text!r} on the screen")
+
+    def in_front(self) -> str:
+        """The pane that somebody has before him."""
+        return self.terminals("list-clients", "-F", "#{pane_id}").strip()
+
+    @contextlib.contextmanager
+    def somebody_before(self, pane: str) -> Iterator[None]:
+        """Somebody sits in front of a pane: `script` gives him a terminal."""
+        socket = self.terminals("display-message", "-p", "#{socket_path}").strip()
+        attach = ["script", "-qec", f"tmux -S {socket} attach -t {pane}", "/dev/null"]
+        env = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+        with subprocess.Popen(attach, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as person:
+            try:
+                wait_until(lambda: self.in_front() == pane, "somebody in front")
+                yield
+            finally:
+                person.kill()
 
     def agent(self, state: str, **known: str) -> dict[str, Any]:
         """The one agent, once it is in a state."""
@@ -109,14 +141,32 @@ def test_a_client_is_sent_to_and_brought_back(place: Place) -> None:
     assert place.daemon.verified()
 
 
-def test_a_client_is_run_and_jumped_to(place: Place) -> None:
-    """`run` makes one agent of placeholder and client; its pane is the client's, so it can be sent to."""
+def test_a_client_is_reached_from_the_board(place: Place) -> None:
+    """`run` makes one agent of placeholder and client; from `top` a prompt arrives once, enter lands in its pane from
+    another session, and r brings it back after its end.
+    """
     pane = place.in_terminal("run", "--name", "runner")
     agent = place.agent("idle", name="runner")
     assert len(place.daemon.agents()) == 1
     assert agent["tmux"]["pane"] == pane
-    done = place.headspace("send", "runner", "Say hello, runner.")
-    assert done.stdout == "runner has it.\n", done.stderr
-    place.terminals("send-keys", "-t", pane, "-l", "--", "/exit")
-    place.terminals("send-keys", "-t", pane, "Enter")
+    board = place.in_terminal("top")
+    place.shows(board, "runner")
+    place.keys(board, "s")
+    place.shows(board, "to runner")
+    place.keys(board, "-l", "Say hello, runner.")
+    place.keys(board, "Enter")
+    place.shows(board, "runner has it.")
+    assert place.said(agent) == ["Say hello, runner."]
+    with place.somebody_before(board):
+        place.keys(board, "Enter")
+        wait_until(lambda: place.in_front() == pane, "the client's pane in front")
+    place.agent("idle", name="runner")
+    place.keys(pane, "-l", "--", "/exit")
+    place.keys(pane, "Enter")
     place.agent("ended", name="runner")
+    place.shows(board, "ended")
+    place.keys(board, "r")
+    back = place.agent("idle", name="runner")
+    assert (back["id"], back["session_id"], back["cwd"]) == (agent["id"], agent["session_id"], agent["cwd"])
+    assert back["tmux"]["pane"] not in (pane, board)
+    place.keys(board, "q")

@@ -9,7 +9,7 @@ const change = (minute: number, state: State): StateChange => ({
   seq: minute, at: at(minute), state, waiting_for: null, source: "hook", confidence: "high", why: "", event: "",
 });
 const call = (id: string, minute: number): Call => ({
-  id, tool: "Bash", summary: "", subagent_id: null, started_at: at(minute), ended_at: null, outcome: "done", input: null, result: null,
+  id, tool: "Bash", summary: "", subagent_id: null, subagent_type: null, started_at: at(minute), ended_at: null, outcome: "done", input: null, result: null,
 });
 const turn = (id: string, minute: number): Turn => ({
   turn_id: id, agent_id: "a", command_id: "c", actor: "USER", intent: "COMMAND", text: "", timestamp: at(minute), timestamp_source: "", reason: "",

@@ -93,7 +93,7 @@ class AgentList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def lay_out(self) -> None:
         """Find the columns for the size there is, and draw anew."""
-        self._columns = columns(self.agents, self._clock(), self.size.width - 1)
+        self._columns = columns(self.agents, self.size.width - 1)
         self.virtual_size = Size(self.size.width, max(len(self.agents), len(self._instead)) + 1)
         self.refresh()
         self._keep_visible()
