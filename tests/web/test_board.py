@@ -156,6 +156,7 @@ def test_waits_hits_and_turns_are_walked_through_by_keyboard(visits: Visits, sta
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("snug-plover")
+    expect(page.locator(":focus")).to_contain_text("emoji")
 
 
 def test_the_theme_is_chosen_and_remembered(visits: Visits, daemon: RunningDaemon) -> None:
