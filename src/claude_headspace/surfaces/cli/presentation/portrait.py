@@ -70,6 +70,7 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("state", f"{state_words(agent['state'], agent['waiting_for'])} since {clock(since, now)} ({ago(since, now)})"),
         ("because", _because(agent["evidence"])),
         ("command", _command(agent["command"], now)),
+        ("last tool", agent["last_tool"] or ""),
         ("project", f"{where(agent)}  {agent['project']['root']}"),
         ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
         ("session", _session(agent, now)),

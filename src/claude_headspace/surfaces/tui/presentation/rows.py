@@ -29,7 +29,7 @@ _TO_THE_RIGHT = frozenset({"todo", "context", "cost", "since"})
 _NEEDS = {"tool": 112, "cost": 84, "todo": 92, "context": 76, "where": 70, "key": 50}
 """How wide the list must be to have a column."""
 
-MOST_NAME, MOST_WHERE, LEAST_DOING = 26, 30, 34
+MOST_NAME, MOST_WHERE, LEAST_DOING = 26, 30, 32
 SINCE = len("59 min")
 GAP = 2
 WARM, HOT = 80, 95
