@@ -1,6 +1,7 @@
 """The loop: batches, their order, what happens to an event or a batch that fails, and how it stops."""
 
 import asyncio
+import gc
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import count
@@ -9,7 +10,7 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from claude_headspace.engine import LARGEST_BATCH, Engine, Outcome
+from claude_headspace.engine import LARGEST_BATCH, Batch, Engine, Outcome
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.envelope import SECOND, Envelope, Origin
@@ -111,6 +112,21 @@ def test_what_gathers_is_worked_through_together() -> None:
     assert sum(batches) == many
     assert max(batches) <= LARGEST_BATCH
     assert len(batches) < 10
+
+
+def test_a_batch_leaves_nothing_for_the_collector() -> None:
+    """A cycle would keep all that a batch worked on, and stop the daemon for tens of milliseconds when it is found."""
+
+    async def play(room: Room) -> None:
+        gc.collect()
+        gc.disable()
+        try:
+            await room.engine.submit(hook("SessionStart"))
+            assert [each for each in gc.get_objects() if isinstance(each, Batch)] == []
+        finally:
+            gc.enable()
+
+    run(play)
 
 
 def test_each_event_sees_what_the_ones_before_it_changed() -> None:

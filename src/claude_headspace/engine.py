@@ -13,7 +13,8 @@ Rules
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -255,7 +256,8 @@ class Batch:
         self._owners: dict[Identity, str] = {}
         self._outcomes: dict[str, Outcome] = {}
         self._delivered: dict[str, Delivered] = {}
-        self._desk = Desk(transaction, self._is_alive)
+        # Not a method of ours: everything that a batch worked on would stay until the collector finds the cycle.
+        self._desk = Desk(transaction, partial(_is_alive, transaction, self._agents))
         self.records: list[Record] = []
 
     def work(self, submissions: Sequence[Submission]) -> list[Answer]:
@@ -338,7 +340,7 @@ class Batch:
         return found
 
     def _agent(self, agent_id: str) -> Agent | None:
-        return self._agents.get(agent_id) or self._transaction.agents([agent_id]).get(agent_id)
+        return _agent(self._transaction, self._agents, agent_id)
 
     def _refuse_taken_name(self, agent: Agent | None, event: Event) -> None:
         if isinstance(event.fact, AgentRenamed | AgentRegistered):
@@ -425,10 +427,6 @@ class Batch:
             return refusal
         return self._remember(record, Outcome(born("", envelope, event), Strategy.EFFORT, effort=outcome))
 
-    def _is_alive(self, agent_id: str) -> bool:
-        agent = self._agent(agent_id)
-        return agent is not None and is_at_work(agent)
-
     def _keep_probe(self, envelope: Envelope, event: Event) -> Outcome:
         """A test of the way in is written down and changes nothing."""
         nobody = born("", envelope, event)
@@ -454,6 +452,16 @@ class Batch:
         if record.envelope.delivery_id is not None:
             self._outcomes[record.envelope.delivery_id] = outcome
         return outcome
+
+
+def _agent(transaction: Transaction, ours: Mapping[str, Agent], agent_id: str) -> Agent | None:
+    """An agent as the batch left it so far, or as it is stored."""
+    return ours.get(agent_id) or transaction.agents([agent_id]).get(agent_id)
+
+
+def _is_alive(transaction: Transaction, ours: Mapping[str, Agent], agent_id: str) -> bool:
+    agent = _agent(transaction, ours, agent_id)
+    return agent is not None and is_at_work(agent)
 
 
 def _opened(submission: Submission) -> Opened:

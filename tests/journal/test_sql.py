@@ -1,10 +1,11 @@
 """What only the journal on disk can show: durability, closed files, damage found and repaired."""
 
 import stat
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, event, text
 
 from claude_headspace.engine import Batch, Submission
 from claude_headspace.errors import JournalUnavailable
@@ -46,6 +47,27 @@ def test_everything_is_there_after_opening_again(tmp_path: Path) -> None:
     with again.transaction() as transaction:
         found = transaction.find([Identity("session", "session-1")])
     assert [answer.in_memory for answer in found.values()] == [False]
+    again.close()
+
+
+def test_who_was_looked_up_is_remembered(tmp_path: Path) -> None:
+    """A daemon that starts among running clients looks each of them up once, and so whoever nobody answers to."""
+    journal = opened(tmp_path)
+    store(journal, hook("SessionStart"))
+    journal.close()
+    again, asked = opened(tmp_path), Counter[str]()
+    event.listen(
+        again._engine, "before_cursor_execute", lambda *told: asked.update([told[2].split("FROM")[-1].split()[0]])
+    )
+    newcomer = Identity("session", "session-2")
+    for number in range(3):
+        store(again, hook("UserPromptSubmit", START + 1 + number, prompt=f"go {number}"))
+        with again.transaction() as transaction:
+            assert transaction.find([newcomer]) == {}
+    assert asked["identities"] == 2
+    store(again, hook("SessionStart", START + 9, session_id="session-2", cwd="/home/dev/web"))
+    with again.transaction() as transaction:
+        assert list(transaction.find([newcomer])) == [newcomer]
     again.close()
 
 

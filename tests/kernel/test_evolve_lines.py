@@ -175,6 +175,14 @@ def test_a_queued_prompt_waits_as_long_as_it_takes(story: Story) -> None:
     assert next(turn.at for turn in story.turn_rows.values() if turn.text == "Two") == moment(3)
 
 
+def test_a_queued_prompt_was_typed_when_its_hook_fired_at_the_latest(story: Story) -> None:
+    """A busy client writes the line when the hooks are over: the answer that ended in between still comes after."""
+    story.prompted("Two", "p1", at=3)
+    story.tell(AgentSpoke("I fixed it.", final=True), at=3.2)
+    story.tell(PromptQueued("Two"), at=3.4)
+    assert next(turn.at for turn in story.turn_rows.values() if turn.text == "Two") == moment(3)
+
+
 def test_a_turn_behind_which_a_prompt_waits_is_followed_at_once(story: Story) -> None:
     """An older client announces the prompt only after the Stop: in between nobody is told that the agent rests."""
     story.tell(PromptQueued("Two"), at=3)

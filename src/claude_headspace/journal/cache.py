@@ -1,10 +1,11 @@
 """What the writer remembers of the database: the agents it worked on lately and who answers to which identity.
 
-It learns only from committed batches, so it is never ahead of the database. Where others write too it may be behind:
-there an agent is remembered with the version of its row, and asked for by the version that the database has now. It is
-bounded: the longest unused are forgotten.
+It learns only what is committed, from batches and from look-ups, so it is never ahead of the database. Where others
+write too it may be behind: there an agent is remembered with the version of its row, and asked for by the version that
+the database has now. It is bounded: the longest unused are forgotten.
 """
 
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import TypeVar
 
@@ -39,8 +40,16 @@ class Cache:
         return self._versions.get(agent_id, "")
 
     def owner(self, identity: Identity) -> str | None:
-        """Who answers to an identity, if that is remembered."""
+        """Who answers to an identity, if that is remembered; empty if nobody does."""
         return self._owners.get((identity.kind, identity.key))
+
+    def note(self, looked_up: Iterable[Identity], owners: Mapping[Identity, str]) -> None:
+        """Take in what a look-up found. Nobody else writes: who was not found is nobody until a batch says otherwise.
+
+        A daemon that starts among running clients looks each of them up once.
+        """
+        for identity in looked_up:
+            self._owners[identity.kind, identity.key] = owners.get(identity, "")
 
     def learn(self, projection: Projection, version: str) -> None:
         """Take in what was committed, under the version that its rows have now."""

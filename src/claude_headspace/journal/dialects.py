@@ -59,7 +59,7 @@ class Sqlite:
         "journal_mode=WAL",
         "synchronous=FULL",
         "busy_timeout=5000",
-        "cache_size=-32768",
+        "cache_size=-4096",
         # An agent's row is written again and again: the later the write-ahead log is folded in, the fewer times it is
         # copied.
         "wal_autocheckpoint=4000",
@@ -91,7 +91,8 @@ class Sqlite:
     def connect_writer(self, engine: Engine) -> Connection:
         """The writer waits where nobody else has to, not inside SQLite."""
         writer = engine.connect().execution_options(writes=True)
-        writer.connection.cursor().execute("PRAGMA busy_timeout=0")
+        for pragma in ("busy_timeout=0", "cache_size=-8192"):
+            writer.connection.cursor().execute(f"PRAGMA {pragma}")
         return writer
 
     def cut(self) -> None:

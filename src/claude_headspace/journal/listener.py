@@ -7,7 +7,6 @@ lost costs only time, and after every lost connection the new one begins with su
 import asyncio
 from collections.abc import Callable
 
-import psycopg
 import structlog
 
 from claude_headspace.journal.dialects import CHANNEL, Postgres, dialect_of
@@ -44,6 +43,8 @@ class Listener:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
+        import psycopg  # only a shared database needs it
+
         while True:
             try:
                 await self._listen()
@@ -54,6 +55,8 @@ class Listener:
             await asyncio.sleep(RETRY_SECONDS)
 
     async def _listen(self) -> None:
+        import psycopg
+
         connecting = psycopg.AsyncConnection.connect(self._address, autocommit=True, **self._told)
         async with await connecting as connection:
             await connection.execute(f"LISTEN {CHANNEL}")

@@ -3,7 +3,7 @@
 What the writer reads again and again it keeps in a cache that learns only from what was committed.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from sqlalchemy import Connection, bindparam, select, update
 
@@ -31,6 +31,10 @@ TAKE_NUMBERS = (
 )
 """Built once: making it anew took longer than running it."""
 
+DELIVERED = select(schema.events.c.delivery_id, schema.events.c.agent_id, schema.events.c.strategy).where(
+    schema.events.c.delivery_id.in_(bindparam("ids", expanding=True))
+)
+
 
 class SqlTransaction(EffortLookups):
     """One batch of the writer."""
@@ -51,30 +55,35 @@ class SqlTransaction(EffortLookups):
 
     def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
         """Which of these deliveries are here already."""
-        table = schema.events.c
-        query = select(table.delivery_id, table.agent_id, table.strategy)
         stored_as = {rows.storable(each): each for each in delivery_ids}
         return {
             stored_as[row.delivery_id]: Delivered(row.agent_id, Strategy(row.strategy))
             for some in chunks(stored_as)
-            for row in self.connection.execute(query.where(table.delivery_id.in_(some)))
+            for row in self.connection.execute(DELIVERED, {"ids": some})
         }
 
     def find(self, identities: Collection[Identity]) -> dict[Identity, Found]:
         """The agents that answer to these identities: known ones from memory, others from the database."""
+        owners = {identity: self._cache.owner(identity) for identity in identities}
+        unknown = [identity for identity, owner in owners.items() if owner is None]
+        if unknown:
+            looked_up = self._look_up_owners(unknown)
+            self._cache.note(unknown, looked_up)
+            owners |= looked_up
         found: dict[Identity, Found] = {}
-        missing: list[Identity] = []
-        for identity in identities:
-            owner = self._cache.owner(identity)
-            agent = self._cache.agent(owner) if owner is not None else None
-            if agent is None:
-                missing.append(identity)
-            else:
+        elsewhere: dict[Identity, str] = {}
+        for identity, owner in owners.items():
+            agent = self._cache.agent(owner) if owner else None
+            if agent is not None:
                 found[identity] = Found(agent, True)
-        return found | self._look_up(missing) if missing else found
+            elif owner:
+                elsewhere[identity] = owner
+        return found | self._read(elsewhere) if elsewhere else found
 
     def _look_up(self, missing: list[Identity]) -> dict[Identity, Found]:
-        owners = self._look_up_owners(missing)
+        return self._read(self._look_up_owners(missing))
+
+    def _read(self, owners: Mapping[Identity, str]) -> dict[Identity, Found]:
         agents = self.agents(set(owners.values()))
         return {identity: Found(agents[owner], False) for identity, owner in owners.items() if owner in agents}
 

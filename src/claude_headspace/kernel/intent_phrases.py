@@ -14,6 +14,7 @@ Rules of the notation
 import re
 from collections import Counter
 from collections.abc import Iterator
+from sys import intern
 from typing import NamedTuple
 
 _BETWEEN = re.compile(r";|^\s*[a-z]{2}: ", re.MULTILINE)
@@ -41,7 +42,7 @@ def words_of(sentence: str) -> Words:
     """Take a sentence apart; a key is the beginning of a word, or one character of a script without spaces."""
     words = _WORD.findall(sentence.lower())
     text = f" {' '.join(words)} "
-    keys = frozenset(word[:_KEY] for word in words)
+    keys = frozenset([word[:_KEY] for word in words])
     if not text.isascii():
         keys = keys.union(_UNSPACED.findall(text))
     return Words(text, keys, _search(text, keys))
@@ -51,9 +52,11 @@ def _search(text: str, keys: frozenset[str]) -> dict["Phrases", str]:
     """Look a sentence up in all tables at once: the first phrase of each that is in it."""
     found: dict[Phrases, str] = {}
     for key in sorted(_INDEX.keys() & keys):
-        for needed, phrase, table in _INDEX[key]:
-            if needed <= keys and table not in found and phrase.is_in(text):
-                found[table] = phrase.name
+        for other, entries in _INDEX[key].items():
+            if other in keys:
+                for phrase, table in entries:
+                    if table not in found and phrase.is_in(text):
+                        found[table] = phrase.name
     return found
 
 
@@ -88,30 +91,32 @@ class Phrases:
         common = Counter(key for phrase in compiled for key in _keys(phrase))
         for phrase in compiled:
             keys = _keys(phrase)
-            rarest = min(keys, key=lambda key: (key in _FREQUENT, common[key], key))
-            _INDEX.setdefault(rarest, []).append((keys, phrase, self))
+            rarest, *others = sorted(keys, key=lambda key: (key in _FREQUENT, common[key], key))
+            beside = _INDEX.setdefault(rarest, {}).setdefault(others[0] if others else rarest, [])
+            beside.append((phrase, self))
 
     def find(self, words: Words) -> str:
         """Give a phrase that is in the sentence, or nothing."""
         return words.found.get(self, "")
 
 
-_INDEX: dict[str, list[tuple[frozenset[str], _Phrase, Phrases]]] = {}
-"""Every phrase of every table, under the rarest of the keys that a sentence with it must have."""
+_INDEX: dict[str, dict[str, list[tuple[_Phrase, Phrases]]]] = {}
+"""Every phrase of every table, under the two rarest of the keys that a sentence with it must have."""
 
 
-def _keys(phrase: _Phrase) -> frozenset[str]:
+def _keys(phrase: _Phrase) -> set[str]:
     """The keys that a sentence with this phrase must have; a word with any ending has one only if it is long enough."""
     first = phrase.parts[0].strip()
     if _UNSPACED.match(first):
-        return frozenset(first[0])
+        return {first[0]}
     keys: set[str] = set()
     for part in phrase.parts:
         words = part.split()
         whole = words if part.endswith(" ") else words[:-1]
-        keys.update(word[:_KEY] for word in whole if not _UNSPACED.search(word))
-        keys.update(word[:_KEY] for word in words[len(whole) :] if len(word) >= _KEY and not _UNSPACED.search(word))
-    return frozenset(keys)
+        keys.update(intern(word[:_KEY]) for word in whole if not _UNSPACED.search(word))
+        cut = (word for word in words[len(whole) :] if len(word) >= _KEY and not _UNSPACED.search(word))
+        keys.update(intern(word[:_KEY]) for word in cut)
+    return keys
 
 
 def _variants_of_all(table: str) -> Iterator[str]:

@@ -102,7 +102,8 @@ def prompt_queued(change: Change, meta: Meta, fact: facts.PromptQueued) -> None:
             agent.returning = (*agent.returning[1 - REMEMBERED :], fact.finished_task)
         return
     if (known := _told_since(agent, meta, fact.text)) is not None:
-        correct(change, known, at=meta.at, from_transcript=True)
+        # A busy client writes this line when the hooks of the prompt are over: it was typed before the first of them.
+        correct(change, known, at=min(known.at, meta.at), from_transcript=True)
         return
     command = command_at(agent, meta.at)
     if command is None or told_before(change, Actor.USER, fact.text) is not None:
