@@ -83,6 +83,21 @@ class Work:
         """A tool is about to run."""
         return await self.hook("PreToolUse", **({"tool_name": "Bash", "tool_input": {"command": "make"}} | told))
 
+    async def fill(self) -> None:
+        """The client's transcript tells that the context is nearly full."""
+        line: dict[str, Any] = {
+            "type": "assistant",
+            "sessionId": "session-1",
+            "uuid": "u1",
+            "timestamp": "2026-09-21T14:13:30.000Z",
+            "message": {
+                "model": "claude-x",
+                "content": [{"type": "text", "text": "Hm."}],
+                "usage": {"input_tokens": 190_000},
+            },
+        }
+        await self.engine.submit(hook("TranscriptLine", START + 50 * SECOND, origin=Origin.TRANSCRIPT, **line))
+
     async def effort(self, name: str = "e1") -> Effort:
         """An effort as it is."""
         found = self.journal.find_effort(name)
@@ -278,15 +293,7 @@ def test_context_usage_is_measured_and_warned_about_once() -> None:
     async def story(work: Work) -> None:
         await work.start()
         await work.hook("SessionStart", source="startup", model="claude-x")
-        usage = {"input_tokens": 190_000}
-        line: dict[str, Any] = {
-            "type": "assistant",
-            "sessionId": "session-1",
-            "uuid": "u1",
-            "timestamp": "2026-09-21T14:13:30.000Z",
-            "message": {"model": "claude-x", "content": [{"type": "text", "text": "Hm."}], "usage": usage},
-        }
-        await work.engine.submit(hook("TranscriptLine", START + 50 * SECOND, origin=Origin.TRANSCRIPT, **line))
+        await work.fill()
         first, second = await work.tool(), await work.tool()
         assert first.effort is not None
         assert first.effort.window is not None
@@ -487,3 +494,120 @@ def test_any_history_is_taken_in_and_told_again_by_the_log(seed: int) -> None:
     for effort in work.journal.list_efforts():
         assert len({window.id for window in effort.windows}) == len(effort.windows)
         assert all(window.ended_at is None for window in effort.windows)
+
+
+# --- windows that are spent -------------------------------------------------------------------------------------------
+
+
+def spent(effort: Effort) -> list[str | None]:
+    """Why each open window should be followed by another one."""
+    return [window.spent for window in effort.windows]
+
+
+@pytest.mark.parametrize(("trigger", "why"), [("auto", "its context is being compacted"), ("manual", None)])
+def test_a_window_is_spent_when_the_client_compacts_it_by_itself(trigger: str, why: str | None) -> None:
+    """Who compacts by hand wants to go on; the next window is a fresh one."""
+
+    async def story(work: Work) -> None:
+        await work.start()
+        await work.hook("SessionStart", source="startup")
+        await work.hook("PreCompact", trigger=trigger)
+        assert spent(await work.effort()) == [why]
+        await work.hook("SessionStart", source="compact")
+        assert spent(await work.effort()) == [None]
+
+    play(story)
+
+
+def test_a_window_is_spent_when_it_handed_over_and_the_call_that_did_so_is_over() -> None:
+    """Only one that was asked to; a handover at any other time is a note for later."""
+
+    async def story(work: Work) -> None:
+        await work.start(metadata={"overflow_at": 1})
+        await work.hook("SessionStart", source="startup")
+        await work.act("Dehydrated", effort_id="e1", text="Early.")
+        await work.hook("PostToolUse", tool_name="Bash")
+        assert spent(await work.effort()) == [None]
+        await work.fill()
+        assert (await work.tool()).advice is not None
+        await work.act("Dehydrated", effort_id="e1", text="Next: the lexer.")
+        assert spent(await work.effort()) == [None]
+        await work.hook("PostToolUse", tool_name="Bash")
+        assert spent(await work.effort()) == ["its context was full, and it handed over"]
+
+    play(story)
+
+
+def test_a_finished_session_is_spent_at_once() -> None:
+    """That is what `session.finish` says."""
+
+    async def story(work: Work) -> None:
+        await work.start()
+        await work.hook("SessionStart", source="startup")
+        await work.act("Dehydrated", effort_id="e1", text="All of it.", finish=True)
+        assert spent(await work.effort()) == ["its session was finished"]
+
+    play(story)
+
+
+def test_what_is_to_be_read_comes_along_with_a_call_once() -> None:
+    """Instructions of a directory that the agent came to; not to sub-agents, not with a call that is refused."""
+
+    async def story(work: Work) -> None:
+        await work.start()
+        await work.hook("SessionStart", source="startup")
+        found = (f"{ROOT}/lib/AGENTS.md", f"{ROOT}/lib/CLAUDE.md")
+        await work.hook("PostToolUse", tool_name="Read", tool_input={"file_path": f"{ROOT}/lib/x"}, directives=found)
+        sub = await work.tool(agent_id="s1", agent_type="x")
+        assert sub.advice is None
+        await work.act("MetadataSet", effort_id="e1", metadata={"heartbeat_limit": 1})
+        refused = await work.tool()
+        assert refused.advice is not None
+        assert (refused.advice.denies, refused.advice.preload) == (True, ())
+        await work.act("EffortLogged", effort_id="e1", text="Read it.")
+        await work.act("MetadataSet", effort_id="e1", metadata={"heartbeat_limit": 9})
+        first, second = await work.tool(), await work.tool()
+        assert first.advice is not None
+        assert first.advice.preload == found[:1]
+        assert second.advice is None
+
+    play(story)
+
+
+def test_what_the_client_reads_by_itself_is_not_offered_again() -> None:
+    """The transcript shows that it added the instructions of a directory."""
+
+    async def story(work: Work) -> None:
+        await work.start()
+        await work.hook("SessionStart", source="startup")
+        found = f"{ROOT}/lib/AGENTS.md"
+        touched = {"file_path": f"{ROOT}/lib/x"}
+        await work.hook("PostToolUse", tool_name="Read", tool_input=touched, directives=(found,))
+        line: dict[str, Any] = {
+            "type": "attachment",
+            "sessionId": "session-1",
+            "uuid": "u2",
+            "timestamp": "2026-09-21T14:13:30.000Z",
+            "attachment": {"type": "hook_additional_context", "content": [f"Contents of {found}:\n\nBe kind."]},
+        }
+        await work.engine.submit(hook("TranscriptLine", START + 50 * SECOND, origin=Origin.TRANSCRIPT, **line))
+        assert (await work.tool()).advice is None
+        assert (await work.effort()).windows[0].loaded_files == (f"{ROOT}/lib/x", found)
+
+    play(story)
+
+
+def test_who_manages_a_team_is_told_though_no_effort_names_it() -> None:
+    """Also of teammates that make no effort of their own."""
+
+    async def story(work: Work) -> None:
+        await work.start("e1", owner="lead", metadata={"manages": ["blue"]})
+        told = await work.hook("TeammateIdle", session_id="hand", teammate_name="bo", team_name="blue")
+        assert (told.effort, told.coordinator) == (None, "lead")
+        await work.hook("TeammateIdle", session_id="hand", teammate_name="bo", team_name="red")
+        own = await work.hook("TaskCompleted", fleet="lead", task_subject="Parser", team_name="blue")
+        assert own.coordinator == "lead"
+        texts = [each.text for each in (await work.effort()).injections]
+        assert texts == ["bo (blue) has nothing to do.", "A teammate (blue) completed: Parser"]
+
+    play(story)

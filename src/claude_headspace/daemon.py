@@ -58,6 +58,7 @@ from claude_headspace.outputs.gathering import Display, Gathering
 from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.keyboard import Keyboard
+from claude_headspace.outputs.looking import Lookout
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
@@ -74,6 +75,7 @@ from claude_headspace.surfaces.api import (
     operator_envelope,
 )
 from claude_headspace.surfaces.caller import Caller
+from claude_headspace.surfaces.effort_model import EffortModel
 from claude_headspace.surfaces.efforts import Efforts
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import Guard
@@ -171,8 +173,15 @@ class Daemon:
         self._shelter: Shelter[Outcome] = Shelter(
             self.spool, settings.patience_seconds, self.troubles, self._judge_alone
         )
+        effort_model = EffortModel(journal, settings.host_name)
         self.efforts = Efforts(
-            self.engine, journal, self._clock, settings.host_name, self._surroundings, self._config_dirs, self._ask_anew
+            self.engine,
+            effort_model,
+            self._clock,
+            settings.host_name,
+            self._surroundings,
+            self._config_dirs,
+            self._ask_anew,
         )
         if presence is not None:
             presence.also = self.efforts.asked
@@ -186,7 +195,8 @@ class Daemon:
         if settings.tmux_colours:
             displays.append(Colours(settings.host_name))
         self.gathering = Gathering(journal.agents, displays)
-        self.broadcaster.ring = self.gathering.ring
+        self.lookout = Lookout(self.sources.known.with_client, self._note_seen)
+        self.broadcaster.ring = self._ring
         caller = Caller(self._client_pids)
         model = ReadModel(journal, self._clock)
         self.api = Api(
@@ -211,9 +221,20 @@ class Daemon:
                 caller,
                 self._surroundings,
                 Keyboard(),
+                self.sources.kinship,
+                self.sources.known,
+                effort_model,
             ),
             Answering(journal, self._act, given_answer, caller),
         )
+
+    def _ring(self) -> None:
+        self.gathering.ring()
+        self.lookout.ring()
+
+    async def _note_seen(self, agent_id: str) -> None:
+        envelope = operator_envelope("AgentSeen", WireAct(), self._settings.host_name, self._clock())
+        self.sources.known.met((await self.engine.submit(envelope, agent_id)).agent)
 
     def _shows_dialog(self, session_id: str) -> bool:
         return self.sources.registry.shows_dialog(session_id)
@@ -329,6 +350,7 @@ class Daemon:
         self.sources.start()
         self.reconciler.start()
         self.gathering.start()
+        self.lookout.start()
 
     async def _fall_asleep(self) -> None:
         """End everything; a database that does not answer is not waited for."""
@@ -340,6 +362,7 @@ class Daemon:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
         await self.gathering.stop()
+        await self.lookout.stop()
         await self.reconciler.stop()
         await self.sources.stop()
         await self.spool.stop()

@@ -16,7 +16,7 @@ from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.advance import act_on
 from claude_headspace.kernel.effort.advice import NOTHING
 from claude_headspace.kernel.effort.advise import advise
-from claude_headspace.kernel.effort.evolve import evolve, settle, signal_of
+from claude_headspace.kernel.effort.evolve import evolve, managed_teams, settle, signal_of, team_of
 from claude_headspace.kernel.effort.nouns import Delivery, Effort, EffortChange, EffortOutcome, Task, task_id
 from claude_headspace.kernel.effort.resolve import IsAlive, resolve
 from claude_headspace.kernel.effort.views import effort_view
@@ -87,8 +87,9 @@ class Desk:
 
     def _follow(self, envelope: Envelope, event: Event, agent: Agent, *, asked: bool) -> "Followed | None":
         effort = self._effort_of(envelope, event, agent)
+        chief = self._coordinator(effort, envelope)
         if effort is None:
-            return None
+            return Followed(envelope, records=self._signalled(chief, envelope), coordinator=chief) if chief else None
         change = evolve(effort, event, agent, envelope)
         session = agent.session.id if agent.session else None
         if asked:
@@ -101,12 +102,13 @@ class Desk:
         ended = next((each for each in change.windows if each.subagent_id == event.meta.subagent_id), None)
         window = change.effort.window(session, event.meta.subagent_id) or ended
         outcome = EffortOutcome(change.effort, window, tuple(change.messages))
-        return Followed(envelope, change, outcome, records=self._signalled(change.effort, envelope))
+        news = (announcement(change.effort),) if _tells(effort) != _tells(change.effort) else ()
+        return Followed(envelope, change, outcome, news, self._signalled(chief, envelope), chief)
 
     def _effort_of(self, envelope: Envelope, event: Event, agent: Agent) -> Effort | None:
         """Only hooks happen in a session; a client that an agent started is its errand, and has no effort by itself."""
         if isinstance(event.fact, ContextArrived):
-            return self._expecting(envelope.host, event.fact.marks)
+            return self._expecting(envelope.host, event.fact, agent)
         if envelope.origin is not Origin.HOOK or (agent.parent_id is not None and not envelope.context.fleet_id):
             return None
         efforts = self._active(envelope.host)
@@ -120,24 +122,30 @@ class Desk:
             is_alive=self._is_alive,
         )
 
-    def _expecting(self, host: str, marks: tuple[str, ...]) -> Effort | None:
-        """The effort whose injections are confirmed."""
+    def _expecting(self, host: str, arrived: ContextArrived, agent: Agent) -> Effort | None:
+        """The effort whose injections are confirmed, or whose agent has read something."""
         for effort in self._active(host):
-            if any(each.id in marks and each.delivery is Delivery.DELIVERED for each in effort.injections):
+            if arrived.files and effort.holder == agent.id:
+                return effort
+            if any(each.id in arrived.marks and each.delivery is Delivery.DELIVERED for each in effort.injections):
                 return effort
         return None
 
-    def _signalled(self, effort: Effort, envelope: Envelope) -> list[Record]:
-        """The coordinator of a team is told what a teammate did, in the same batch."""
-        told, manager = signal_of(envelope), effort.manager
-        if told is None or manager is None:
-            return []
-        chief = next(
-            (each for each in self._active(envelope.host) if manager in (each.owner, each.holder, each.id)), None
-        )
-        if chief is None or chief.id == effort.id:
-            return []
-        return [self._inject(chief, told, envelope)]
+    def _coordinator(self, effort: Effort | None, envelope: Envelope) -> Effort | None:
+        """Who is told what a teammate did, in the same batch: whom the effort names, else who manages the team."""
+        if signal_of(envelope) is None:
+            return None
+        active = self._active(envelope.host)
+        if effort is not None and effort.manager is not None:
+            named = (each for each in active if effort.manager in (each.owner, each.holder, each.id))
+            return next((each for each in named if each.id != effort.id), None)
+        team = team_of(envelope)
+        return next((each for each in active if team and team in managed_teams(each)), None)
+
+    def _signalled(self, chief: Effort | None, envelope: Envelope) -> list[Record]:
+        """What the coordinator is told, as an act of its own behind the hook."""
+        told = signal_of(envelope)
+        return [self._inject(chief, told, envelope)] if chief is not None and told is not None else []
 
     def _inject(self, effort: Effort, text: str, cause: Envelope) -> Record:
         act = acts.InjectionQueued(effort_id=effort.id, text=text, source=cause.id)
@@ -180,8 +188,12 @@ class Followed(msgspec.Struct, frozen=True):
     envelope: Envelope
     change: EffortChange | None = None
     outcome: EffortOutcome | None = None
+    news: tuple[Publish, ...] = ()
+    """What the stream is told."""
     records: list[Record] = []
     """What it caused for other efforts."""
+    coordinator: Effort | None = None
+    """The effort that was told of it."""
     anomaly: str | None = None
 
 
@@ -201,6 +213,13 @@ def _record(envelope: Envelope, change: EffortChange) -> Record:
         publish=(announcement(change.effort),),
         efforts=(change,),
     )
+
+
+def _tells(effort: Effort) -> object:
+    """What of an effort is worth telling when it changes. A count is not: the calls themselves are told."""
+    windows = [(window.id, window.spent, window.overflow_told) for window in effort.windows]
+    deliveries = [injection.delivery for injection in effort.injections]
+    return windows, deliveries, effort.directives, effort.holder
 
 
 def announcement(effort: Effort) -> Publish:

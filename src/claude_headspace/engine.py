@@ -80,6 +80,8 @@ class Outcome(msgspec.Struct, frozen=True):
     duplicate: bool = False
     effort: EffortOutcome | None = None
     advice: Advice | None = None
+    coordinator: str | None = None
+    """Who was told of it, of a team."""
 
 
 class Submission(msgspec.Struct):
@@ -413,8 +415,11 @@ class Batch:
             return self._keep(record, outcome.agent, outcome)
         record.envelope, record.efforts = followed.envelope, (followed.change,) if followed.change else ()
         record.anomaly = "; ".join(filter(None, (record.anomaly, followed.anomaly))) or None
+        record.publish = (*record.publish, *followed.news)
         advice = followed.envelope.context.advice
-        served = msgspec.structs.replace(outcome, effort=followed.outcome, advice=advice)
+        chief = followed.coordinator
+        told = (chief.owner or chief.holder or chief.id) if chief is not None else None
+        served = msgspec.structs.replace(outcome, effort=followed.outcome, advice=advice, coordinator=told)
         kept = self._keep(record, outcome.agent, served)
         self.records += followed.records
         return kept

@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -120,6 +121,18 @@ def test_the_last_words_of_a_client_are_waited_for() -> None:
     _, told = look(start, looks=2)
     (vanished,) = told
     assert vanished.fired_at == START + 60 * SECOND, "it is gone since it was first missed"
+
+
+@pytest.mark.parametrize("alive", [True, False])
+def test_a_placeholder_ends_with_its_wrapper(alive: bool) -> None:
+    """A wrapper that was killed cannot tell that its client will never report."""
+    pid = os.getpid() if alive else gone_pid()
+    act: dict[str, Any] = {"pid": pid, "began": relatives(pid).client_started_at, "cwd": "/app"}
+    journal, told = look(hook("AgentRegistered", origin=Origin.OPERATOR, context=Context(headspace_id="h"), **act))
+    assert [envelope.name for envelope in told] == ([] if alive else ["WrapperVanished"])
+    (agent,) = journal.agents(ended_after=0)
+    assert agent.state.value == ("starting" if alive else "ended")
+    assert list(journal.verify()) == []
 
 
 def test_ancestors_are_told_nearest_first() -> None:

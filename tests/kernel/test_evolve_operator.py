@@ -57,3 +57,72 @@ def test_closing_ends_only_the_client_that_was_started() -> None:
     assert act(new_agent(), facts.AgentClosed("exited with 0", 7), 5).agent.end_reason == "exited with 0"
     assert act(new_agent(pid=8), facts.AgentClosed("exited with 0", 7), 5).agent.ended_at is None
     assert act(new_agent(pid=7), facts.AgentClosed("exited with 0", 7), 5).agent.state is AgentState.ENDED
+
+
+# --- supervision ------------------------------------------------------------------------------------------------------
+
+WRAPPER = facts.AgentRegistered(headspace_id="h", wrapper_pid=40, supervised=True)
+
+
+def supervised() -> Story:
+    """A client that somebody started, and supervises."""
+    story = Story(act(new_agent(), WRAPPER, 0.5).agent)
+    story.starts()
+    story.prompted()
+    return story
+
+
+def test_a_client_that_is_started_anew_is_no_end_of_its_agent() -> None:
+    """From the order to the new client's first word the agent is starting, whatever the old client says or leaves."""
+    story = supervised()
+    story.take(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Context()))
+    assert (story.board, story.evidence.why) == (("starting", None), "its client is started anew: full")
+    story.hook("SessionEnd", at=11, reason="other")
+    story.tell(facts.ClientVanished(4711), origin=Origin.PROCESS, at=12)
+    assert (story.board, story.agent.ended_at) == (("starting", None), None)
+    story.hook("SessionStart", at=13, session_id="session-2", source="startup")
+    assert story.board == ("idle", None)
+    supervision = story.agent.supervision
+    assert supervision is not None
+    assert (supervision.restarts, supervision.reason, supervision.under_way) == (1, "full", False)
+
+
+def test_the_old_clients_compaction_does_not_end_a_restart() -> None:
+    """It may still finish what it had begun."""
+    story = supervised()
+    story.take(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Context()))
+    story.hook("SessionStart", at=11, source="compact")
+    assert story.agent.restarts
+
+
+def test_who_is_supervised_no_more_says_why() -> None:
+    """The client goes on as it is."""
+    story = supervised()
+    story.take(Event(_meta("SupervisionEnded", 10), facts.SupervisionEnded("too often"), Context()))
+    assert story.agent.supervision is not None
+    assert (story.agent.supervision.ended, story.board[0]) == ("too often", "working")
+
+
+def test_a_placeholder_ends_with_who_started_it() -> None:
+    """Nobody else would ever tell; a client that reported goes on alone."""
+    gone = facts.WrapperVanished(40)
+    placeholder = act(new_agent(), WRAPPER, 1).agent
+    assert act(placeholder, gone, 5).agent.end_reason == "who started it is gone"
+    assert act(placeholder, facts.WrapperVanished(41), 5).agent.ended_at is None
+    story = supervised()
+    alone = act(story.agent, gone, 10).agent
+    assert (alone.ended_at, alone.wrapper_pid) == (None, None)
+    assert alone.supervision is not None
+    assert alone.supervision.ended == "who supervised it is gone"
+
+
+def test_a_restart_that_nobody_finishes_ends_the_agent() -> None:
+    """Who supervised it was killed between two clients."""
+    story = supervised()
+    story.take(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Context()))
+    story.hook("SessionEnd", at=11, reason="other")
+    assert act(story.agent, facts.WrapperVanished(40), 12).agent.state is AgentState.ENDED
+
+
+def _meta(name: str, at: float) -> Meta:
+    return Meta(event_id=f"act-{at}", name=name, origin=Origin.OPERATOR, at=moment(at), received_at=moment(at))

@@ -2,26 +2,15 @@
 
 from pathlib import Path
 
-import pytest
-
-from claude_headspace.outputs.colours import STYLES, most_urgent
+from claude_headspace.kernel.fleet import PRIORITY
+from claude_headspace.outputs.colours import STYLES
 from tests.support import running_daemon, wait_until
 from tests.terminals import Terminal, needs_tmux, run_in, terminal
 
 
-@pytest.mark.parametrize(
-    ("words", "word"),
-    [
-        (["done", "working"], "working"),
-        (["checked", "working", "attention"], "attention"),
-        (["attention", "error"], "error"),
-        (["checked", "done"], "checked"),
-        ([], "done"),
-    ],
-)
-def test_the_most_urgent_decides(words: list[str], word: str) -> None:
-    """error > attention > working > checked > done."""
-    assert most_urgent(words) == word
+def test_every_status_has_a_style() -> None:
+    """No word of the fleet is without a colour."""
+    assert set(STYLES) == set(PRIORITY)
 
 
 def style(tmux: Terminal, pane: str) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.real_client.client import Home, Terminals
 from tests.real_client.house import House
-from tests.real_client.model import Script, ScriptedModel, bash, helper, reply, text
+from tests.real_client.model import Script, ScriptedModel, bash, helper, reply, text, tool
 from tests.real_client.program import VERSIONS, Unavailable
 from tests.support import LIMIT_SECONDS, wait_until
 from tests.support_rpc import call
@@ -122,12 +122,17 @@ def test_five_parallel_sub_agents_do_not_trip_their_parent(desk: Desk) -> None:
     assert [sub["heartbeat"] for sub in subs] == [3] * 5
 
 
-def test_a_message_is_seen_once_and_confirmed(desk: Desk) -> None:
-    """It comes with the first step, stands once in the conversation, and the transcript confirms it."""
+def test_a_message_and_instructions_are_seen_once(desk: Desk) -> None:
+    """A message comes with the first step, and the transcript confirms it; so do the instructions of a directory."""
+    library = desk.home.project / "library"
+    (library / ".directives").mkdir(parents=True)
+    (library / ".directives" / "AGENTS.md").write_text("INSTRUCTED-7316")
+    (library / "code.py").write_text("pass")
     desk.do("start", skill="fix")
     desk.do("inject", text="INJECTED-7313")
-    requests = desk.run("Work on", {"Work on": [reply(step(1)), reply(step(2)), reply(text("Done."))]})
-    assert last_words(requests, "Work on").count("INJECTED-7313") == 1
+    steps = [reply(tool("Read", file_path=str(library / "code.py"))), reply(step(1)), reply(step(2))]
+    sent = last_words(desk.run("Work on", {"Work on": [*steps, reply(text("Done."))]}), "Work on")
+    assert (sent.count("INJECTED-7313"), sent.count("INSTRUCTED-7316")) == (1, 1)
     wait_until(lambda: desk.do("show")["injections"][0]["delivery"] == "confirmed", "the transcript to confirm it")
 
 

@@ -4,6 +4,7 @@ Once by commands, once from the board (`headspace top`), with somebody in front 
 """
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -15,10 +16,12 @@ from typing import Any
 
 import pytest
 
+from claude_headspace.surfaces.supervising import GO_ON
 from tests.real_client.client import KEY_PAUSE, Client, Home, Terminals
-from tests.real_client.model import ScriptedModel, reply, text
+from tests.real_client.model import ScriptedModel, bash, reply, text
 from tests.real_client.program import NEW, Unavailable
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, wait_until
+from tests.support_rpc import call
 
 SEVERAL = "Three lines:\n  the second; with $(id) and 'quotes'\nand a last one;"
 
@@ -50,9 +53,9 @@ class Place:
             check=False,
         )
 
-    def in_terminal(self, *arguments: str) -> str:
+    def in_terminal(self, *arguments: str, **variables: str) -> str:
         """Run a command of Headspace in a terminal of its own, where it finds the client; the pane."""
-        env = {**self.home.environment(self.model.url), "HEADSPACE_HOME": str(self.root)}
+        env = {**self.home.environment(self.model.url), "HEADSPACE_HOME": str(self.root), **variables}
         given = [f"{name}={value}" for name, value in env.items()]
         command = [*given, sys.executable, "-m", "claude_headspace", *arguments]
         return self.terminals.open(command, self.home.project)[0]
@@ -106,7 +109,13 @@ def place(tmp_path: Path) -> Iterator[Place]:
         terminals = Terminals()
     except Unavailable as reason:
         pytest.skip(f"the real client cannot be run here: {reason}")
-    script = {"Say hello": [reply(text("Hello."))], "Three lines": [reply(text("Read."))]}
+    script = {
+        "Say hello": [reply(text("Hello."))],
+        "Three lines": [reply(text("Read."))],
+        "Fill it": [reply(bash("true")), reply(text("This would be said too late."))],
+        "detailed summary": [reply(text("So would this."), held="never")],
+        GO_ON: [reply(text("Going on."))],
+    }
     root = tmp_path / "headspace"
     with (
         running_daemon(root, config_dirs=str(home.config_dir)) as daemon,
@@ -170,3 +179,24 @@ def test_a_client_is_reached_from_the_board(place: Place) -> None:
     assert (back["id"], back["session_id"], back["cwd"]) == (agent["id"], agent["session_id"], agent["cwd"])
     assert back["tmux"]["pane"] not in (pane, board)
     place.keys(board, "q")
+
+
+def test_a_supervised_client_is_started_anew_with_what_was_handed_over(place: Place) -> None:
+    """Its context is full: it is ended instead of compacted, and goes on as the same agent; `/exit` ends both."""
+    here = {"cwd": str(place.home.project)}
+    call(place.daemon, "effort.start", {"skill": "fix", **here})
+    call(place.daemon, "effort.dehydrate", {"text": "NEXT-IS-7315", **here})
+    options = ("--permission-mode", "default", "--allowedTools", "Bash")
+    given = ("run", "--supervise", "--name", "phoenix", "--prompt", "Fill it", *options)
+    pane = place.in_terminal(*given, CLAUDE_AUTOCOMPACT_PCT_OVERRIDE="1")
+    wait_until(lambda: "Going on." in place.terminals("capture-pane", "-p", "-t", pane), "the new client to go on")
+    agent = place.agent("idle", name="phoenix")
+    assert agent["supervision"]["restarts"] == 1
+    assert agent["supervision"]["reason"] == "its context is being compacted"
+    assert "NEXT-IS-7315" in next(each for each in map(json.dumps, place.model.requests) if GO_ON in each)
+    first, second = call(place.daemon, "effort.show", here)["sessions"]
+    assert (second["prev_session_id"], first["end_reason"]) == (first["id"], "other")
+    place.terminals("send-keys", "-t", pane, "-l", "--", "/exit")
+    place.terminals("send-keys", "-t", pane, "Enter")
+    place.agent("ended", name="phoenix")
+    assert place.daemon.verified()

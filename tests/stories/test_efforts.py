@@ -238,3 +238,28 @@ def test_one_answer_holds_all_that_a_result_brings(house: House) -> None:
     assert [each["kind"] for each in effort["messages"]] == ["dialogue"]
     assert effort["directives"] == [str(house.root / "AGENTS.md")]
     assert {path.name for path in house.root.iterdir()} == {".git", "AGENTS.md"}
+
+
+def test_one_answer_decides_all_that_a_call_needs(house: House) -> None:
+    """The session gate, the directive gate and the heartbeat are one round trip, and each says how to go on."""
+    (house.root / "AGENTS.md").write_text("x")
+    gates = {"session": True, "directives": ["AGENTS.md"]}
+    house.do("start", skill="fix", metadata={"gates": gates, "heartbeat_limit": 4})
+    assert "headspace effort open" in house.tool()["permissionDecisionReason"]
+    house.do("open")
+    assert "AGENTS.md" in house.tool()["permissionDecisionReason"]
+    read: dict[str, Any] = {"tool_name": "Read", "tool_input": {"file_path": str(house.root / "AGENTS.md")}}
+    assert "permissionDecision" not in house.hook("PreToolUse", **read)
+    house.hook("PostToolUse", **read)
+    assert "headspace effort log" in house.tool()["permissionDecisionReason"]
+    house.do("log", text="Read it.")
+    assert house.tool() == {}
+
+
+def test_papers_belong_to_efforts(house: House) -> None:
+    """Each has its own, named by its number, whichever session writes them."""
+    first, second = house.do("start", skill="fix"), house.do("start", skill="review")
+    assert first["artifacts"]["log"] == f"{house.root}/1_FIX_LOG.md"
+    assert second["artifacts"]["debrief"] == f"{house.root}/2_REVIEW_DEBRIEF.md"
+    told = house.hook("SessionStart", source="startup")["additionalContext"]
+    assert "2_REVIEW_PLAN.md" in told

@@ -6,9 +6,12 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
+from claude_headspace.surfaces.supervising import GO_ON
 from tests.support import RunningDaemon, running_daemon, wait_until
+from tests.support_rpc import call
 from tests.terminals import Terminal, needs_tmux, run_in, terminal
 
 pytestmark = needs_tmux
@@ -210,6 +213,45 @@ def test_a_client_that_never_reports_leaves_no_phantom(tmux: Terminal, tmp_path:
     done = run_in(tmux, "run", "--here", "--name", "never", PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert done.returncode == 9
     assert tmux.daemon.agent("never")["state"] == "ended"
+
+
+def test_a_killed_wrapper_leaves_no_phantom(tmux: Terminal, tmp_path: Path) -> None:
+    """Its placeholder ends, though nobody could tell; the client, if it lives, reports for itself."""
+    silent = tmp_path / "claude"
+    silent.write_text("#!/bin/sh\nexec sleep 600\n")
+    silent.chmod(0o755)
+    env = {**tmux.env, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    wrapper = subprocess.Popen([tmux.folder / "bin/headspace", "run", "--here", "--name", "orphan"], env=env)
+    child = wait_until(lambda: psutil.Process(wrapper.pid).children(), "the client")[0]
+    assert tmux.daemon.agent("orphan")["state"] == "starting"
+    wrapper.kill()
+    wrapper.wait()
+    wait_until(lambda: tmux.daemon.agent("orphan")["state"] == "ended", "the end of the placeholder")
+    assert tmux.daemon.agent("orphan")["end_reason"] == "who started it is gone"
+    child.kill()
+
+
+def test_a_supervised_client_goes_on_in_a_new_session(tmux: Terminal) -> None:
+    """When its context is spent it is ended and started anew, as the same agent; who leaves it ends both."""
+    pane = tmux.start("headspace run --supervise --name phoenix --prompt 'Begin here.'", project="phoenix")
+    agent = tmux.agent_in(pane)
+    assert tmux.notes()[-1]["start"] == ["--", "Begin here."]
+    call(tmux.daemon, "effort.start", {"skill": "fix", "cwd": str(tmux.projects / "phoenix")})
+    tmux.keys(pane, "hello", "Enter")
+    wait_until(lambda: tmux.daemon.get(f"/api/efforts?agent={agent['id']}").json(), "the effort to be taken up")
+    tmux.keys(pane, "overflow", "Enter")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["supervision"]["restarts"] == 1, "the restart")
+    again = wait_until(
+        lambda: (found := tmux.agent_in(pane))["session_id"] != agent["session_id"] and found, "the new session"
+    )
+    assert (again["id"], again["pid"] != agent["pid"]) == (agent["id"], True)
+    assert again["supervision"]["reason"] == "its context is being compacted"
+    assert tmux.notes()[-1]["start"] == ["--", GO_ON]
+    states = tmux.daemon.get(f"/api/agents/{agent['id']}/evidence").json()
+    assert "ended" not in [state["state"] for state in states]
+    tmux.keys(pane, "/exit", "Enter")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "its end")
+    assert tmux.daemon.verified()
 
 
 def test_run_says_why_it_does_not(tmux: Terminal, tmp_path: Path) -> None:

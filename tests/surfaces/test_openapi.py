@@ -14,6 +14,7 @@ from claude_headspace.daemon import Daemon
 from claude_headspace.surfaces.tokens import Scope
 from claude_headspace.testing import MemoryJournal
 from tests.support import RunningDaemon, wait_until
+from tests.support_rpc import call
 
 Schema = dict[str, Any]
 
@@ -188,12 +189,22 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     assert made.status == 200
     return {
         "agent": agent["id"],
+        "effort": _begin_effort(daemon),
         "token": "described",
         "command": agent["command"]["id"],
         "wait": agent["waits"][0]["id"],
         "event": "notification",
         "transcript": str(past),
     }
+
+
+def _begin_effort(daemon: RunningDaemon) -> str:
+    """An effort that the agent works on, with everything that an effort may have; its id."""
+    here, who = {"cwd": "/projects/described"}, {"CLAUDE_CODE_SESSION_ID": "described"}
+    begun: str = call(daemon, "effort.start", {"skill": "fix", "title": "All of it", **here}, who)["id"]
+    for name in ("log", "inject", "dehydrate"):
+        call(daemon, f"effort.{name}", {"text": "Words.", "effort": begun, **here}, who)
+    return begun
 
 
 def _measure(daemon: RunningDaemon, agent_id: str) -> None:
@@ -226,6 +237,8 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
         ("POST", "/api/admin/import"): {"path": filled["transcript"]},
         ("POST", "/api/agents"): {"headspace_id": "described-id", "cwd": "/projects/described"},
         ("POST", "/api/agents/{agent}/seen"): {},
+        ("POST", "/api/agents/{agent}/restart"): {"reason": "full"},
+        ("POST", "/api/agents/{agent}/unsupervise"): {"reason": "too often"},
         ("POST", "/api/agents/{agent}/close"): {"pid": 1},
     }
     for (method, path), operation in operations(description).items():

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright  
 
 from claude_headspace.surfaces.page import FOLDER  # noqa: E402
 from tests.support import RunningDaemon, running_daemon  # noqa: E402
+from tests.support_rpc import call  # noqa: E402
 from tests.web.cast import Cast  # noqa: E402
 from tests.web.chromium import CHROMIUM, FLAGS  # noqa: E402
 
@@ -64,10 +65,11 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
 
 @dataclass(frozen=True)
 class Stage:
-    """A daemon with a dozen agents, and their ids by name."""
+    """A daemon with a dozen agents, their ids by name, and an effort that one of them works on."""
 
     daemon: RunningDaemon
     ids: dict[str, str]
+    effort: str
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +77,21 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """One for all tests that only look."""
     place = tmp_path_factory.mktemp("stage")
     with running_daemon(place / "home", heartbeat_seconds=2) as running:
-        yield Stage(running, Cast(running, place / "code").play())
+        ids = Cast(running, place / "code").play()
+        yield Stage(running, ids, begin_effort(running, ids["snug-plover"]))
+
+
+def begin_effort(daemon: RunningDaemon, agent: str) -> str:
+    """An agent works on an effort, and has written down what it did; the effort's id."""
+    here = {"cwd": daemon.agent(agent)["cwd"]}
+    who = {"CLAUDE_CODE_SESSION_ID": daemon.agent(agent)["session_id"]}
+    task = {"title": "Emoji in passwords", "keywords": ["login", "encoding"], "phase": "test"}
+    effort: str = call(daemon, "effort.start", {"skill": "fix", **task, **here}, who)["id"]
+    for entry in ("The hash is made from latin-1.", "UTF-8 instead; old hashes stay valid."):
+        call(daemon, "effort.log", {"text": entry, **here}, who)
+    call(daemon, "effort.dehydrate", {"text": "Next: the page's own tests.", **here}, who)
+    call(daemon, "effort.inject", {"text": "Release is on Friday.", **here}, who)
+    return effort
 
 
 def link(daemon: RunningDaemon) -> str:

@@ -21,6 +21,8 @@ VIEWS = {
     "board": "/",
     "agent": "/agents/snug-plover",
     "waits": "/waits",
+    "efforts": "/efforts",
+    "effort": "/efforts/{effort}",
     "search": "/search?q=auth",
     "activity": "/activity",
     "replay": "/replay/{snug-plover}",
@@ -59,7 +61,7 @@ def test_every_view_can_be_used_by_everybody(visits: Visits, stage: Stage, axe: 
     page = visits.open(stage.daemon, color_scheme=scheme, reduced_motion="reduce")
     found = {}
     for view, path in VIEWS.items():
-        page.goto(stage.daemon.url + path.replace("{snug-plover}", stage.ids["snug-plover"]))
+        page.goto(stage.daemon.url + path.format_map({**stage.ids, "effort": stage.effort}))
         page.wait_for_selector("[data-link=live]", state="attached")
         if view == "board":
             page.locator(".card").first.wait_for()

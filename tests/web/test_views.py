@@ -6,6 +6,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.support import RunningDaemon
+from tests.support_rpc import call
 from tests.web.conftest import Stage, Visits
 
 
@@ -91,6 +92,34 @@ def test_waits_are_an_inbox(visits: Visits, stage: Stage) -> None:
     expect(waits.nth(1).get_by_role("button").first).to_be_disabled()
     expect(waits.nth(2).get_by_role("button", name="Allow")).to_be_disabled()
     expect(waits.nth(2)).to_contain_text("This can only be answered in tmux session infra")
+
+
+def test_an_effort_is_found_from_its_agent(visits: Visits, stage: Stage) -> None:
+    """The card names it, the agent's page leads to it, and it tells its task, its log and what was handed over."""
+    page = visits.open(stage.daemon)
+    expect(page.locator(f"[data-agent='{stage.ids['snug-plover']}']")).to_contain_text("fix #1")
+    page.goto(f"{stage.daemon.url}/agents/snug-plover")
+    page.get_by_role("link", name="fix #1, test").click()
+    expect(page.locator("h1")).to_have_text("fix #1")
+    expect(page.get_by_role("region", name="Log")).to_contain_text("UTF-8 instead; old hashes stay valid.")
+    expect(page.get_by_role("region", name="Sessions")).to_contain_text("handed over")
+    expect(page.get_by_text("Next: the page's own tests.").first).to_be_visible()
+    expect(page.get_by_role("region", name="Messages")).to_contain_text("Release is on Friday. queued")
+    page.get_by_role("link", name="← Efforts").click()
+    expect(page.get_by_role("region", name="Emoji in passwords")).to_contain_text("snug-plover")
+
+
+def test_efforts_come_and_go_on_the_page(visits: Visits, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Nothing says how to begin; what begins appears, and what is finished is shown when it is wanted."""
+    page = visits.open(daemon, "/efforts")
+    expect(page.get_by_text("headspace effort start")).to_be_visible()
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    effort = call(daemon, "effort.start", {"skill": "fix", "cwd": str(tmp_path / "shop")})["id"]
+    expect(page.get_by_role("region", name="shop")).to_contain_text("0/10 calls")
+    call(daemon, "effort.finish", {"effort": effort})
+    expect(page.get_by_text("No effort is under way")).to_be_visible()
+    page.get_by_label("also what is finished").check()
+    expect(page.get_by_role("region", name="shop")).to_contain_text("finished")
 
 
 def test_activity_sums_a_day_up(visits: Visits, stage: Stage) -> None:

@@ -38,6 +38,7 @@ export function agent(parts: Partial<Agent> = {}): Agent {
     permission_mode: null,
     role: null,
     mode: "interactive",
+    supervision: null,
     dialects: {},
     created_at: "2026-01-01T12:00:00+00:00",
     ended_at: null,

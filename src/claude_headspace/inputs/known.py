@@ -45,6 +45,10 @@ class KnownAgents:
         """Those whose client's process is known."""
         return (agent for agent in self._agents.values() if agent.pid is not None and agent.ended_at is None)
 
+    def with_wrapper(self) -> Iterator[Agent]:
+        """Those that somebody started and stays with."""
+        return (agent for agent in self._agents.values() if agent.wrapper_pid is not None and agent.ended_at is None)
+
     def transcripts(self) -> Iterator[str]:
         """The files that living agents write."""
         for agent in self._agents.values():

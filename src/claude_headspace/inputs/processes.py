@@ -8,13 +8,15 @@ Rules
   when the reconciler looks.
 - A client that ends by itself fires SessionEnd, up to 1.1 s after its process is gone: that hook knows more, so it is
   waited for. A client that was killed had no time to remove its registry entry: then nothing is waited for.
+- A wrapper that started a client (`headspace run`) is asked for in the same way: when it was killed, nobody tells that
+  its client will never report, or will not be started anew.
 - What the process table tells of a hook's client (start, ancestors) is looked up once and remembered for a while.
 """
 
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 import psutil
@@ -150,6 +152,8 @@ class ProcessWatch(Loop):
             try:
                 for agent in [agent for agent in self._known.with_client() if not is_alive(agent.pid or 0)]:
                     await self._miss(agent)
+                for agent in [agent for agent in self._known.with_wrapper() if not is_alive(agent.wrapper_pid or 0)]:
+                    await self._submit(self._vanished(agent, "WrapperVanished", agent.wrapper_pid), agent.id)
                 self.failure = None
             except Exception as error:  # whatever the journal raises, the next round asks again
                 self.failure = str(error)
@@ -161,14 +165,17 @@ class ProcessWatch(Loop):
         if self._looked_at is not None and 0 <= now - self._looked_at < LOOK:
             return
         self._looked_at = now
-        for agent in await asyncio.to_thread(self._not_running):
+        ours = await asyncio.to_thread(self._ours)
+        for agent in await asyncio.to_thread(_without_client, ours):
             await self._miss(agent)
+        for agent in await asyncio.to_thread(_without_wrapper, ours):
+            await self._submit(self._vanished(agent, "WrapperVanished", agent.wrapper_pid), agent.id)
 
-    def _not_running(self) -> list[Agent]:
-        ours = [agent for agent in self._reader.agents() if agent.host == self._host and agent.pid is not None]
+    def _ours(self) -> list[Agent]:
+        ours = [agent for agent in self._reader.agents() if agent.host == self._host]
         for agent in ours:
             self._known.learn(agent)
-        return [agent for agent in ours if not is_running(agent.pid or 0, agent.pid_started_at)]
+        return ours
 
     async def _miss(self, agent: Agent) -> None:
         """A client is not there: tell it, once its own last words had time to arrive."""
@@ -178,18 +185,28 @@ class ProcessWatch(Loop):
             since = now
         self._missing[agent.id] = (pid, since)
         if now - since >= GRACE or self._was_killed(pid):
-            await self._submit(self._vanished(agent, since), agent.id)
+            await self._submit(self._vanished(agent, "ClientVanished", agent.pid, since), agent.id)
             del self._missing[agent.id]
 
-    def _vanished(self, agent: Agent, at: Micros) -> Envelope:
+    def _vanished(self, agent: Agent, name: str, pid: int | None, at: Micros | None = None) -> Envelope:
+        now = self._clock()
         return Envelope(
             id=new_id(),
-            name="ClientVanished",
+            name=name,
             origin=Origin.PROCESS,
             client=agent.client,
             host=self._host,
-            fired_at=at,
-            received_at=self._clock(),
+            fired_at=at or now,
+            received_at=now,
             payload=b"{}",
-            context=Context(client_pid=agent.pid),
+            context=Context(client_pid=pid),
         )
+
+
+def _without_client(agents: Iterable[Agent]) -> list[Agent]:
+    return [each for each in agents if each.pid is not None and not is_running(each.pid, each.pid_started_at)]
+
+
+def _without_wrapper(agents: Iterable[Agent]) -> list[Agent]:
+    there = [each for each in agents if each.wrapper_pid is not None and each.ended_at is None]
+    return [each for each in there if not is_running(each.wrapper_pid or 0, each.wrapper_started_at)]

@@ -239,6 +239,19 @@ class BackgroundTask(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
         return self.heard_at > self.ended_at
 
 
+class Supervision(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Somebody starts the agent's client anew when its context window is spent."""
+
+    restarts: int = 0
+    restarted_at: Micros = 0
+    reason: str = ""
+    """Why it was started anew the last time."""
+    under_way: bool = False
+    """The old client is being ended, and the new one has not reported yet."""
+    ended: str = ""
+    """Why nobody starts it anew any more."""
+
+
 class EarlyEnd(msgspec.Struct, frozen=True):
     """The end of a session that was not in use as far as we knew: its start may still be on its way."""
 
@@ -263,6 +276,10 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     tmux_session: str | None = None
     tmux_pane: str | None = None
     headspace_id: str | None = None
+    wrapper_pid: int | None = None
+    """The process that started its client and stays with it."""
+    wrapper_started_at: Micros | None = None
+    supervision: Supervision | None = None
     parent_id: str | None = None
     role: str | None = None
     mode: str = "interactive"
@@ -350,6 +367,11 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
         return done or self.state in (AgentState.WAITING, AgentState.ERROR)
 
     @property
+    def restarts(self) -> bool:
+        """Whether its client is being replaced by another one."""
+        return self.supervision is not None and self.supervision.under_way
+
+    @property
     def compacts(self) -> bool:
         """Whether nothing was heard since compaction began."""
         return self.compacting_at > max(self.compacted_at, self.busy_at, self.settled_at)
@@ -377,6 +399,8 @@ def state_of(agent: Agent) -> tuple[AgentState, str | None]:
     """The state that follows from the parts, and what is waited for."""
     if agent.ended_at is not None:
         return AgentState.ENDED, None
+    if agent.restarts:
+        return AgentState.STARTING, None
     if agent.waits:
         return AgentState.WAITING, agent.waits[-1].kind
     if agent.turn_runs or agent.compacts or any(sub.running for sub in agent.subagents):

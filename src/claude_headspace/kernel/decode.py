@@ -52,7 +52,7 @@ def decode(envelope: Envelope) -> Event:
         case Origin.OPERATOR:
             return _decode_operator(envelope)
         case Origin.PROCESS:
-            return Event(_bare_meta(envelope), facts.ClientVanished(envelope.context.client_pid), envelope.context)
+            return Event(_bare_meta(envelope), _vanished(envelope), envelope.context)
         case Origin.TRANSCRIPT:
             return decode_line(envelope)
         case Origin.STATUS_LINE:
@@ -274,6 +274,11 @@ FACTS_IN_SUBAGENT: dict[str, Callable[[Any], Fact]] = {
 # --- other sources ----------------------------------------------------------------------------------------------------
 
 
+def _vanished(envelope: Envelope) -> Fact:
+    kind = facts.WrapperVanished if envelope.name == "WrapperVanished" else facts.ClientVanished
+    return kind(envelope.context.client_pid)
+
+
 def _decode_registry(envelope: Envelope) -> Event:
     entry, anomaly = tolerant(envelope.payload, wire.WireRegistryEntry)
     meta = msgspec.structs.replace(_bare_meta(envelope), session_id=entry.session_id, cwd=entry.cwd)
@@ -324,6 +329,8 @@ class WireAct(msgspec.Struct, omit_defaults=True):
     role: str | None = None
     mode: str | None = None
     pid: int | None = None
+    began: int | None = None
+    supervised: bool = False
 
 
 def _registered(act: WireAct, envelope: Envelope) -> Fact:
@@ -336,6 +343,9 @@ def _registered(act: WireAct, envelope: Envelope) -> Fact:
         branch=around.branch,
         tmux_session=around.tmux_session,
         tmux_pane=around.tmux_pane,
+        wrapper_pid=act.pid,
+        wrapper_started_at=act.began,
+        supervised=act.supervised,
     )
 
 
@@ -344,6 +354,8 @@ ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
     "AgentRenamed": lambda act, _: facts.AgentRenamed(act.name),
     "AgentSeen": lambda _act, _: facts.AgentSeen(),
     "AgentClosed": lambda act, _: facts.AgentClosed(act.reason or "closed", act.pid),
+    "RestartBegun": lambda act, _: facts.RestartBegun(short(act.reason)),
+    "SupervisionEnded": lambda act, _: facts.SupervisionEnded(short(act.reason)),
     "TextTyped": lambda act, _: facts.TextTyped(act.text),
     "TypingFailed": lambda act, _: facts.TypingFailed(act.reason),
     "AgentImported": lambda act, _: facts.AgentImported(short(act.host)),

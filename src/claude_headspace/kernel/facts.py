@@ -280,9 +280,10 @@ class RateLimit(msgspec.Struct, frozen=True):
 
 
 class ContextArrived(msgspec.Struct, frozen=True):
-    """Texts that Headspace sent are in the model's context: the transcript shows their marks."""
+    """Something is in the model's context: what Headspace sent, by its marks, or files that the client added."""
 
     marks: tuple[str, ...]
+    files: tuple[str, ...] = ()
 
 
 class UsageMeasured(msgspec.Struct, frozen=True, kw_only=True):
@@ -311,7 +312,10 @@ class ClientVanished(msgspec.Struct, frozen=True):
 
 
 class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody is about to start a client, and gave the agent its id, and perhaps a name, a role and a mode."""
+    """Somebody is about to start a client, and gave the agent its id, and perhaps a name, a role and a mode.
+
+    `wrapper` is the process that starts it and stays with it; it may also supervise it.
+    """
 
     headspace_id: str | None = None
     name: str = ""
@@ -320,6 +324,27 @@ class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
     branch: str | None = None
     tmux_session: str | None = None
     tmux_pane: str | None = None
+    wrapper_pid: int | None = None
+    wrapper_started_at: Micros | None = None
+    supervised: bool = False
+
+
+class RestartBegun(msgspec.Struct, frozen=True):
+    """Who supervises the client ends it now, and starts another one."""
+
+    reason: str
+
+
+class SupervisionEnded(msgspec.Struct, frozen=True):
+    """Nobody starts the client anew any more."""
+
+    reason: str
+
+
+class WrapperVanished(msgspec.Struct, frozen=True):
+    """The process that started the client is gone."""
+
+    pid: int | None = None
 
 
 class AgentSeen(msgspec.Struct, frozen=True):
@@ -431,6 +456,9 @@ Fact = (
     | ClientReported
     | ClientVanished
     | AgentRegistered
+    | RestartBegun
+    | SupervisionEnded
+    | WrapperVanished
     | AgentSeen
     | AgentClosed
     | TextTyped

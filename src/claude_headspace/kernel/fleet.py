@@ -17,8 +17,3 @@ def rollup(statuses: Iterable[str]) -> str:
 
 def _urgency(status: str) -> int:
     return PRIORITY.index(status) if status in PRIORITY else len(PRIORITY)
-
-
-def looked_at(status: str) -> str:
-    """The status once somebody has looked."""
-    return "checked" if status == "attention" else status

@@ -14,7 +14,6 @@ Rules of the notation
 import re
 from collections import Counter
 from collections.abc import Iterator
-from sys import intern
 from typing import NamedTuple
 
 _BETWEEN = re.compile(r";|^\s*[a-z]{2}: ", re.MULTILINE)
@@ -113,9 +112,8 @@ def _keys(phrase: _Phrase) -> set[str]:
     for part in phrase.parts:
         words = part.split()
         whole = words if part.endswith(" ") else words[:-1]
-        keys.update(intern(word[:_KEY]) for word in whole if not _UNSPACED.search(word))
-        cut = (word for word in words[len(whole) :] if len(word) >= _KEY and not _UNSPACED.search(word))
-        keys.update(intern(word[:_KEY]) for word in cut)
+        keys.update(word[:_KEY] for word in whole if not _UNSPACED.search(word))
+        keys.update(word[:_KEY] for word in words[len(whole) :] if len(word) >= _KEY and not _UNSPACED.search(word))
     return keys
 
 

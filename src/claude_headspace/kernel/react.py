@@ -20,7 +20,7 @@ STREAM = {
     "wait_opened": "An agent needs a human, with the ways to answer.",
     "wait_answered": "Somebody answered through Headspace; the client has yet to take it up.",
     "wait_closed": "It does not any more, and why.",
-    "effort_changed": "Something was done to an effort: `effort` is its whole JSON.",
+    "effort_changed": "An effort is another: `effort` is its whole JSON. Counts of calls alone are not told.",
     "gap": "What came between can no longer be replayed: read the board anew.",
 }
 STREAM_TYPES = tuple(STREAM)

@@ -65,6 +65,8 @@ LONGEST_STRING = 4_096
 """In a line that is too long other strings than those that were said are cut to this."""
 
 _MARK = re.compile(rb"\[Headspace message ([0-9A-Za-z-]{1,100})\]")
+_FILE = re.compile(rb'"Contents of (/[^"\\]{1,4000}):\\n')
+"""A file that the client added by itself, as it stands in JSON."""
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 _SHELL_INPUT = re.compile(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
 _COMMAND_NAME = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
@@ -318,11 +320,19 @@ def _marks(content: msgspec.Raw) -> tuple[str, ...]:
     return tuple(found.decode() for found in _MARK.findall(bytes(content)))
 
 
+def _context(content: msgspec.Raw) -> Iterator[Fact]:
+    """What a hook, or the client in the same way, added to the context: 2.1.325 reads AGENTS.md of a directory so."""
+    marks = _marks(content)
+    files = tuple(found.decode("utf-8", "replace") for found in _FILE.findall(bytes(content)))
+    if marks or files:
+        yield facts.ContextArrived(marks, files)
+
+
 def _attachment(line: WireLine) -> Iterator[Fact]:
     """A queued prompt, or finished work, was taken into the running turn."""
     attachment = tolerant(line.attachment, WireAttachment)[0]
-    if attachment.type == "hook_additional_context" and (marks := _marks(attachment.content)):
-        yield facts.ContextArrived(marks)
+    if attachment.type == "hook_additional_context":
+        yield from _context(attachment.content)
     if attachment.type == "queued_command" and not line.is_sidechain:
         words = attachment.prompt.strip()
         if (task := task_that_came_back(words)) is not None:

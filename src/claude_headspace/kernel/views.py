@@ -199,6 +199,18 @@ class TurnView(msgspec.Struct, frozen=True):
     reason: str
 
 
+class SupervisionView(msgspec.Struct, frozen=True):
+    """Somebody starts the client anew when its context window is spent."""
+
+    restarts: int
+    restarted_at: Time | None
+    reason: str
+    """Why it was started anew the last time."""
+    under_way: bool
+    ended: str
+    """Why nobody does so any more; empty while somebody does."""
+
+
 class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     """An agent as every surface shows it."""
 
@@ -237,6 +249,7 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     permission_mode: str | None
     role: str | None
     mode: str
+    supervision: SupervisionView | None
     imported_from: str | None
     dialects: Dialects
     created_at: Time
@@ -264,6 +277,15 @@ def _background_views(agent: Agent) -> tuple[BackgroundTaskView, ...]:
     )
 
 
+def _supervision_view(agent: Agent) -> SupervisionView | None:
+    found = agent.supervision
+    if found is None:
+        return None
+    return SupervisionView(
+        found.restarts, _maybe(found.restarted_at or None), found.reason, found.under_way, found.ended
+    )
+
+
 _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "tmux": (("tmux_session", "tmux_pane"), lambda agent: TmuxView(agent.tmux_session, agent.tmux_pane)),
     "session_id": (("session",), lambda agent: agent.session.client_id if agent.session else None),
@@ -279,6 +301,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "background_tasks": (("background",), _background_views),
     "todo": (("todos", "todos_done"), lambda a: TodoView(len(a.todos_done), len(a.todos)) if a.todos else None),
     "dialects": (("state", "state_since", "seen_at", "waiting_for", "calls", "command"), dialects),
+    "supervision": (("supervision",), _supervision_view),
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
     "ended_at": (("ended_at",), lambda agent: _maybe(agent.ended_at)),
 }

@@ -6,10 +6,11 @@ gone or the daemon stops. Every pane of an agent also has its word and its colou
 tmux is asked once for all panes of a server, and told only what changed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.fleet import rollup
 from claude_headspace.kernel.views import dialects
 from claude_headspace.outputs import tmux
 
@@ -20,18 +21,12 @@ STYLES = {
     "checked": "fg=yellow",
     "done": "default",
 }
-"""The fleet's words, the most urgent first, and how a window looks."""
+"""The fleet's words, and how a window looks."""
 
 STYLE, WORD, WORD_STYLE = "window-status-style", "@headspace", "@headspace_style"
 
 Place = tuple[str, str]
 """A server's socket, and a window or a pane in it."""
-
-
-def most_urgent(words: Iterable[str]) -> str:
-    """What a window is, of all that its agents are."""
-    found = set(words)
-    return next((word for word in STYLES if word in found), "done")
 
 
 class Colours:
@@ -102,7 +97,7 @@ def _by_window(panes: dict[Place, str]) -> dict[Place, str]:
             pane, _, window = line.partition(" ")
             if (socket, pane) in panes:
                 words.setdefault((socket, window), []).append(panes[socket, pane])
-    return {window: most_urgent(found) for window, found in words.items()}
+    return {window: rollup(found) for window, found in words.items()}
 
 
 def _unname(pane: Place) -> None:

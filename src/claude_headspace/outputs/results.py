@@ -27,6 +27,8 @@ class Told(msgspec.Struct, frozen=True):
     verdict: Verdict = ABSTAIN
     effort: EffortOutcome | None = None
     advice: Advice | None = None
+    coordinator: str | None = None
+    """Who was told of it, of a team."""
 
     @property
     def work(self) -> Effort | None:
@@ -130,17 +132,19 @@ def subagent_stop(told: Told) -> Result:
 
 
 def pre_compact(told: Told) -> Result:
-    """The client goes on; who supervises it may end it, and go on with what was handed over."""
+    """The client goes on, unless somebody supervises it: then it is ended, and goes on with what was handed over."""
+    supervision = told.agent.supervision if told.agent else None
+    spent = told.window is not None and told.window.spent is not None
     return {
         **_status(told),
-        "kill": False,
+        "kill": spent and supervision is not None and not supervision.ended,
         "restartPrompt": texts.recovery(told.work) if told.work else None,
     }
 
 
 def signalled(told: Told) -> Result:
     """Who is told of a teammate."""
-    return {**_status(told), "coordinator": told.work.manager if told.work else None}
+    return {**_status(told), "coordinator": told.coordinator}
 
 
 class HookCommand(msgspec.Struct, frozen=True):

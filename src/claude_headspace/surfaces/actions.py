@@ -16,7 +16,7 @@ from starlette.requests import Request
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decode import WireAct
-from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.envelope import Context, Envelope
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.views import AgentView, agent_view
 from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_elsewhere, refuse_unready
@@ -41,6 +41,10 @@ class Registration(msgspec.Struct, frozen=True):
     mode: Word | None = None
     tmux_session: Word | None = None
     tmux_pane: Word | None = None
+    wrapper_pid: Annotated[int, Meta(gt=0)] | None = None
+    """The process that starts it and stays with it: when that is gone, nothing more is expected."""
+    supervised: bool = False
+    """Whether it starts the client anew when its context window is spent."""
 
 
 class Closing(msgspec.Struct, frozen=True):
@@ -48,6 +52,12 @@ class Closing(msgspec.Struct, frozen=True):
 
     reason: Word = "closed"
     pid: int | None = None
+
+
+class Restarting(msgspec.Struct, frozen=True):
+    """Why a supervised client is started anew, or is not any more."""
+
+    reason: Word
 
 
 class Looking(msgspec.Struct, frozen=True):
@@ -78,18 +88,53 @@ async def register(api: Serving, request: Request) -> AgentView:
     context = msgspec.structs.replace(
         around, headspace_id=told.headspace_id, tmux_session=told.tmux_session, tmux_pane=told.tmux_pane
     )
-    act = WireAct(name=told.name, cwd=told.cwd, role=told.role, mode=told.mode)
+    wrapper = await _wrapper(api, told.wrapper_pid)
+    act = WireAct(
+        name=told.name,
+        cwd=told.cwd,
+        role=told.role,
+        mode=told.mode,
+        pid=wrapper.client_pid,
+        began=wrapper.client_started_at,
+        supervised=told.supervised,
+    )
     sealed = _act(api, "AgentRegistered", act, f"register-{told.headspace_id}")
     envelope = msgspec.structs.replace(sealed, context=context, client="claude-code")
-    return agent_view((await api.services.engine.submit(envelope)).agent)
+    agent = (await api.services.engine.submit(envelope)).agent
+    api.services.known.met(agent)
+    return agent_view(agent)
+
+
+async def _wrapper(api: Serving, pid: int | None) -> Context:
+    """The process that starts a client; one that cannot be seen from here is not watched."""
+    found = await api.services.kinship(pid) if pid else Context()
+    return found if found.client_started_at else Context()
 
 
 async def close(api: Serving, request: Request) -> AgentView:
     """Whoever started the client saw it end."""
     told = await read_body(request, Closing)
     agent = await _agent(api, request)
-    envelope = _act(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid))
-    return agent_view((await api.services.engine.submit(envelope, agent.id)).agent)
+    return await _done(api, agent, _act(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid)))
+
+
+async def restart(api: Serving, request: Request) -> AgentView:
+    """Who supervises the client ends it now, to start another one."""
+    told = await read_body(request, Restarting)
+    return await _done(api, await _agent(api, request), _act(api, "RestartBegun", WireAct(reason=told.reason)))
+
+
+async def leave_alone(api: Serving, request: Request) -> AgentView:
+    """Nobody starts the client anew any more."""
+    told = await read_body(request, Restarting)
+    return await _done(api, await _agent(api, request), _act(api, "SupervisionEnded", WireAct(reason=told.reason)))
+
+
+async def _done(api: Serving, agent: Agent, envelope: Envelope) -> AgentView:
+    """The agent after an act; who watches it knows of it at once."""
+    after = (await api.services.engine.submit(envelope, agent.id)).agent
+    api.services.known.met(after)
+    return agent_view(after)
 
 
 async def look_at(api: Serving, request: Request) -> AgentView:
@@ -98,8 +143,7 @@ async def look_at(api: Serving, request: Request) -> AgentView:
     agent = await _agent(api, request)
     if not agent.is_unseen:
         return agent_view(agent)
-    envelope = _act(api, "AgentSeen", WireAct())
-    return agent_view((await api.services.engine.submit(envelope, agent.id)).agent)
+    return await _done(api, agent, _act(api, "AgentSeen", WireAct()))
 
 
 async def send(api: Serving, request: Request) -> Sent:
@@ -168,6 +212,24 @@ ENDPOINTS = (
         AgentView,
         scope="act",
         takes=Closing,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/restart",
+        "Tell that one ends the client that one supervises, to start another one for the same agent.",
+        restart,
+        AgentView,
+        scope="act",
+        takes=Restarting,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/unsupervise",
+        "Tell that one does not start the client anew any more.",
+        leave_alone,
+        AgentView,
+        scope="act",
+        takes=Restarting,
     ),
     Endpoint(
         "POST",

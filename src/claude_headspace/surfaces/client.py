@@ -106,6 +106,14 @@ class Client:
         path = _agent(reference, "events") if reference else "/api/events"
         return self._list(path, after=after, limit=limit)
 
+    def efforts(self, *, every: bool = False, agent: str | None = None) -> list[Json]:
+        """The efforts under way, the newest first; `every` includes those that are finished."""
+        return self._list("/api/efforts", all="true" if every else None, agent=agent)
+
+    def effort(self, reference: str) -> Json:
+        """One effort with its sessions and messages."""
+        return self._object(f"/api/efforts/{quote(reference, safe='')}")
+
     def search(self, query: str, **filters: str | int | None) -> Json:
         """What was said and done with these words in it, the best first."""
         return self._object(_with_query("/api/search", q=query, **filters))
@@ -124,7 +132,7 @@ class Client:
         """Give an agent another name."""
         return self._post(_agent(reference, "rename"), Scope.ACT, {"name": name})
 
-    def register(self, headspace_id: str, cwd: str, **more: str | None) -> Json:
+    def register(self, headspace_id: str, cwd: str, **more: str | int | None) -> Json:
         """Register an agent that is about to be started."""
         given = {name: value for name, value in more.items() if value is not None}
         return self._post("/api/agents", Scope.ACT, {"headspace_id": headspace_id, "cwd": cwd, **given})
@@ -132,6 +140,14 @@ class Client:
     def close(self, reference: str, reason: str, pid: int | None) -> Json:
         """Tell that a client ended that one has started."""
         return self._post(_agent(reference, "close"), Scope.ACT, {"reason": reason, "pid": pid})
+
+    def restart(self, reference: str, reason: str) -> Json:
+        """Tell that one ends the client that one supervises, to start another one."""
+        return self._post(_agent(reference, "restart"), Scope.ACT, {"reason": reason})
+
+    def unsupervise(self, reference: str, reason: str) -> Json:
+        """Tell that one does not start the client anew any more."""
+        return self._post(_agent(reference, "unsupervise"), Scope.ACT, {"reason": reason})
 
     def seen(self, reference: str) -> Json:
         """Tell that somebody has looked at an agent."""

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +26,9 @@ from claude_headspace.surfaces.wording import Json
 
 IGNORED = (signal.SIGINT, signal.SIGQUIT)
 """The terminal sends these to everybody in the foreground: the client decides."""
-HANDED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+"""Who sends one of these wants us to end, and the client with us."""
+HANDED_ON = (*ENDINGS, signal.SIGUSR1, signal.SIGUSR2)
 
 
 def client_program() -> str:
@@ -61,6 +64,7 @@ class Running:
     def __init__(self, command: Sequence[str], env: Mapping[str, str], directory: str) -> None:
         for number in IGNORED:
             signal.signal(number, lambda _number, _frame: None)
+        self.told_to_end = False
         self._process = subprocess.Popen(command, env=dict(env), cwd=directory)
         for number in HANDED_ON:
             signal.signal(number, self._hand_on)
@@ -71,6 +75,7 @@ class Running:
         return self._process.pid
 
     def _hand_on(self, number: int, _frame: FrameType | None) -> None:
+        self.told_to_end = self.told_to_end or number in ENDINGS
         with suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
@@ -85,6 +90,14 @@ class Running:
                 code = os.waitstatus_to_exitcode(status)
                 self._process.returncode = code
                 return code if code >= 0 else 128 - code
+
+
+def pause(seconds: float) -> bool:
+    """Wait between two clients; whether somebody ended it meanwhile, by Ctrl+C or a signal."""
+    ended = threading.Event()
+    for number in (*IGNORED, *ENDINGS):
+        signal.signal(number, lambda _number, _frame: ended.set())
+    return ended.wait(seconds)
 
 
 # --- bringing an agent back -------------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ PATHS = (
     "/",
     "/agents/{agent}",
     "/waits",
+    "/efforts",
+    "/efforts/{effort}",
     "/search",
     "/activity",
     "/replay",

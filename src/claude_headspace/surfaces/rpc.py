@@ -63,7 +63,9 @@ class Commands:
             return hook.answer(Told(hook.event, verdict=outcome.context.verdict or ABSTAIN))
         if outcome.advice is not None and outcome.effort is not None and outcome.advice.preload:
             await self._efforts.note_loaded(outcome.effort, outcome.advice.preload)  # the caller reads them in
-        return hook.answer(Told(hook.event, outcome.agent, outcome.verdict, outcome.effort, outcome.advice))
+        return hook.answer(
+            Told(hook.event, outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator)
+        )
 
 
 def names() -> list[str]:

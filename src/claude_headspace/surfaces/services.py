@@ -4,10 +4,13 @@ from typing import NamedTuple, Protocol
 
 from claude_headspace.config import Settings
 from claude_headspace.engine import Engine
+from claude_headspace.inputs.known import KnownAgents
+from claude_headspace.inputs.processes import Kinship
 from claude_headspace.inputs.receiver import Surroundings
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.ports import Clock, Journal
 from claude_headspace.surfaces.caller import Caller
+from claude_headspace.surfaces.effort_model import EffortModel
 from claude_headspace.surfaces.household import Household
 from claude_headspace.surfaces.read_model import ReadModel
 
@@ -24,6 +27,9 @@ class Services(NamedTuple):
     caller: Caller
     surroundings: Surroundings
     keyboard: Keyboard
+    kinship: Kinship
+    known: KnownAgents
+    efforts: EffortModel
 
 
 class Serving(Protocol):

@@ -174,6 +174,8 @@ def summary(agent: Json, now: datetime | None) -> str:
             return _idle(agent, now)
         case "ended":
             return _when("ended", agent.get("ended_at"), now)
+        case "starting":
+            return _starting(agent)
         case other:
             return str(other or "unknown")
 
@@ -272,6 +274,29 @@ def _idle(agent: Json, now: datetime | None) -> str:
     command = agent["command"]
     word = "done" if command.get("outcome") in (None, "completed") else command["outcome"]
     return _when(word, command["ended_at"], now)
+
+
+def _starting(agent: Json) -> str:
+    supervision = agent.get("supervision") or {}
+    return f"starting anew: {supervision['reason']}" if supervision.get("under_way") else "starting"
+
+
+def effort_words(effort: Json | None) -> str:
+    """An effort by its name: "fix #2, phase look"."""
+    if not effort:
+        return ""
+    return f"{effort['skill']} #{effort['ordinal']}" + (f", phase {effort['phase']}" if effort["phase"] else "")
+
+
+def supervision_words(agent: Json, now: datetime) -> str:
+    """Whether somebody starts its client anew, how often that was, and why."""
+    found = agent.get("supervision")
+    if not found:
+        return ""
+    often = f"started anew {count(found['restarts'], 'time')}" if found["restarts"] else "not started anew yet"
+    last = f", {ago(found['restarted_at'], now)}: {found['reason']}" if found["restarted_at"] else ""
+    end = f"; no more: {found['ended']}" if found["ended"] else ""
+    return f"{often}{last}{end}"
 
 
 def _when(word: str, time: str | None, now: datetime | None) -> str:

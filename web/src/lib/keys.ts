@@ -8,6 +8,7 @@ import { ui } from "./ui.svelte";
 const PLACES: Record<string, string> = {
   b: "/",
   w: "/waits",
+  e: "/efforts",
   s: "/search",
   a: "/activity",
   r: "/replay",

@@ -4,6 +4,8 @@ export type Place =
   | { view: "board" }
   | { view: "agent"; id: string }
   | { view: "waits" }
+  | { view: "efforts" }
+  | { view: "effort"; id: string }
   | { view: "search" }
   | { view: "activity" }
   | { view: "replay"; id: string | null }
@@ -11,12 +13,13 @@ export type Place =
   | { view: "settings" }
   | { view: "nowhere" };
 
-const PLAIN = new Set(["waits", "search", "activity", "logging", "settings"]);
+const PLAIN = new Set(["waits", "efforts", "search", "activity", "logging", "settings"]);
 
 export function placeOf(path: string): Place {
   const [first = "", second] = path.split("/").filter(Boolean).map(decodeURIComponent);
   if (first === "") return { view: "board" };
   if (first === "agents" && second) return { view: "agent", id: second };
+  if (first === "efforts" && second) return { view: "effort", id: second };
   if (first === "replay") return { view: "replay", id: second ?? null };
   return PLAIN.has(first) && second === undefined ? ({ view: first } as Place) : { view: "nowhere" };
 }

@@ -119,10 +119,77 @@ export interface Agent {
   permission_mode: string | null;
   role: string | null;
   mode: string;
+  supervision: Supervision | null;
   dialects: Record<string, string>;
   created_at: string;
   ended_at: string | null;
   end_reason: string | null;
+}
+
+/** Somebody starts the client anew when its context window is spent. */
+export interface Supervision {
+  restarts: number;
+  restarted_at: string | null;
+  reason: string;
+  under_way: boolean;
+  ended: string;
+}
+
+export interface EffortWindow {
+  id: string;
+  agent_id: string;
+  subagent_id: string | null;
+  prev_session_id: string | null;
+  heartbeat: number;
+  context_usage: number | null;
+  loaded_files: string[];
+  dehydrated: boolean;
+  spent: string | null;
+  started_at: string;
+  ended_at: string | null;
+  end_reason: string | null;
+}
+
+/** Work that outlives sessions. */
+export interface Effort {
+  id: string;
+  skill: string;
+  ordinal: number;
+  mode: string;
+  lifecycle: "active" | "finished";
+  phase: string | null;
+  phases: string[];
+  task_id: string;
+  task_dir: string;
+  owner: string | null;
+  agent_id: string | null;
+  manager: string | null;
+  heartbeat: number;
+  heartbeat_limit: number;
+  context_usage: number | null;
+  logged: number;
+  directives: string[];
+  pending_preloads: string[];
+  injections: { id: string; text: string; at: string; delivery: string }[];
+  metadata: Record<string, unknown>;
+  dehydrated: string | null;
+  sessions: EffortWindow[];
+  started_at: string;
+  finished_at: string | null;
+}
+
+export interface EffortStory extends Effort {
+  messages: { id: string; at: string; kind: string; text: string; session_id: string | null }[];
+}
+
+/** A directory in which efforts are made. */
+export interface Task {
+  id: string;
+  dir_path: string;
+  title: string;
+  keywords: string[];
+  efforts: number;
+  status: "active" | "dormant";
 }
 
 export interface Turn {

@@ -65,6 +65,8 @@ export function summary(agent: Agent, now: number): string {
       return idle(agent, now);
     case "ended":
       return agent.ended_at ? `ended ${ago(agent.ended_at, now)}` : "ended";
+    case "starting":
+      return agent.supervision?.under_way ? `starting anew: ${agent.supervision.reason}` : "starting";
     default:
       return agent.state;
   }

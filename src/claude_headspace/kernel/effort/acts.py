@@ -77,11 +77,12 @@ class FilesLoaded(Act, frozen=True, kw_only=True):
 
 
 class Dehydrated(Act, frozen=True, kw_only=True):
-    """A window hands over, before it is full."""
+    """A window hands over, before it is full; with `finish` it is also done with its work."""
 
     text: str
     files: tuple[str, ...] = ()
     holder: str | None = None
+    finish: bool = False
 
 
 class EffortFinished(Act, frozen=True, kw_only=True):

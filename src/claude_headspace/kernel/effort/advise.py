@@ -2,6 +2,7 @@
 
 PreToolUse in this order, the first that denies wins: the session gate, the directive gate, the heartbeat, the effort's
 own guard rules. Headspace's own commands pass, and so does reading while a gate waits for it. Warnings never deny.
+Files that are to be read and were not offered to the window yet come along with a call that may run, each once.
 
     metadata          meaning                                                       default
     heartbeat_limit   calls without a log entry, from which on they are refused     10
@@ -102,7 +103,15 @@ def _tool_started(effort: Effort, window: Window | None, _event: Event, envelope
     context, overflow = _warnings(effort, window)
     rule, reason = _denial(effort, window, touch, fired)
     said = tuple(message for each in fired if (message := _message(each.payload)) and not _denies(each))
-    return Advice(rule=rule, reason=reason, context=(*context, *said), overflow=overflow, fired=fired)
+    preload = _newly_pending(effort, window) if rule is None else ()
+    return Advice(rule=rule, reason=reason, context=(*context, *said), preload=preload, overflow=overflow, fired=fired)
+
+
+def _newly_pending(effort: Effort, window: Window) -> tuple[str, ...]:
+    """What has to be read since the window began, such as instructions of a directory that it came to; each once."""
+    if window.subagent_id is not None:
+        return ()
+    return tuple(path for path in pending_preloads(effort, window) if path not in window.offered_files)
 
 
 def _denial(effort: Effort, window: Window, touch: Touch, fired: tuple[Fired, ...]) -> tuple[str | None, str]:

@@ -5,6 +5,8 @@ Rules
 - Only what happens in the session in use counts: a late hook of an earlier one changes nothing.
 - Counting is by the hook that announces the call. A log entry sets the counter of the thread that wrote it to nothing.
 - What the client was answered is taken from the event (`advice`), never decided again.
+- A window is spent when the client compacts it by itself, when it handed over because it was nearly full (and the call
+  that did so is over), or when it was said to be finished. What follows from that is for who supervises the client.
 """
 
 from collections.abc import Callable
@@ -38,6 +40,11 @@ from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.reading import one_line
 
 LOG_PREVIEW = 500
+
+COMPACTED = "its context is being compacted"
+HANDED_OVER = "its context was full, and it handed over"
+FINISHED = "its session was finished"
+"""Why a window is spent."""
 
 replace = msgspec.structs.replace
 
@@ -145,12 +152,27 @@ def _subagent_stopped(change: EffortChange, event: Event, agent: Agent, _envelop
 
 def _compaction_started(change: EffortChange, event: Event, agent: Agent, _envelope: Envelope) -> None:
     if isinstance(event.fact, facts.CompactionStarted) and event.meta.subagent_id is None:
+        window = _window_of(change, event, agent)
+        if window is not None and event.fact.trigger == "auto":
+            _keep(change, replace(window, spent=window.spent or COMPACTED))
         _say(change, event, "compaction", f"The context is being compacted ({event.fact.trigger}).", agent)
 
 
-def _context_arrived(change: EffortChange, event: Event, _agent: Agent, _envelope: Envelope) -> None:
-    """The transcript shows which injections the model has."""
-    seen = event.fact.marks if isinstance(event.fact, facts.ContextArrived) else ()
+def _handed_over(change: EffortChange, event: Event, agent: Agent) -> None:
+    """A step is over: a window that was asked to hand over, and did, has nothing more to do."""
+    session = agent.session.id if agent.session else None
+    window = change.effort.window(session) if event.meta.subagent_id is None else None
+    if window is not None and window.overflow_told and window.dehydration is not None:
+        _keep(change, replace(window, spent=window.spent or HANDED_OVER))
+
+
+def _context_arrived(change: EffortChange, event: Event, agent: Agent, _envelope: Envelope) -> None:
+    """The transcript shows which injections the model has, and which files the client brought in by itself."""
+    arrived = event.fact if isinstance(event.fact, facts.ContextArrived) else facts.ContextArrived(())
+    window = change.effort.window(agent.session.id if agent.session else None, event.meta.subagent_id)
+    if window is not None and arrived.files:
+        _keep(change, replace(window, loaded_files=merged(window.loaded_files, arrived.files)))
+    seen = arrived.marks
     injections = tuple(
         replace(each, delivery=Delivery.CONFIRMED) if each.id in seen else each for each in change.effort.injections
     )
@@ -184,6 +206,17 @@ def signal_of(envelope: Envelope) -> str | None:
             return None
 
 
+def team_of(envelope: Envelope) -> str:
+    """The team that an event is about."""
+    return string_fields(envelope.payload, "team_name").get("team_name", "")
+
+
+def managed_teams(effort: Effort) -> tuple[str, ...]:
+    """The teams whose news the effort wants, by its metadata."""
+    named = effort.metadata.get("manages")
+    return tuple(each for each in (named if isinstance(named, list) else [named]) if isinstance(each, str))
+
+
 def _say(change: EffortChange, event: Event, kind: str, text: str, agent: Agent) -> None:
     session = agent.session.id if agent.session else None
     change.messages.append(
@@ -209,10 +242,16 @@ HOOKS: dict[type, Callable[[EffortChange, Event, Agent, Envelope], None]] = {
 }
 
 
+STEPS = (facts.ToolFinished, facts.ToolFailed, facts.TurnStopped)
+"""After these nothing runs that the window itself began."""
+
+
 def evolve(effort: Effort, event: Event, agent: Agent, envelope: Envelope) -> EffortChange:
     """The effort after a hook of the agent (as it is afterwards) that works on it."""
     change = EffortChange(effort)
     HOOKS.get(type(event.fact), _noticed)(change, event, agent, envelope)
+    if isinstance(event.fact, STEPS):
+        _handed_over(change, event, agent)
     return change
 
 
@@ -230,7 +269,8 @@ def settle(change: EffortChange, event: Event, agent: Agent) -> EffortChange:
     if window is not None:
         opened = window.opened or isinstance(event.fact, facts.SessionStarted)
         told = window.overflow_told or advice.overflow
-        _keep(change, replace(window, opened=opened, overflow_told=told))
+        offered = merged(window.offered_files, advice.preload)
+        _keep(change, replace(window, opened=opened, overflow_told=told, offered_files=offered))
     return change
 
 
@@ -331,7 +371,8 @@ def _dehydrated(change: EffortChange, act: acts.Dehydrated, envelope: Envelope) 
     ours = [w for w in change.effort.windows if w.subagent_id is None and act.holder in (None, w.agent_id)]
     session = ours[-1].id if ours else change.effort.last_session_id
     for window in ours:
-        _keep(change, replace(window, dehydration=act.text))
+        spent = FINISHED if act.finish else window.spent
+        _keep(change, replace(window, dehydration=act.text, spent=spent))
     handed = Dehydration(text=act.text, at=envelope.fired_at, session_id=session, files=act.files)
     change.effort = replace(change.effort, dehydrated=handed, recent_log=())
     _note(change, envelope, "dehydration", act.text, session)

@@ -82,10 +82,14 @@ class Window(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Tool calls since the last log."""
     context_usage: float | None = None
     loaded_files: tuple[str, ...] = ()
+    offered_files: tuple[str, ...] = ()
+    """What it was given or named to read: that is done once."""
     overflow_told: bool = False
     logs_on_the_way: int = 0
     """Log commands that began here and did not arrive yet."""
     dehydration: str | None = None
+    spent: str | None = None
+    """Why the work should go on in another window: who supervises the client starts it anew."""
     ended_at: Micros | None = None
     end_reason: str | None = None
 

@@ -1,9 +1,14 @@
 """The words of an effort's answers. What reaches the model is bounded, and says what was left out."""
 
+import msgspec
+
 from claude_headspace.kernel.effort.nouns import Effort, Injection, Window, artifacts
+from claude_headspace.kernel.reading import one_line
 
 LONGEST_RECOVERY = 6_000
 """Characters of a recovery block. The client puts all of it into the model's context."""
+
+LONGEST_METADATA = 1_000
 
 LOG_IT = "Write down what you did and found: headspace effort log 'what you did'"
 
@@ -91,6 +96,8 @@ def subagent_introduction(effort: Effort) -> str:
     ]
     if effort.directives:
         lines.append(f"Instructions that apply: {', '.join(effort.directives)}.")
+    if effort.metadata:
+        lines.append(f"Of the effort: {one_line(msgspec.json.encode(effort.metadata).decode(), LONGEST_METADATA)}")
     return "\n".join(lines)
 
 

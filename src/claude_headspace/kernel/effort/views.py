@@ -1,5 +1,7 @@
 """Efforts as surfaces show them."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from claude_headspace.kernel.effort.advise import HEARTBEAT_LIMIT, pending_preloads
@@ -19,6 +21,8 @@ class WindowView(msgspec.Struct, frozen=True):
     context_usage: float | None
     loaded_files: tuple[str, ...]
     dehydrated: bool
+    spent: str | None
+    """Why the work should go on in another window; null while it need not."""
     started_at: Time
     ended_at: Time | None
     end_reason: str | None
@@ -76,6 +80,12 @@ class EffortView(msgspec.Struct, frozen=True, kw_only=True):
     finished_at: Time | None
 
 
+class EffortStory(EffortView, frozen=True, kw_only=True):
+    """An effort with all its windows, and what was written down."""
+
+    messages: tuple[MessageView, ...]
+
+
 class TaskView(msgspec.Struct, frozen=True):
     """A directory with its efforts."""
 
@@ -88,6 +98,13 @@ class TaskView(msgspec.Struct, frozen=True):
     efforts: int
     status: str
     """`active` while one of its efforts is, else `dormant`."""
+
+
+def effort_story(effort: Effort, windows: Sequence[Window], messages: Sequence[Message]) -> EffortStory:
+    """An effort with everything that happened."""
+    shown = msgspec.structs.asdict(effort_view(effort))
+    sessions = tuple(window_view(window) for window in windows)
+    return EffortStory(**{**shown, "sessions": sessions, "messages": tuple(message_view(each) for each in messages)})
 
 
 def effort_view(effort: Effort) -> EffortView:
@@ -137,6 +154,7 @@ def window_view(window: Window) -> WindowView:
         window.context_usage,
         window.loaded_files,
         window.dehydration is not None,
+        window.spent,
         iso(window.started_at),
         _maybe(window.ended_at),
         window.end_reason,

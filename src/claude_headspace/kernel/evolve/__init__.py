@@ -34,9 +34,17 @@ from claude_headspace.kernel.evolve.lines import (
     turn_closed,
     user_spoke,
 )
-from claude_headspace.kernel.evolve.operator import closed, registered, renamed, seen, typed
+from claude_headspace.kernel.evolve.operator import (
+    closed,
+    registered,
+    renamed,
+    restart_begun,
+    seen,
+    supervision_ended,
+    typed,
+)
 from claude_headspace.kernel.evolve.sessions import session_ended, session_started, take_reading, take_sign_of_life
-from claude_headspace.kernel.evolve.sightings import client_reported, client_vanished
+from claude_headspace.kernel.evolve.sightings import client_reported, client_vanished, wrapper_vanished
 from claude_headspace.kernel.evolve.tools import (
     permission_asked,
     step_finished,
@@ -172,6 +180,9 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.ClientReported: client_reported,
     facts.ClientVanished: client_vanished,
     facts.AgentRegistered: registered,
+    facts.RestartBegun: restart_begun,
+    facts.SupervisionEnded: supervision_ended,
+    facts.WrapperVanished: wrapper_vanished,
     facts.WaitHeld: wait_held,
     facts.WaitAnswered: wait_answered,
     facts.WaitTaken: wait_taken,

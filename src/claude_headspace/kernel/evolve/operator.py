@@ -1,7 +1,8 @@
 """What people do through Headspace: they register an agent, look at it, type to it, close it, name it."""
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.agent import Supervision
+from claude_headspace.kernel.evolve.change import Change, replace
 from claude_headspace.kernel.evolve.sessions import end
 from claude_headspace.kernel.facts import Meta
 
@@ -14,7 +15,23 @@ def registered(change: Change, meta: Meta, fact: facts.AgentRegistered) -> None:
     agent.role, agent.mode = fact.role or agent.role, fact.mode or agent.mode
     agent.cwd, agent.branch = meta.cwd or agent.cwd, fact.branch or agent.branch
     agent.tmux_session, agent.tmux_pane = fact.tmux_session or agent.tmux_session, fact.tmux_pane or agent.tmux_pane
+    agent.wrapper_pid, agent.wrapper_started_at = fact.wrapper_pid, fact.wrapper_started_at
+    agent.supervision = Supervision() if fact.supervised else None
     agent.last_active_at = max(agent.last_active_at, meta.at)
+
+
+def restart_begun(change: Change, meta: Meta, fact: facts.RestartBegun) -> None:
+    """Its client is being ended to go on in a new session: that is no end of the agent."""
+    known = change.agent.supervision or Supervision()
+    change.why = f"its client is started anew: {fact.reason}"
+    change.agent.supervision = replace(
+        known, restarts=known.restarts + 1, restarted_at=meta.at, reason=fact.reason, under_way=True
+    )
+
+
+def supervision_ended(change: Change, _meta: Meta, fact: facts.SupervisionEnded) -> None:
+    """From now on its client is left alone."""
+    change.agent.supervision = replace(change.agent.supervision or Supervision(), ended=fact.reason)
 
 
 def seen(change: Change, meta: Meta, _fact: facts.AgentSeen) -> None:

@@ -116,6 +116,8 @@ def _has_begun_another(change: Change, session: Session, meta: Meta) -> bool:
 
 def _open_session(change: Change, meta: Meta, source: str) -> None:
     agent, previous = change.agent, change.agent.session
+    if agent.supervision is not None and source != "compact":
+        agent.supervision = replace(agent.supervision, under_way=False)
     if previous is not None:
         agent.past_sessions = (*agent.past_sessions[1 - REMEMBERED :], previous.client_id)
         if previous.ended_at is None:
@@ -192,7 +194,7 @@ def session_ended(change: Change, meta: Meta, fact: facts.SessionEnded) -> None:
     if session is not None and meta.at >= session.started_at:
         _keep_session(change, replace(session, ended_at=meta.at, end_reason=fact.reason))
     all_before_is_over(change, meta.at, "the session ended", client_is_new=False)
-    if fact.reason not in KEEPS_THE_AGENT:
+    if fact.reason not in KEEPS_THE_AGENT and not agent.restarts:
         end(change, meta.at, fact.reason)
 
 
@@ -208,7 +210,7 @@ def end(change: Change, at: Micros, reason: str) -> None:
     close_command(change, at, Outcome.INTERRUPTED)
     agent.calls = agent.background = agent.queued = ()
     agent.ended_at, agent.end_reason, agent.error = at, reason, None
-    agent.pid = agent.pid_started_at = None
+    agent.pid = agent.pid_started_at = agent.wrapper_pid = agent.wrapper_started_at = None
 
 
 def all_before_is_over(change: Change, at: Micros, why: str, *, client_is_new: bool) -> None:

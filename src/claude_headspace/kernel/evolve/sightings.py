@@ -7,7 +7,7 @@ text.
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.background import background_ended
-from claude_headspace.kernel.evolve.change import Change, close_waits, move
+from claude_headspace.kernel.evolve.change import Change, close_waits, move, replace
 from claude_headspace.kernel.evolve.dialogs import dialog_seen
 from claude_headspace.kernel.evolve.sessions import all_before_is_over, end
 from claude_headspace.kernel.evolve.turns import close_questions, quiet, stopped
@@ -67,6 +67,18 @@ def _no_dialog_at(change: Change, at: Micros) -> None:
     close_waits(change, lambda wait: not wait.asked_in_text and wait.opened_at <= at, "the agent went on")
 
 
+def wrapper_vanished(change: Change, meta: Meta, fact: facts.WrapperVanished) -> None:
+    """Who started the client is gone: one that has not reported by then never will, the others go on alone."""
+    agent = change.agent
+    if fact.pid is None or fact.pid != agent.wrapper_pid:
+        return
+    agent.wrapper_pid = agent.wrapper_started_at = None
+    if agent.supervision is not None:
+        agent.supervision = replace(agent.supervision, ended="who supervised it is gone")
+    if agent.session is None or agent.restarts:
+        end(change, meta.at, "who started it is gone")
+
+
 def client_vanished(change: Change, meta: Meta, fact: facts.ClientVanished) -> None:
     """The client's process is gone, and the agent with it. A turn that had come to its last words is no broken one.
 
@@ -78,4 +90,5 @@ def client_vanished(change: Change, meta: Meta, fact: facts.ClientVanished) -> N
         if change.agent.turn_runs and change.agent.last_words:
             stopped(change, meta, facts.TurnStopped(change.agent.last_words))
         all_before_is_over(change, meta.at, "the client is gone", client_is_new=False)
-        end(change, meta.at, "vanished")
+        if not change.agent.restarts:
+            end(change, meta.at, "vanished")

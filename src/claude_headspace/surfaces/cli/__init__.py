@@ -62,7 +62,12 @@ COMMANDS = (
     Entry(
         "run",
         launch.run,
-        ("headspace run", "headspace run --name login-fix --model opus", 'headspace run -d "Fix the flaky test"'),
+        (
+            "headspace run",
+            "headspace run --name login-fix --model opus",
+            'headspace run -d "Fix the flaky test"',
+            'headspace run --supervise --prompt "Fix the flaky test"',
+        ),
         passes_on=True,
     ),
     Entry(

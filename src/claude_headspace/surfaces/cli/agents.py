@@ -51,7 +51,7 @@ def show(agent: Agent, as_json: AsJson = False) -> None:
         terminal.write_json({**found, "turns": turns})
         return
     screen = terminal.screen()
-    found = cleaned(found)
+    found = cleaned({**found, "effort": next(iter(client.efforts(agent=found["id"])), None)})
     screen.show(portrait(found, cleaned(turns), now(), screen.width), then=next_of(found, "why", "tail"))
 
 

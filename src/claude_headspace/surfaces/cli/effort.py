@@ -65,8 +65,8 @@ def list_efforts(
     if as_json:
         terminal.write_json(found)
         return
-    screen = terminal.screen()
-    screen.show(efforts(cleaned(found["efforts"]), now()))
+    shown = cleaned(found)
+    terminal.screen().show(efforts(shown["efforts"], shown["tasks"], now()))
 
 
 def show(effort: Which = None, as_json: AsJson = False) -> None:

@@ -1,57 +1,40 @@
 """`headspace fleet`: the status of every pane, window and tmux session, the most urgent first."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from claude_headspace.surfaces.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from claude_headspace.surfaces.client import Json
 
 PATIENCE_SECONDS = 2.0
 
 
 def fleet(
-    paint: Annotated[
-        bool, typer.Option("--paint", help="Also colour the windows in tmux's status line, and set @headspace.")
-    ] = False,
     socket: Annotated[str | None, typer.Option("--socket", "-L", help="The name of the tmux server.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the fleet: one status for each pane, window and tmux session.
 
     error > attention > working > checked > done: the most urgent speaks for its group. Attention becomes checked once
-    its pane is looked at.
+    somebody came to its pane. The setting `tmux_colours` shows the same in tmux's status line.
     """
     from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.cli.presentation.fleet import COLOURS, fleet_lines, fleet_of
+    from claude_headspace.surfaces.cli.presentation.fleet import fleet_lines, fleet_of
     from claude_headspace.surfaces.client import Client
     from claude_headspace.surfaces.wording import cleaned
 
     panes = list_panes(socket)
     found = fleet_of(Client.local().agents(), panes)
-    if paint:
-        for command in paint_commands(found, COLOURS):
-            _tmux(socket, *command)
     if as_json:
         terminal.write_json(found)
         return
     terminal.screen().show(fleet_lines(cleaned(found)))
 
 
-_FIELDS = (
-    "pane_id",
-    "window_id",
-    "window_index",
-    "window_name",
-    "session_name",
-    "pane_active",
-    "window_active",
-    "session_attached",
-)
+_FIELDS = ("pane_id", "window_id", "window_index", "window_name", "session_name")
 
 
 def list_panes(socket: str | None) -> "list[Json]":
@@ -59,18 +42,6 @@ def list_panes(socket: str | None) -> "list[Json]":
     shown = _tmux(socket, "list-panes", "-a", "-F", "\t".join(f"#{{{name}}}" for name in _FIELDS))
     rows = [line.split("\t") for line in shown.splitlines()]
     return [dict(zip(_FIELDS, row, strict=True)) for row in rows if len(row) == len(_FIELDS)]
-
-
-def paint_commands(found: "Mapping[str, Any]", colours: dict[str, str]) -> list[tuple[str, ...]]:
-    """What tells tmux: the status of each pane and window, and the window's colour."""
-    commands: list[tuple[str, ...]] = []
-    for window in (each for session in found["sessions"] for each in session["windows"] if each["id"]):
-        here = ("set-option", "-w", "-t", window["id"])
-        commands.append((*here, "window-status-style", colours[window["status"]]))
-        commands.append((*here, "@headspace", window["status"]))
-        panes = window["panes"]
-        commands += [("set-option", "-p", "-t", pane["id"], "@headspace", pane["status"]) for pane in panes]
-    return commands
 
 
 def _tmux(socket: str | None, *arguments: str) -> str:

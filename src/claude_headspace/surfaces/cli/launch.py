@@ -10,9 +10,10 @@ import typer
 from claude_headspace.surfaces.cli.options import Agent, places
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from claude_headspace.surfaces.client import Client, Json
+    from claude_headspace.surfaces.launching import Running
 
 
 def run(
@@ -20,6 +21,10 @@ def run(
     name: Annotated[str, typer.Option("--name", help="What the agent is called; else it gets a name.")] = "",
     role: Annotated[str | None, typer.Option("--role", help="Its role.")] = None,
     mode: Annotated[str | None, typer.Option("--mode", help="interactive, mission or background.")] = None,
+    supervise: Annotated[
+        bool, typer.Option("--supervise", help="Start it anew, with what was handed over, when its context is spent.")
+    ] = False,
+    prompt: Annotated[str, typer.Option("--prompt", help="What to begin with; with --supervise only once.")] = "",
     here: Annotated[bool, typer.Option("--here", help="In this terminal, even outside of tmux.")] = False,
     detached: Annotated[
         bool, typer.Option("--detached", "-d", help="In a new tmux session, without showing it.")
@@ -34,38 +39,69 @@ def run(
     from claude_headspace.outputs import tmux
     from claude_headspace.surfaces.client import Client
     from claude_headspace.surfaces.launching import client_program
+    from claude_headspace.surfaces.supervising import refuse_sessions
 
     if job is not None:
         _run_job(job)
+    if supervise:
+        refuse_sessions(context.args)
     client, program = Client.local(), client_program()
     inside = bool(os.environ.get("TMUX"))
     if detached or (not inside and not here and tmux.is_there() and sys.stdin.isatty()):
-        given = [f"--{key}={value}" for key, value in (("name", name), ("role", role), ("mode", mode)) if value]
+        traits = (("name", name), ("role", role), ("mode", mode), ("prompt", prompt))
+        given = [f"--{key}={value}" for key, value in traits if value] + ["--supervise"] * supervise
         _in_new_session(["run", *given, "--here", *context.args], name, detached=detached)
-    _launch(client, [program, *context.args], name=name, role=role, mode=mode)
+    _launch(client, [program, *context.args], prompt, supervise=supervise, name=name, role=role, mode=mode)
 
 
-def _launch(client: "Client", command: "Sequence[str]", **traits: str | None) -> None:
+def _launch(client: "Client", command: "Sequence[str]", prompt: str, *, supervise: bool, **traits: str | None) -> None:
     """Register the agent, run its client here, and tell when it ended."""
     from contextlib import suppress
 
     from claude_headspace.errors import DaemonMissing, HeadspaceError, RegistrationRefused
     from claude_headspace.outputs import tmux
     from claude_headspace.surfaces.launching import Running, client_environment, new_headspace_id
+    from claude_headspace.surfaces.supervising import GO_ON
 
     headspace_id, session, directory = new_headspace_id(), tmux.session_of(), str(Path.cwd())
-    where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE")}
+    where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE"), "wrapper_pid": os.getpid()}
     try:
-        agent = client.register(headspace_id, directory, **where, **traits)
+        agent = client.register(headspace_id, directory, **where, supervised=supervise, **traits)
     except DaemonMissing:
         raise
     except HeadspaceError as error:
         raise RegistrationRefused(error.code, error.message, error.hint) from error
-    running = Running(command, client_environment(client.url, headspace_id, session), directory)
-    code = running.wait()
+
+    def start(again: bool) -> Running:
+        words = GO_ON if again else prompt
+        given = [*command, "--", words] if words else command
+        return Running(given, client_environment(client.url, headspace_id, session), directory)
+
+    code, pid = _supervised(agent["id"], start) if supervise else _alone(start)
     with suppress(HeadspaceError):
-        client.close(agent["id"], f"exited with {code}", running.pid)
+        client.close(agent["id"], f"exited with {code}", pid)
     raise typer.Exit(code)
+
+
+def _alone(start: "Callable[[bool], Running]") -> tuple[int, int]:
+    """One client, once."""
+    running = start(False)
+    return running.wait(), running.pid
+
+
+def _supervised(agent_id: str, start: "Callable[[bool], Running]") -> tuple[int, int]:
+    """One client after the other, as long as their windows are spent."""
+    import threading
+
+    from claude_headspace.surfaces.client import Client, follow
+    from claude_headspace.surfaces.launching import pause
+    from claude_headspace.surfaces.supervising import Supervisor
+
+    supervisor = Supervisor(Client.local, agent_id)
+    news = follow(Client.local, None, ["effort_changed"], agent_id=agent_id, back=supervisor.look)
+    ids = (message.data["effort"]["id"] for message in news if message.type == "effort_changed")
+    threading.Thread(target=supervisor.watch, args=(ids,), daemon=True).start()
+    return supervisor.run(start, pause)
 
 
 def _in_new_session(arguments: "Sequence[str]", name: str, *, detached: bool) -> None:

@@ -19,6 +19,7 @@ def effort(**known: Any) -> dict[str, Any]:
         "lifecycle": "active",
         "phase": "look",
         "phases": ["look", "repair"],
+        "task_id": "t",
         "task_dir": "/app",
         "agent_id": None,
         "owner": None,
@@ -44,20 +45,25 @@ def text(lines: list[Line]) -> str:
 
 def test_one_line_for_each_effort() -> None:
     """Shape, name, phase, calls, log entries, task, age; a finished one steps back."""
-    shown = text(efforts([effort(), effort(lifecycle="finished", phase=None)], NOW)).splitlines()
+    shown = text(efforts([effort(), effort(lifecycle="finished", phase=None)], [], NOW)).splitlines()
     assert shown[1].split() == ["●", "fix", "#2", "look", "3/10", "4", "/app", "4", "min", "ago"]
     assert shown[2].startswith("– fix #2")
 
 
+def test_a_task_is_called_by_its_title() -> None:
+    """Where it has one, the directory stands behind it."""
+    assert "Faster checkout (/app)" in text(efforts([effort()], [{"id": "t", "title": "Faster checkout"}], NOW))
+
+
 def test_a_count_at_its_limit_calls_for_attention() -> None:
     """It is the only thing with a colour that calls."""
-    roles = {span.text: span.role for line in efforts([effort(heartbeat=10)], NOW) for span in line}
+    roles = {span.text: span.role for line in efforts([effort(heartbeat=10)], [], NOW) for span in line}
     assert roles["10/10"] == "waiting"
 
 
 def test_no_effort_says_how_to_begin_one() -> None:
     """An empty list has its next step."""
-    assert "headspace effort start SKILL" in text(efforts([], NOW))
+    assert "headspace effort start SKILL" in text(efforts([], [], NOW))
 
 
 def test_one_effort_shows_what_is_known_and_nothing_else() -> None:
@@ -67,6 +73,7 @@ def test_one_effort_shows_what_is_known_and_nothing_else() -> None:
         "heartbeat": 5,
         "loaded_files": ["/a"],
         "dehydrated": True,
+        "spent": None,
         "started_at": TIME,
         "ended_at": TIME,
         "end_reason": "clear",

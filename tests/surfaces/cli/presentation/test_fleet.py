@@ -1,12 +1,11 @@
-"""Panes, windows and sessions: the most urgent speaks, and who was looked at no longer shouts."""
+"""Panes, windows and sessions: the most urgent speaks."""
 
 from typing import Any
 
 import pytest
 
 from claude_headspace.kernel.fleet import PRIORITY, rollup
-from claude_headspace.surfaces.cli.fleet import paint_commands
-from claude_headspace.surfaces.cli.presentation.fleet import COLOURS, ELSEWHERE, fleet_lines, fleet_of
+from claude_headspace.surfaces.cli.presentation.fleet import ELSEWHERE, fleet_lines, fleet_of
 
 
 def agent(name: str, status: str, pane: str | None = None, **known: Any) -> dict[str, Any]:
@@ -15,18 +14,14 @@ def agent(name: str, status: str, pane: str | None = None, **known: Any) -> dict
     return {"id": name, "name": name, "state": "working", "tmux": where, "dialects": {"fleet": status}, **known}
 
 
-def pane(name: str, window: str = "@1", *, looked_at: bool = False, attached: str = "1") -> dict[str, str]:
+def pane(name: str, window: str = "@1") -> dict[str, str]:
     """A pane of tmux."""
-    active = "1" if looked_at else "0"
     return {
         "pane_id": name,
         "window_id": window,
         "window_index": "0",
         "window_name": "work",
         "session_name": "main",
-        "pane_active": active,
-        "window_active": active,
-        "session_attached": attached,
     }
 
 
@@ -53,27 +48,6 @@ def test_agents_are_grouped_by_where_they_are() -> None:
     ]
     assert found["status"] == "error"
     assert len(fleet_lines(found)) == 7
-
-
-def test_attention_is_checked_once_its_pane_is_looked_at() -> None:
-    """The active pane of the active window of an attached session; else it goes on calling."""
-
-    def status(place: dict[str, str], **known: Any) -> str:
-        return str(fleet_of([agent("a", "attention", "%1", **known)], [place])["status"])
-
-    assert status(pane("%1", looked_at=True)) == "checked"
-    assert status(pane("%1", looked_at=True, attached="0")) == "attention"
-    assert status(pane("%1")) == "attention"
-    assert status(pane("%1"), unseen=False) == "checked"
-    assert fleet_of([agent("a", "error", "%1")], [pane("%1", looked_at=True)])["status"] == "error"
-
-
-def test_only_windows_of_tmux_are_painted() -> None:
-    """Every status has a colour; agents elsewhere have nothing to paint."""
-    found = fleet_of([agent("a", "working", "%1"), agent("b", "error")], [pane("%1")])
-    commands = paint_commands(found, COLOURS)
-    assert [command[3] for command in commands] == ["@1", "@1", "%1"]
-    assert set(COLOURS) == set(PRIORITY)
 
 
 def test_no_agents_say_what_to_look_at() -> None:

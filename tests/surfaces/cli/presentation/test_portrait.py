@@ -79,6 +79,8 @@ def test_an_agent_with_everything() -> None:
         permission_mode="plan",
         role="reviewer",
         mode="mission",
+        effort={"skill": "fix", "ordinal": 2, "phase": "look"},
+        supervision={"restarts": 2, "restarted_at": ISO, "reason": "full", "under_way": False, "ended": "too often"},
         ended_at=ISO,
         end_reason="logout",
     )
@@ -90,6 +92,8 @@ def test_an_agent_with_everything() -> None:
         "session    abc, context window 2 (clear 4 min ago)",
         "client     claude-code, on laptop, pid 77, tmux work %3, mission, role reviewer, plan mode",
         "usage      some-model, context 62 %, 120,000 tokens, $1.50",
+        "effort     fix #2, phase look",
+        "supervised started anew 2 times, 4 min ago: full; no more: too often",
         "to do      3 of 7 done",
         "ended      4 min ago, logout",
         "Sub-agents\n  Explore, find it",

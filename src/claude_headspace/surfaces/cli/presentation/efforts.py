@@ -13,17 +13,18 @@ _HEADINGS = ("  effort", "phase", "calls", "log", "task", "begun")
 _RIGHT = (False, False, True, True, False, False)
 
 
-def efforts(found: Sequence[Json], now: datetime) -> list[Line]:
-    """The efforts as a table."""
+def efforts(found: Sequence[Json], tasks: Sequence[Json], now: datetime) -> list[Line]:
+    """The efforts as a table; a task is called by its title, if it has one."""
     if not found:
         return [line("No effort is under way."), quiet("headspace effort start SKILL begins one.")]
-    rows = [_cells(effort, now) for effort in found]
+    titles = {task["id"]: task["title"] for task in tasks}
+    rows = [_cells(effort, titles.get(effort["task_id"], ""), now) for effort in found]
     table = [tuple(Span(heading, "quiet") for heading in _HEADINGS), *rows]
     widths = [max(cell_len(cells[at].text) for cells in table) for at in range(len(_HEADINGS))]
     return [row(cells, widths, _RIGHT) for cells in table]
 
 
-def _cells(effort: Json, now: datetime) -> tuple[Span, ...]:
+def _cells(effort: Json, title: str, now: datetime) -> tuple[Span, ...]:
     active = effort["lifecycle"] == "active"
     near = effort["heartbeat"] >= effort["heartbeat_limit"]
     return (
@@ -31,7 +32,7 @@ def _cells(effort: Json, now: datetime) -> tuple[Span, ...]:
         Span(effort["phase"] or ""),
         Span(f"{effort['heartbeat']}/{effort['heartbeat_limit']}", "waiting" if near else "quiet"),
         Span(str(effort["logged"]), "quiet"),
-        Span(effort["task_dir"]),
+        Span(f"{title} ({effort['task_dir']})" if title else effort["task_dir"]),
         Span(ago(effort["started_at"], now), "quiet"),
     )
 
@@ -74,7 +75,8 @@ def hang_of(name: str, text: str, width: int) -> Line:
 
 def _session(window: Json, now: datetime) -> tuple[str, str]:
     who = f"sub-agent {window['subagent_id']}" if window["subagent_id"] else "main"
-    end = f", ended ({window['end_reason']})" if window["ended_at"] else ""
+    spent = f", spent ({window['spent']})" if window["spent"] else ""
+    end = f", ended ({window['end_reason']})" if window["ended_at"] else spent
     loaded = f", {count(len(window['loaded_files']), 'file')}" if window["loaded_files"] else ""
     handed = ", handed over" if window["dehydrated"] else ""
     return clock(window["started_at"], now), f"{who}: {count(window['heartbeat'], 'call')}{loaded}{handed}{end}"

@@ -3,18 +3,9 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from claude_headspace.kernel.fleet import looked_at, rollup
+from claude_headspace.kernel.fleet import rollup
 from claude_headspace.surfaces.cli.terminal import Line, Span, line, quiet
 from claude_headspace.surfaces.wording import Json
-
-COLOURS = {
-    "error": "fg=red",
-    "attention": "fg=black,bg=yellow",
-    "working": "fg=blue",
-    "checked": "fg=yellow",
-    "done": "default",
-}
-"""How a window looks in tmux's status line."""
 
 _SHAPES = {"error": "✕", "attention": "◆", "working": "●", "checked": "◇", "done": "○"}
 _ROLES = {"error": "error", "attention": "waiting", "working": "working"}
@@ -31,9 +22,6 @@ def fleet_of(agents: Sequence[Json], panes: Sequence[Json]) -> Json:
 
 
 def _seat(agent: Json, pane: Json | None) -> Json:
-    status = agent["dialects"]["fleet"]
-    if agent.get("unseen") is False or (pane is not None and _is_looked_at(pane)):
-        status = looked_at(status)
     return {
         "session": pane["session_name"] if pane else agent["tmux"]["session"] or ELSEWHERE,
         "window": pane["window_id"] if pane else "",
@@ -41,13 +29,8 @@ def _seat(agent: Json, pane: Json | None) -> Json:
         "id": agent["tmux"]["pane"],
         "agent": agent["name"],
         "agent_id": agent["id"],
-        "status": status,
+        "status": agent["dialects"]["fleet"],
     }
-
-
-def _is_looked_at(pane: Json) -> bool:
-    """Whether it is in front of somebody."""
-    return pane["pane_active"] == "1" and pane["window_active"] == "1" and pane["session_attached"] not in ("", "0")
 
 
 def _session(name: str, seats: list[Json]) -> Json:

@@ -11,12 +11,14 @@ from claude_headspace.surfaces.wording import (
     clock,
     count,
     cut,
+    effort_words,
     instant,
     one_line,
     shape,
     state_words,
     subagent_words,
     summary,
+    supervision_words,
     want,
 )
 
@@ -75,6 +77,8 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
         ("session", _session(agent, now)),
         ("client", _client(agent)),
+        ("effort", effort_words(agent.get("effort"))),
+        ("supervised", supervision_words(agent, now)),
         ("imported", f"from {agent['imported_from']}" if agent.get("imported_from") else ""),
         ("usage", _usage(agent)),
         ("to do", f"{agent['todo']['done']} of {agent['todo']['total']} done" if agent["todo"] else ""),
