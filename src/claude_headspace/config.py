@@ -77,6 +77,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             le=86_000,
         ),
     ] = 3600.0
+    public_url: Annotated[
+        str,
+        Meta(
+            description="The address under which people reach this Headspace from elsewhere, such as "
+            "`https://headspace.example.net`: messages then carry links that answer. Its name is one of "
+            "`allowed_hosts`. Empty: no links.",
+            pattern="^(https?://[^/?#@]+/?)?$",
+        ),
+    ] = ""
     hold_headless: Annotated[
         bool, Meta(description="Whether clients that nobody sits in front of (`claude -p`) wait for an answer too.")
     ] = False

@@ -80,6 +80,8 @@ from claude_headspace.surfaces.efforts import Efforts
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import Guard
 from claude_headspace.surfaces.household import Household
+from claude_headspace.surfaces.link_page import LinkPage
+from claude_headspace.surfaces.links import Links, host_of
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.named_tokens import NamedTokens
 from claude_headspace.surfaces.page import Page
@@ -199,6 +201,8 @@ class Daemon:
         self.broadcaster.ring = self._ring
         caller = Caller(self._client_pids)
         model = ReadModel(journal, self._clock)
+        answering = Answering(journal, self._act, given_answer, caller)
+        self._link_page = LinkPage(Links(self._secret, settings.public_url), answering, model, caller, self._clock)
         self.api = Api(
             model,
             self.engine,
@@ -225,7 +229,7 @@ class Daemon:
                 self.sources.known,
                 effort_model,
             ),
-            Answering(journal, self._act, given_answer, caller),
+            answering,
         )
 
     def _ring(self) -> None:
@@ -235,6 +239,11 @@ class Daemon:
     async def _note_seen(self, agent_id: str) -> None:
         envelope = operator_envelope("AgentSeen", WireAct(), self._settings.host_name, self._clock())
         self.sources.known.met((await self.engine.submit(envelope, agent_id)).agent)
+
+    @property
+    def links(self) -> Links:
+        """What makes links that answer a wait, for messages."""
+        return self._link_page.links
 
     def _shows_dialog(self, session_id: str) -> bool:
         return self.sources.registry.shows_dialog(session_id)
@@ -277,14 +286,15 @@ class Daemon:
         async def describe(_request: Request) -> Response:
             return Response(description, media_type="application/json")
 
+        pages = (*self.sign_ins.routes(), *self._link_page.routes(), *Page().routes())
         starlette = Starlette(
-            routes=[*self.api.routes(), Route("/openapi.json", describe), *self.sign_ins.routes(), *Page().routes()],
+            routes=[*self.api.routes(), Route("/openapi.json", describe), *pages],
             exception_handlers={HeadspaceError: tell, HTTPException: tell_http, Exception: tell_bug},
             lifespan=self._lifespan,
         )
         starlette.router.redirect_slashes = False
         known = Tokens(self._secret)
-        hosts = frozenset(self._settings.allowed_hosts)
+        hosts = frozenset((*self._settings.allowed_hosts, host_of(self._settings.public_url)))
         named = NamedTokens(self._journal, self._clock).holder
         is_open = self._settings.ingest == "open"
         return Guard(_front(hooks, plates, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)

@@ -105,3 +105,14 @@ def test_an_odd_input_does_no_harm(tool_input: object) -> None:
     about = wait("question", questions=(COLOUR,))
     output = told(Answer(answers={"Colour": "Red"}), about, tool_input)
     assert output["decision"]["updatedInput"] == {"answers": {"Which colour?": "Red"}}
+
+
+def test_an_approved_plan_gets_its_input_back_without_its_text() -> None:
+    """Newer clients close a plan's dialog only with an input; what the journal keeps of a long plan may be cut."""
+    given = {"plan": "# Long", "planFilePath": "/plans/a.md"}
+    assert told(Answer(decision="allow"), wait("plan"), given) == {
+        "decision": {"behavior": "allow", "updatedInput": {"planFilePath": "/plans/a.md"}}
+    }
+    assert told(Answer(decision="deny", message="shorter"), wait("plan"), given) == {
+        "decision": {"behavior": "deny", "message": "shorter"}
+    }

@@ -3,7 +3,7 @@
 import contextlib
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -16,11 +16,14 @@ from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_dae
 class House:
     """One Headspace and the homes that it serves. The daemon can be ended and started again."""
 
-    def __init__(self, root: Path, terminals: Terminals, homes: Sequence[Home]) -> None:
+    def __init__(
+        self, root: Path, terminals: Terminals, homes: Sequence[Home], settings: Mapping[str, object] | None = None
+    ) -> None:
         self.root = root
         self.terminals = terminals
         self.board = Board()
         self._homes = homes
+        self._settings = dict(settings or {})
         self._open = contextlib.ExitStack()
         root.mkdir(parents=True, exist_ok=True)
 
@@ -41,7 +44,7 @@ class House:
     def start(self) -> None:
         """Start a daemon, and wait until it answers."""
         places = ",".join(str(home.config_dir) for home in self._homes)
-        daemon = self._open.enter_context(running_daemon(self.root, config_dirs=places))
+        daemon = self._open.enter_context(running_daemon(self.root, config_dirs=places, **self._settings))
         self.board.daemon = daemon
 
     def kill(self) -> None:

@@ -65,6 +65,18 @@ def question(words: str, *options: str) -> Block:
     return tool("AskUserQuestion", questions=[{"question": words, "header": "Choice", "options": choices}])
 
 
+def several(words: str, *options: str) -> Block:
+    """A question that takes several answers."""
+    asked = question(words, *options)
+    asked["input"]["questions"][0]["multiSelect"] = True
+    return asked
+
+
+def questions(*asked: Block) -> Block:
+    """Several questions at once, each as the tool takes it."""
+    return tool("AskUserQuestion", questions=[each["input"]["questions"][0] for each in asked])
+
+
 def helper(prompt: str, description: str, kind: str = "general-purpose") -> Block:
     """A sub-agent."""
     return tool("Agent", prompt=prompt, description=description, subagent_type=kind)

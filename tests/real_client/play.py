@@ -33,7 +33,9 @@ class Take:
     @property
     def alone(self) -> bool:
         """Whether it needs a Headspace of its own."""
-        return self.scenario.own_daemon or not self.heard or self.scenario.transport != "command"
+        scenario = self.scenario
+        is_special = scenario.own_daemon or scenario.transport != "command" or bool(scenario.settings)
+        return is_special or not self.heard
 
     def home(self, root: Path) -> Home:
         """The home of its client."""
@@ -63,7 +65,7 @@ def _play(take: Take, home: Home, shared: House) -> list[Timing]:
     with ScriptedModel(take.scenario.script) as model:
         if not take.alone:
             return Run(take.scenario, shared, home, model).play()
-        with House(home.root / "headspace", shared.terminals, [home]) as house:
+        with House(home.root / "headspace", shared.terminals, [home], take.scenario.settings) as house:
             if take.heard:
                 house.start()
             house.install(f"--transport={take.scenario.transport}")

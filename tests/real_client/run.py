@@ -4,6 +4,7 @@ import contextlib
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -119,6 +120,30 @@ class Run:
         [wait] = self.agent()["waits"]
         path = f"/api/waits/{wait['id']}/answer"
         self.act(lambda: self._accepted(self.house.daemon.send("POST", path, answer, scope="act")))
+
+    def race(self, option: str, answer: dict[str, object]) -> None:
+        """Answer in the terminal and through the API at one moment; whoever comes too late is told so."""
+        shown = wait_until(self.client.options, "a dialog")
+        key = next(number for number, words in shown.items() if words.startswith(option))
+        [wait] = wait_until(
+            lambda: [wait for wait in self.agent()["waits"] if wait["held_until"]], "a wait that can be answered"
+        )
+        time.sleep(DIALOG_PAUSE)
+        path = f"/api/waits/{wait['id']}/answer"
+        with ThreadPoolExecutor(1) as pool:
+            pressed = pool.submit(self.client.press, key)
+            self.act(lambda: None)
+            reply = self.house.daemon.send("POST", path, answer, scope="act")
+            pressed.result()
+        assert reply.status in (200, 409), reply.body
+
+    def interrupt(self) -> None:
+        """Stop the agent through the API."""
+        path = f"/api/agents/{self.agent()['id']}/interrupt"
+        self.acted_at = time.time()
+        reply = self.house.daemon.send("POST", path, {}, scope="act")
+        self._accepted(reply)
+        assert reply.json()["status"] == "confirmed", reply.body
 
     def _accepted(self, reply: Reply) -> None:
         assert reply.status == 200, reply.body

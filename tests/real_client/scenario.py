@@ -16,8 +16,8 @@ started afterwards must arrive at the same end, with the same commands and turns
 """
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.real_client.model import Script
@@ -60,6 +60,8 @@ class Scenario:
     end: End
     own_daemon: bool = False
     transport: str = "command"
+    settings: Mapping[str, object] = field(default_factory=dict)
+    """Settings of the daemon, which is its own then."""
 
 
 # --- what a person does -----------------------------------------------------------------------------------------------
@@ -88,6 +90,16 @@ def answers(option: str) -> Step:
 def replies(**answer: object) -> Step:
     """Answer what the agent waits for through Headspace, as the API takes it."""
     return lambda run: run.reply(answer)
+
+
+def races(option: str, **answer: object) -> Step:
+    """Answer in the terminal and through Headspace at one moment."""
+    return lambda run: run.race(option, answer)
+
+
+def interrupts() -> Step:
+    """Stop the agent through Headspace, which must say that it stopped."""
+    return lambda run: run.interrupt()
 
 
 def touches(file: str) -> Step:

@@ -4,7 +4,7 @@
 commands. `UNTIL_GO` is a command that makes the file `made` and runs until there is a file `go`.
 """
 
-from tests.real_client.model import PLAN_FILE, bash, question, refusal, reply, text, tool
+from tests.real_client.model import PLAN_FILE, bash, question, questions, refusal, reply, several, text, tool
 from tests.real_client.scenario import (
     End,
     Scenario,
@@ -13,14 +13,18 @@ from tests.real_client.scenario import (
     finds,
     has,
     hears,
+    interrupts,
+    kills_daemon,
     lacks,
     pauses,
     presses,
+    races,
     reaches,
     reads,
     releases,
     replies,
     shows,
+    starts_daemon,
     touches,
     types,
 )
@@ -141,7 +145,60 @@ PERMISSIONS = [
     ),
 ]
 
+TWICE = {"Make it": [reply(bash("touch made")), reply(bash("touch made")), reply(text("I made it."))]}
+HELD = [
+    Scenario(
+        "permission given for another command",
+        MAKE_IT,
+        [
+            *(*ASKED, replies(decision="allow", input={"command": "touch other"}), shows("working", "idle")),
+            *(finds("other"), lacks("made")),
+        ],
+        MADE,
+    ),
+    Scenario(
+        "permission given for always",
+        TWICE,
+        [*ASKED, replies(decision="allow", always=True), shows("working", "idle")],
+        MADE,
+    ),
+    Scenario(
+        "permission given twice at one moment",
+        MAKE_IT,
+        [*ASKED, races("Yes", decision="allow"), shows("working"), touches("go"), shows("idle")],
+        MADE,
+    ),
+    Scenario(
+        "permission that nobody gives in time",
+        MAKE_IT,
+        [
+            *(*ASKED, pauses(2.0), has(waits__held_until=[None], waits__answered=[None])),
+            *(lacks("made"), answers("Yes"), shows("working"), touches("go"), shows("idle")),
+        ],
+        MADE,
+        settings={"hold_seconds": 1},
+    ),
+    Scenario(
+        "permission asked, daemon killed",
+        MAKE_IT,
+        [
+            *ASKED,
+            kills_daemon(),
+            answers("Yes"),
+            finds("made"),
+            touches("go"),
+            shows("idle"),
+            starts_daemon(),
+            shows("idle"),
+        ],
+        MADE,
+        own_daemon=True,
+    ),
+]
+
 INTERRUPTS = [
+    Scenario("interrupted through Headspace", MAKE_IT, [*RUNNING, interrupts(), shows("idle")], CUT_SHORT),
+    Scenario("dialog closed through Headspace", MAKE_IT, [*ASKED, interrupts(), shows("idle")], CUT_SHORT),
     Scenario("Esc while a tool runs", MAKE_IT, [*RUNNING, presses("Escape"), shows("idle")], CUT_SHORT),
     Scenario(
         "Esc while the model speaks",
@@ -209,6 +266,29 @@ QUESTIONS = [
     ),
 ]
 
+SEVERAL = questions(question("Which color?", "Red", "Blue"), several("Which rooms?", "Hall", "Bath", "Attic"))
+ROOMS = ["Hall", "the cellar"]
+QUESTIONS.append(
+    Scenario(
+        "several questions, several answers and own words, through Headspace",
+        {"Paint it": [reply(SEVERAL), reply(text("I painted it."))]},
+        [
+            *(*begun("Paint it"), shows("waiting: question")),
+            *(replies(answers={"Which color?": "a warm grey", "Which rooms?": ROOMS}), shows("working", "idle")),
+            *(reads("a warm grey"), reads("Hall, the cellar")),
+        ],
+        End(
+            commands=["completed: Paint it"],
+            turns=[
+                "USER COMMAND: Paint it",
+                "AGENT QUESTION: Which color?\nWhich rooms?",
+                "USER ANSWER: Which color? a warm grey\nWhich rooms? Hall, the cellar",
+                "AGENT COMPLETION: I painted it.",
+            ],
+        ),
+    )
+)
+
 THE_PLAN = "# Plan\n\n1. Fix the login\n"
 PLAN_IT = {
     "Plan it": [
@@ -226,6 +306,18 @@ PLANS = [
         PLAN_IT,
         [*PLANNED, answers("Yes"), shows("working", "idle")],
         End(["completed: Plan it"], [*PLAN_TURNS, "AGENT COMPLETION: I followed the plan."]),
+    ),
+    Scenario(
+        "plan approved through Headspace",
+        PLAN_IT,
+        [*PLANNED, replies(decision="allow"), shows("working", "idle")],
+        End(["completed: Plan it"], [*PLAN_TURNS, "AGENT COMPLETION: I followed the plan."]),
+    ),
+    Scenario(
+        "plan sent back through Headspace",
+        {"Plan it": [*PLAN_IT["Plan it"][:2], reply(text("I will make it shorter."))]},
+        [*PLANNED, replies(decision="deny", message="Too long."), shows("working", "idle"), reads("Too long.")],
+        End(["completed: Plan it"], [*PLAN_TURNS, "AGENT COMPLETION: I will make it shorter."]),
     ),
     Scenario(
         "plan rejected",
@@ -261,4 +353,4 @@ RULES = [
     ),
 ]
 
-SCENARIOS = [*TURNS, *PERMISSIONS, *INTERRUPTS, *QUESTIONS, *PLANS, *RULES]
+SCENARIOS = [*TURNS, *PERMISSIONS, *HELD, *INTERRUPTS, *QUESTIONS, *PLANS, *RULES]

@@ -3,108 +3,17 @@
 The hook is the installed script, run as the client runs it. The client is a process that does nothing.
 """
 
-import json
 import os
-import subprocess
-import sys
+import socket
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.support import LIMIT_SECONDS, Reply, RunningDaemon, environment, running_daemon, wait_until
-
-COMMAND = {"tool_name": "Bash", "tool_input": {"command": "make test"}}
-COLOUR = {"question": "Which colour?", "header": "Colour", "options": [{"label": "Red"}, {"label": "Blue"}]}
-SIZES = {
-    "question": "Which sizes?",
-    "header": "Sizes",
-    "options": [{"label": "S"}, {"label": "L"}],
-    "multiSelect": True,
-}
-QUESTIONS = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [COLOUR, SIZES]}}
-
-Hook = subprocess.Popen[bytes]
-
-
-class Asking:
-    """A client that asks, with the daemon that its hooks report to."""
-
-    def __init__(self, home: Path, daemon: RunningDaemon, pid: int) -> None:
-        self.home = home
-        self.daemon = daemon
-        self._pid = pid
-        self.headspace("install", "--yes", "--config-dir", str(home / ".claude"))
-        self.hook("SessionStart", source="startup")
-        self.hook("UserPromptSubmit", prompt="Fix it")
-
-    def headspace(self, *arguments: str, check: bool = True, **more: str) -> "subprocess.CompletedProcess[str]":
-        """A command of Headspace."""
-        return subprocess.run(
-            [sys.executable, "-m", "claude_headspace", *arguments],
-            env=environment(self.home) | more,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=check,
-            timeout=LIMIT_SECONDS,
-        )
-
-    def fire(self, event: str, **payload: Any) -> Hook:
-        """A hook of the client begins."""
-        script = self.home / ".claude" / "hooks" / "notify-headspace.sh"
-        env = environment(self.home) | {"CLAUDE_PID": str(self._pid)}
-        pipe = subprocess.PIPE
-        hook = subprocess.Popen([str(script), event], stdin=pipe, stdout=pipe, stderr=pipe, env=env)
-        assert hook.stdin is not None
-        body = {"session_id": "s1", "cwd": str(self.home), "hook_event_name": event, **payload}
-        hook.stdin.write(json.dumps(body).encode())
-        hook.stdin.close()
-        hook.stdin = None
-        return hook
-
-    def hook(self, event: str, **payload: Any) -> Any:
-        """A hook of the client, from its beginning to its end: what it prints."""
-        return printed(self.fire(event, **payload))
-
-    def ask(self, call_id: str = "t1", about: dict[str, Any] = COMMAND) -> Hook:
-        """The client shows a dialog; its hook stays open once the wait is held."""
-        self.hook("PreToolUse", tool_use_id=call_id, **about)
-        before = len(self.held())
-        hook = self.fire("PermissionRequest", **about)
-        wait_until(lambda: len(self.held()) > before, "a held wait")
-        return hook
-
-    def held(self) -> list[dict[str, Any]]:
-        """The waits that can be answered through Headspace."""
-        return [wait for wait in self.daemon.get("/api/waits").json() if wait["held_until"]]
-
-    def answer(self, body: dict[str, Any], wait_id: str | None = None) -> Reply:
-        """An answer over the API."""
-        path = f"/api/waits/{wait_id or self.held()[0]['id']}/answer"
-        return self.daemon.send("POST", path, body, scope="act")
-
-    @property
-    def agent(self) -> dict[str, Any]:
-        """The agent on the board, once it is there."""
-        return wait_until(self.daemon.agents, "an agent")[0]
-
-
-def printed(hook: Hook) -> Any:
-    """What a hook printed when it ended, without a word on the other channel."""
-    out, err = hook.communicate(timeout=LIMIT_SECONDS)
-    assert (hook.returncode, err) == (0, b"")
-    return json.loads(out)["hookSpecificOutput"] if out else None
-
-
-@pytest.fixture
-def client_pid() -> Iterator[int]:
-    """A process that stands for the client."""
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
-        yield process.pid
-        process.kill()
+from tests.stories.asking import COMMAND, QUESTIONS, Asking, printed
+from tests.support import running_daemon, wait_until
 
 
 @pytest.fixture
@@ -176,6 +85,38 @@ def test_a_permission_is_denied_with_a_message_on_the_command_line(asking: Askin
     hook = asking.ask()
     asking.headspace("deny", asking.agent["name"], "-m", "use the other one")
     assert printed(hook)["decision"] == {"behavior": "deny", "message": "use the other one"}
+
+
+FORM = {
+    "required": ["board"],
+    "properties": {"board": {"type": "integer", "minimum": 1}, "urgent": {"type": "boolean"}},
+}
+
+
+def test_a_form_of_a_server_is_filled_in_on_the_command_line(asking: Asking) -> None:
+    """Fields by name, as what the server asked for; what is wrong is named, and nothing is sent."""
+    hook = asking.fire("Elicitation", mcp_server_name="boards", message="Which?", requested_schema=FORM, mode="form")
+    wait_until(asking.held, "a held wait")
+    shown = asking.headspace("show", asking.agent["name"]).stdout
+    assert "board  whole number · needed" in shown, shown
+    wrong = asking.headspace("answer", asking.agent["name"], "--field", "board=0", check=False)
+    assert (wrong.returncode, "at least 1" in wrong.stderr) == (1, True)
+    empty = asking.headspace("answer", asking.agent["name"], check=False)
+    assert (empty.returncode, "board, urgent" in empty.stderr) == (1, True)
+    asking.headspace("answer", asking.agent["name"], "--field", "board=7", "-f", "urgent=yes")
+    assert printed(hook) == {
+        "hookEventName": "Elicitation",
+        "action": "accept",
+        "content": {"board": 7, "urgent": True},
+    }
+
+
+def test_a_form_of_a_server_is_declined(asking: Asking) -> None:
+    """No field is needed for a no."""
+    hook = asking.fire("Elicitation", mcp_server_name="boards", message="Which?", requested_schema=FORM)
+    wait_until(asking.held, "a held wait")
+    asking.headspace("answer", asking.agent["name"], "--action", "decline")
+    assert printed(hook)["action"] == "decline"
 
 
 def test_the_terminal_was_first(asking: Asking) -> None:
@@ -271,6 +212,38 @@ def test_an_agent_does_not_answer_itself(tmp_path: Path) -> None:
         assert (done.returncode, "inside an agent" in done.stderr) == (1, True)
         hook.terminate()
         hook.communicate()
+
+
+def test_the_name_of_the_host_does_not_hide_an_agent(tmp_path: Path) -> None:
+    """A request may call us as it likes: the connection is looked at, not what it says."""
+    with running_daemon(tmp_path) as daemon:
+        asking = Asking(tmp_path, daemon, os.getpid())
+        hook = asking.ask()
+        path = f"/api/waits/{asking.held()[0]['id']}/answer"
+        refused = daemon.send("POST", path, {"decision": "allow"}, {"Host": "localhost"}, scope="act")
+        assert (refused.status, refused.error["code"]) == (403, "agents_may_not_act")
+        hook.terminate()
+        hook.communicate()
+
+
+def test_whoever_does_not_wait_for_the_reply_answers_nothing(asking: Asking) -> None:
+    """A process that is gone cannot be looked at, so its answer does not count."""
+    hook = asking.ask()
+    wait_id, body = asking.held()[0]["id"], b'{"decision": "allow"}'
+    head = [
+        f"POST /api/waits/{wait_id}/answer HTTP/1.1",
+        "Host: 127.0.0.1",
+        f"Authorization: Bearer {asking.daemon.token('act')}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+    ]
+    with socket.create_connection(("127.0.0.1", asking.daemon.port)) as connection:
+        connection.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + body)
+        connection.shutdown(socket.SHUT_WR)
+    time.sleep(0.5)
+    assert [wait["answered"] for wait in asking.held()] == [None]
+    asking.answer({"decision": "allow"})
+    assert printed(hook)["decision"]["behavior"] == "allow"
 
 
 def test_a_session_that_is_carried_along_gives_an_agent_away(asking: Asking) -> None:

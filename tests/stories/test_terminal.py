@@ -106,6 +106,27 @@ def test_a_dialog_is_not_typed_into(tmux: Terminal) -> None:
     assert len(tmux.prompts()) == before
 
 
+def test_one_that_rests_is_not_interrupted(tmux: Terminal) -> None:
+    """A second Esc would open the client's own dialog: nothing is pressed, and nothing is written down."""
+    pane = tmux.start("claude")
+    agent = tmux.agent_in(pane)
+    done = run_in(tmux, "interrupt", agent["name"])
+    assert (done.returncode, "nothing that could be interrupted" in done.stderr) == (1, True)
+    events = tmux.daemon.get(f"/api/agents/{agent['id']}/events").json()
+    assert not [event for event in events if event["name"] == "EscPressed"]
+
+
+def test_another_program_in_the_pane_is_not_interrupted(tmux: Terminal) -> None:
+    """It is believed to work, but its client does not run there any more: nothing is pressed."""
+    pane = tmux.start("claude; exec cat -v")
+    agent = tmux.agent_in(pane)
+    tmux.daemon.post("user-prompt-submit", {"session_id": agent["session_id"], "cwd": agent["cwd"], "prompt": "Go"})
+    tmux.tmux("respawn-pane", "-k", "-t", pane, "exec cat -v")
+    reply = tmux.daemon.send("POST", f"/api/agents/{agent['id']}/interrupt", {}, scope="act")
+    assert (reply.status, reply.error["code"] in ("pane_taken", "at_rest", "pane_gone")) == (409, True), reply.body
+    assert "^[" not in tmux.screen(pane)
+
+
 def test_an_ended_agent_is_not_typed_to(tmux: Terminal) -> None:
     """The refusal says how to bring it back."""
     pane = tmux.start("claude; exec sh")

@@ -19,6 +19,8 @@ from tests.support_rpc import call
 Schema = dict[str, Any]
 
 CHECKED = {"type", "properties", "required", "items", "enum", "anyOf", "$ref", "additionalProperties"}
+NEED_A_TERMINAL = ("/send", "/interrupt")
+"""What cannot be answered well without one: stories and the real client have them."""
 TOLD = {"title", "description", "default", "minimum", "maximum", "maxLength"}
 
 
@@ -243,7 +245,7 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
     }
     for (method, path), operation in operations(description).items():
         (produces,) = operation["responses"]["200"]["content"].items()
-        if produces[0] == "text/event-stream" or path.endswith("/send"):  # a send needs a terminal: stories have one
+        if produces[0] == "text/event-stream" or path.endswith(NEED_A_TERMINAL):
             continue
         body = bodies.get((method, path))
         if body is not None:

@@ -4,6 +4,7 @@ The agents are made of the kernel's own types and shown by its own views, so tha
 have.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -316,6 +317,14 @@ class NotingHands:
     def send(self, agent: Json, text: str) -> Done:
         """Noted."""
         return self._note("send", agent["name"], text)
+
+    def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> Done:
+        """Noted, with what was answered."""
+        return self._note("answer", agent["name"], wait["id"], json.dumps(answer))
+
+    def interrupt(self, agent: Json) -> Done:
+        """Noted."""
+        return self._note("interrupt", agent["name"])
 
     def resume(self, agent: Json) -> Done:
         """Noted."""

@@ -13,7 +13,7 @@ from enum import StrEnum
 import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.facts import Question, RateLimit
+from claude_headspace.kernel.facts import Field, Question, RateLimit
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 
 NEWS: Micros = 5 * SECOND
@@ -177,6 +177,7 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     text: str
     opened_at: Micros
     questions: tuple[Question, ...] = ()
+    form: tuple[Field, ...] = ()
     tool: str | None = None
     summary: str = ""
     call_id: str | None = None

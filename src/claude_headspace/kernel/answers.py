@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from claude_headspace.kernel import wire
+from claude_headspace.kernel import forms, wire
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked, Question, WaitAnswered
 from claude_headspace.kernel.reading import tolerant
@@ -83,7 +83,7 @@ def too_late(agent: Agent, event: Event) -> str | None:
 def misfit(wait: Wait, answer: Answer) -> str | None:
     """Why an answer is none to a wait; None if it fits."""
     if wait.kind == "elicitation":
-        return None if answer.action is not None else "An elicitation is answered with `action`."
+        return _misfit_of_form(wait, answer)
     if wait.kind == "question" and answer.decision != "deny":
         return _misfit_of_answers(wait, answer.answers)
     if answer.decision is None:
@@ -91,6 +91,12 @@ def misfit(wait: Wait, answer: Answer) -> str | None:
     if answer.always and not wait.suggestions:
         return "The client suggests no rule here, so there is nothing to allow for always."
     return None
+
+
+def _misfit_of_form(wait: Wait, answer: Answer) -> str | None:
+    if answer.action is None:
+        return "An elicitation is answered with `action`: accept, decline or cancel."
+    return forms.problem(wait.form, answer.content) if answer.action == "accept" else None
 
 
 def _misfit_of_answers(wait: Wait, answers: dict[str, str | list[str]] | None) -> str | None:
@@ -133,8 +139,8 @@ def _decision(payload: bytes, wait: Wait, answer: Answer) -> dict[str, Any]:
     decision: dict[str, Any] = {"behavior": "allow"}
     if answer.answers is not None:
         decision["updatedInput"] = {**_input(payload), "answers": _worded(wait, answer.answers)}
-    elif answer.input is not None:
-        decision["updatedInput"] = answer.input
+    elif answer.input is not None or wait.kind == "plan":
+        decision["updatedInput"] = answer.input if answer.input is not None else _without_plan(_input(payload))
     if answer.always:
         decision["updatedPermissions"] = msgspec.json.decode(wait.suggestions)
     return decision
@@ -144,6 +150,11 @@ def _input(payload: bytes) -> dict[str, Any]:
     raw = tolerant(payload, wire.WirePermissionRequest)[0].tool_input
     found = msgspec.json.decode(raw)
     return found if isinstance(found, dict) else {}
+
+
+def _without_plan(tool_input: dict[str, Any]) -> dict[str, Any]:
+    """A plan is approved only with an input (2.1.325); its text the client has in its own file, ours may be cut."""
+    return {name: value for name, value in tool_input.items() if name != "plan"}
 
 
 def _worded(wait: Wait, answers: dict[str, str | list[str]]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from claude_headspace.kernel import facts, wire
 from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Ask, Event, Fact, Meta
+from claude_headspace.kernel.forms import form_of
 from claude_headspace.kernel.reading import (
     answer_of,
     ask_of,
@@ -184,7 +185,8 @@ def _notification(shape: wire.WireNotification) -> Fact:
 
 def _elicitation(shape: wire.WireElicitation) -> Fact:
     name = shape.elicitation_id or shape.mcp_server_name or ""
-    return facts.ElicitationAsked(short(name), Ask("elicitation", shape.message))
+    text = "\n\n".join(part for part in (shape.message, shape.url) if part)
+    return facts.ElicitationAsked(short(name), Ask("elicitation", text, form=form_of(shape.requested_schema)))
 
 
 def _elicitation_answered(shape: wire.WireElicitation) -> Fact:
@@ -357,6 +359,7 @@ ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
     "RestartBegun": lambda act, _: facts.RestartBegun(short(act.reason)),
     "SupervisionEnded": lambda act, _: facts.SupervisionEnded(short(act.reason)),
     "TextTyped": lambda act, _: facts.TextTyped(act.text),
+    "EscPressed": lambda _act, _: facts.EscPressed(),
     "TypingFailed": lambda act, _: facts.TypingFailed(act.reason),
     "AgentImported": lambda act, _: facts.AgentImported(short(act.host)),
     "WaitHeld": lambda act, _: facts.WaitHeld(act.wait_id, act.until),

@@ -45,12 +45,31 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     several: bool = False
 
 
+class Field(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One field of a form."""
+
+    name: str
+    kind: str
+    """`text`, `number`, `integer`, `boolean`, `choice` or `choices`."""
+    title: str = ""
+    description: str = ""
+    required: bool = False
+    options: tuple[Option, ...] = ()
+    """What can be chosen: the value, and the words for it."""
+    default: str | int | float | bool | None = None
+    least: float | None = None
+    """Of a number its least value, of a text its least length."""
+    most: float | None = None
+    format: str = ""
+
+
 class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a human is wanted for: the kind, the words, and the ways to answer."""
 
     kind: str
     text: str = ""
     questions: tuple[Question, ...] = ()
+    form: tuple[Field, ...] = ()
 
 
 class Task(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -364,8 +383,12 @@ class TextTyped(msgspec.Struct, frozen=True):
     text: str
 
 
+class EscPressed(msgspec.Struct, frozen=True):
+    """Somebody had Esc pressed in the agent's terminal."""
+
+
 class TypingFailed(msgspec.Struct, frozen=True):
-    """A text could not be typed after all."""
+    """A text or key could not be typed after all."""
 
     reason: str
 
@@ -462,6 +485,7 @@ Fact = (
     | AgentSeen
     | AgentClosed
     | TextTyped
+    | EscPressed
     | TypingFailed
     | WaitHeld
     | WaitAnswered

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState, Command, Project, Session, ToolCall, Turn, Wait
-from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.facts import Question, RateLimit
+from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.facts import Field, Question, RateLimit
 from claude_headspace.kernel.state_machine import CommandState
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -154,12 +154,13 @@ class TodoView(msgspec.Struct, frozen=True):
 
 
 class AnsweredView(msgspec.Struct, frozen=True):
-    """Who answered, what, from where and when."""
+    """Who answered, what, from where, when, and how long it had been waited for."""
 
     words: str
     by: str
     via: str
     at: Time
+    after_seconds: float
 
 
 class WaitView(msgspec.Struct, frozen=True):
@@ -170,6 +171,8 @@ class WaitView(msgspec.Struct, frozen=True):
     kind: str
     text: str
     questions: tuple[Question, ...]
+    form: tuple[Field, ...]
+    """The fields that an MCP server wants to have filled in."""
     tool: str | None
     summary: str
     subagent_id: str | None
@@ -388,16 +391,24 @@ def wait_view(wait: Wait) -> WaitView:
         wait.kind,
         wait.text,
         wait.questions,
+        wait.form,
         wait.tool,
         wait.summary,
         wait.subagent_id,
         _suggestions(wait.suggestions),
         iso(wait.opened_at),
         _maybe(wait.held_until or None),
-        AnsweredView(done.words, done.by, done.via, iso(done.at)) if (done := wait.answered) else None,
+        _answered(wait),
         _maybe(wait.closed_at),
         wait.resolution,
     )
+
+
+def _answered(wait: Wait) -> AnsweredView | None:
+    done = wait.answered
+    if done is None:
+        return None
+    return AnsweredView(done.words, done.by, done.via, iso(done.at), round((done.at - wait.opened_at) / SECOND, 3))
 
 
 def _suggestions(stored: str) -> list[dict[str, object]]:

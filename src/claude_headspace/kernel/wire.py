@@ -173,6 +173,7 @@ class WireElicitation(WireHook):
     message: str = ""
     elicitation_id: str | None = None
     requested_schema: msgspec.Raw = RAW_NULL
+    url: str | None = None
     action: str | None = None
 
 

@@ -1,6 +1,7 @@
 """Typing to agents: one text at a time per pane, only to a client that is ready for a prompt, and only on this machine.
 
-`refusal` is the table of reasons not to type, by what is known of the agent; tmux has the last word (outputs/tmux.py).
+The tables of reasons not to type, or to press Esc, go by what is known of the agent; tmux has the last word
+(outputs/tmux.py).
 """
 
 import asyncio
@@ -53,6 +54,14 @@ _REASONS: tuple[tuple[Callable[[Agent], bool], str, str, str], ...] = (
 )
 
 
+def refuse_resting(agent: Agent) -> None:
+    """Whether an Esc would stop something. A question in plain text is no dialog: its turn is over."""
+    shows_dialog = any(not wait.asked_in_text for wait in agent.waits)
+    if agent.ended_at is None and (shows_dialog or agent.state is AgentState.WORKING):
+        return
+    raise Refused("at_rest", f"{agent.name} does nothing that could be interrupted.", "See `headspace list`.")
+
+
 def checked(text: str) -> str:
     """A text that can be typed; what a terminal would act on is refused, and so is nothing."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
@@ -75,12 +84,16 @@ class Keyboard:
 
     async def check(self, agent: Agent) -> None:
         """Refuse, before anything is written down, where there is no pane to type into."""
-        await asyncio.to_thread(tmux.pane_of, agent.name, agent.tmux_pane, agent.pid)
+        await asyncio.to_thread(_pane_of, agent)
 
     async def type(self, agent: Agent, text: str) -> None:
         """Check that the pane is still the client's, then type."""
-        await asyncio.to_thread(_type, agent, text)
+        await asyncio.to_thread(lambda: tmux.type_text(_pane_of(agent), text))
+
+    async def press(self, agent: Agent, key: str) -> None:
+        """Check that the pane is still the client's, then press one key."""
+        await asyncio.to_thread(lambda: tmux.press_key(_pane_of(agent), key))
 
 
-def _type(agent: Agent, text: str) -> None:
-    tmux.type_text(tmux.pane_of(agent.name, agent.tmux_pane, agent.pid), text)
+def _pane_of(agent: Agent) -> tmux.Pane:
+    return tmux.pane_of(agent.name, agent.tmux_pane, agent.pid)

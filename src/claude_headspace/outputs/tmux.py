@@ -175,14 +175,7 @@ def _runs_in(pid: int, pane: Pane) -> bool:
 
 def type_text(pane: Pane, text: str) -> None:
     """Type a text into a pane, literally, and Enter."""
-    if pane.synchronized:
-        raise Refused(
-            "panes_synchronized",
-            f"The panes around {pane.id} are synchronized: all of them would get the text.",
-            "Switch `synchronize-panes` off.",
-        )
-    if pane.in_mode:
-        tmux(pane.socket, "send-keys", "-t", pane.id, "-X", "cancel")
+    _clear_the_way(pane)
     if "\n" in text or len(text) > LONGEST_KEYS:
         buffer = f"headspace-{os.getpid()}-{pane.id.lstrip('%')}"
         tmux(pane.socket, "set-buffer", "-b", buffer, "--", text)
@@ -191,6 +184,24 @@ def type_text(pane: Pane, text: str) -> None:
         tmux(pane.socket, "send-keys", "-t", pane.id, "-l", "--", text)
     time.sleep(SETTLE_SECONDS)
     tmux(pane.socket, "send-keys", "-t", pane.id, "Enter")
+
+
+def press_key(pane: Pane, key: str) -> None:
+    """Press one key in a pane, by tmux's name for it."""
+    _clear_the_way(pane)
+    tmux(pane.socket, "send-keys", "-t", pane.id, key)
+
+
+def _clear_the_way(pane: Pane) -> None:
+    """What is typed reaches this pane's program and no other: not its neighbours, not tmux's own copy mode."""
+    if pane.synchronized:
+        raise Refused(
+            "panes_synchronized",
+            f"The panes around {pane.id} are synchronized: all of them would get it.",
+            "Switch `synchronize-panes` off.",
+        )
+    if pane.in_mode:
+        tmux(pane.socket, "send-keys", "-t", pane.id, "-X", "cancel")
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------

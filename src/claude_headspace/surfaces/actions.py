@@ -98,7 +98,7 @@ async def register(api: Serving, request: Request) -> AgentView:
         began=wrapper.client_started_at,
         supervised=told.supervised,
     )
-    sealed = _act(api, "AgentRegistered", act, f"register-{told.headspace_id}")
+    sealed = act_of(api, "AgentRegistered", act, f"register-{told.headspace_id}")
     envelope = msgspec.structs.replace(sealed, context=context, client="claude-code")
     agent = (await api.services.engine.submit(envelope)).agent
     api.services.known.met(agent)
@@ -114,20 +114,20 @@ async def _wrapper(api: Serving, pid: int | None) -> Context:
 async def close(api: Serving, request: Request) -> AgentView:
     """Whoever started the client saw it end."""
     told = await read_body(request, Closing)
-    agent = await _agent(api, request)
-    return await _done(api, agent, _act(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid)))
+    agent = await agent_of(api, request)
+    return await _done(api, agent, act_of(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid)))
 
 
 async def restart(api: Serving, request: Request) -> AgentView:
     """Who supervises the client ends it now, to start another one."""
     told = await read_body(request, Restarting)
-    return await _done(api, await _agent(api, request), _act(api, "RestartBegun", WireAct(reason=told.reason)))
+    return await _done(api, await agent_of(api, request), act_of(api, "RestartBegun", WireAct(reason=told.reason)))
 
 
 async def leave_alone(api: Serving, request: Request) -> AgentView:
     """Nobody starts the client anew any more."""
     told = await read_body(request, Restarting)
-    return await _done(api, await _agent(api, request), _act(api, "SupervisionEnded", WireAct(reason=told.reason)))
+    return await _done(api, await agent_of(api, request), act_of(api, "SupervisionEnded", WireAct(reason=told.reason)))
 
 
 async def _done(api: Serving, agent: Agent, envelope: Envelope) -> AgentView:
@@ -140,10 +140,10 @@ async def _done(api: Serving, agent: Agent, envelope: Envelope) -> AgentView:
 async def look_at(api: Serving, request: Request) -> AgentView:
     """Somebody has looked: the agent is no news any more."""
     await read_body(request, Looking)
-    agent = await _agent(api, request)
+    agent = await agent_of(api, request)
     if not agent.is_unseen:
         return agent_view(agent)
-    return await _done(api, agent, _act(api, "AgentSeen", WireAct()))
+    return await _done(api, agent, act_of(api, "AgentSeen", WireAct()))
 
 
 async def send(api: Serving, request: Request) -> Sent:
@@ -151,7 +151,7 @@ async def send(api: Serving, request: Request) -> Sent:
     who = await api.services.caller.identify(request)
     told = await read_body(request, Sending)
     text = checked(told.text)
-    agent = await _agent(api, request)
+    agent = await agent_of(api, request)
     refuse_elsewhere(agent, api.services.settings.host_name)
     async with api.services.keyboard.turn(agent):
         agent = await asyncio.to_thread(api.services.model.resolve, agent.id)  # it may have changed while others typed
@@ -159,13 +159,13 @@ async def send(api: Serving, request: Request) -> Sent:
         await api.services.keyboard.check(agent)
         after = await asyncio.to_thread(api.services.model.last_seq, agent.id)
         act = WireAct(text=text, by=who.name, via=who.via)
-        typed = _act(api, "TextTyped", act, f"send-{told.id}" if told.id else None)
+        typed = act_of(api, "TextTyped", act, f"send-{told.id}" if told.id else None)
         if (await api.services.engine.submit(typed, agent.id)).duplicate:
             return Sent("duplicate", agent.id, agent.name)
         try:
             await api.services.keyboard.type(agent, text)
         except HeadspaceError as error:
-            failed = _act(api, "TypingFailed", WireAct(reason=error.message))
+            failed = act_of(api, "TypingFailed", WireAct(reason=error.message))
             await api.services.engine.submit(failed, agent.id)
             raise
         confirmed = await _confirmed(api, agent, after, text)
@@ -182,11 +182,12 @@ async def _confirmed(api: Serving, agent: Agent, after: int, text: str) -> bool:
     return False
 
 
-async def _agent(api: Serving, request: Request) -> Agent:
+async def agent_of(api: Serving, request: Request) -> Agent:
+    """The agent that the path names."""
     return await asyncio.to_thread(api.services.model.resolve, request.path_params["agent"])
 
 
-def _act(api: Serving, name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
+def act_of(api: Serving, name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
     """What a person did, as an event; the same delivery is one act."""
     from claude_headspace.surfaces import api as endpoints
 

@@ -18,7 +18,7 @@ from claude_headspace.kernel.answers import Answer, misfit
 from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.views import WaitView, iso, wait_view
 from claude_headspace.ports import Reader
-from claude_headspace.surfaces.caller import Caller
+from claude_headspace.surfaces.caller import Caller, Who
 
 Act = Callable[[str, WireAct, str], Awaitable[None]]
 """Writes an act down, for an agent."""
@@ -37,9 +37,12 @@ class Answering:
         self._caller = caller
 
     async def answer(self, request: Request, wait_id: str, answer: Answer) -> WaitView:
+        """Take an answer from whoever asks, unless that is an agent."""
+        return await self.give(await self._caller.identify(request), wait_id, answer)
+
+    async def give(self, who: Who, wait_id: str, answer: Answer) -> WaitView:
         """Hand an answer in, and say how the wait is then."""
-        who = await self._caller.identify(request)
-        wait = await self._wait(wait_id)
+        wait = await self.wait(wait_id)
         if (problem := misfit(wait, answer)) is not None and wait.closed_at is None:
             raise BadRequest("answer_does_not_fit", problem, "See what it asks at GET /api/waits.")
         act = WireAct(
@@ -52,10 +55,11 @@ class Answering:
         try:
             await self._act("WaitAnswered", act, wait.agent_id)
         except BadRequest as refusal:
-            return await self._same_again(await self._wait(wait_id), answer, refusal)
-        return wait_view(await self._wait(wait_id))
+            return await self._same_again(await self.wait(wait_id), answer, refusal)
+        return wait_view(await self.wait(wait_id))
 
-    async def _wait(self, wait_id: str) -> Wait:
+    async def wait(self, wait_id: str) -> Wait:
+        """A wait by its id, open or not."""
         found = await asyncio.to_thread(self._reader.wait, wait_id)
         if found is None:
             raise BadRequest(

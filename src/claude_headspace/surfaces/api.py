@@ -27,6 +27,7 @@ from claude_headspace.surfaces import (
     calls,
     efforts_api,
     household,
+    interrupting,
     past_api,
     plates,
     search_api,
@@ -462,6 +463,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *token_api.ENDPOINTS,
     *upkeep_api.ENDPOINTS,
     *actions.ENDPOINTS,
+    *interrupting.ENDPOINTS,
     *plates.ENDPOINTS,
 )
 """Every path, with its types."""

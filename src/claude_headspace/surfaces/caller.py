@@ -4,7 +4,10 @@ A token shows what somebody may do, not who it is: on one machine an agent's too
 process at the other end of a loopback connection is looked up, and refused if it descends from an agent's client or
 carries one's session in its environment.
 
-A process that does not want to be found (another user's, one behind a proxy) is not found; then the token alone counts.
+Rules
+- The port is the one that we listen on, never what the request calls it: a `Host` may say anything.
+- Whoever is gone before he was looked at is refused: nobody waits for the reply.
+- A process that cannot be found (another user's, one behind a proxy) is not found; then the token alone counts.
 """
 
 import asyncio
@@ -17,6 +20,7 @@ import psutil
 from starlette.requests import Request
 
 from claude_headspace.errors import Forbidden
+from claude_headspace.surfaces.peers import peer_of
 
 CARRIED = "CLAUDE_CODE_SESSION_ID"
 """What a client puts into the environment of everything that it starts."""
@@ -25,7 +29,7 @@ VIA = "x-headspace-via"
 SESSION = "x-headspace-caller-session"
 """The command line tells of itself which session it was started in."""
 
-KNOWN_WAYS = ("api", "cli", "tui", "web", "link")
+KNOWN_WAYS = ("api", "cli", "tui", "web")
 
 
 class Who(msgspec.Struct, frozen=True):
@@ -43,26 +47,24 @@ class Caller:
 
     async def identify(self, request: Request) -> Who:
         """The person who asks; an agent is refused."""
-        if request.headers.get(SESSION):
-            _refuse()
-        if await asyncio.to_thread(self._is_agent, request.client, request.url.port):
-            _refuse()
+        await self.refuse_agents(request)
         via = request.headers.get(VIA, "api")
         return Who(request.scope.get("headspace.actor") or getpass.getuser(), via if via in KNOWN_WAYS else "api")
 
-    def _is_agent(self, client: tuple[str, int] | None, port: int | None) -> bool:
-        pid = owner_of(client, port) if client is not None else None
-        return pid is not None and pid != os.getpid() and descends(pid, set(self._client_pids()))
+    async def refuse_agents(self, request: Request) -> None:
+        """Whoever asks must not be an agent."""
+        if request.headers.get(SESSION):
+            _refuse()
+        server = request.scope.get("server")
+        if request.client is not None and server is not None and server[1] is not None:
+            await asyncio.to_thread(self._look_at, request.client[1], server[1])
 
-
-def owner_of(client: tuple[str, int], port: int | None) -> int | None:
-    """The process that has the other end of a connection open."""
-    try:
-        found = psutil.net_connections("tcp")
-    except (psutil.Error, OSError):
-        return None
-    ours = (one for one in found if one.laddr and one.laddr[1] == client[1] and one.raddr and one.raddr[1] == port)
-    return next((one.pid for one in ours if one.pid), None)
+    def _look_at(self, their_port: int, our_port: int) -> None:
+        peer = peer_of(their_port, our_port)
+        if peer.is_gone:
+            raise Forbidden("caller_gone", "Whoever asked is gone already.", "Ask again, and wait for the reply.")
+        if peer.pid is not None and peer.pid != os.getpid() and descends(peer.pid, set(self._client_pids())):
+            _refuse()
 
 
 def descends(pid: int, clients: set[int]) -> bool:

@@ -157,6 +157,10 @@ class Client:
         """Type a prompt into the agent's terminal, once."""
         return self._post(_agent(reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
 
+    def interrupt(self, reference: str) -> Json:
+        """Press Esc in the agent's terminal, once."""
+        return self._post(_agent(reference, "interrupt"), Scope.ACT, {}, SEND_SECONDS)
+
     def answer(self, wait_id: str, answer: Json) -> Json:
         """Answer what an agent waits for."""
         return self._post(f"/api/waits/{quote(wait_id, safe='')}/answer", Scope.ACT, answer)

@@ -4,9 +4,10 @@ Rules, in this order
 1. `Host` must be one of ours, exactly: a page cannot rebind its name to us.
 2. `Origin`, where a browser sends one, must be the very address that was asked; so no other site can write, nor open a
    socket.
-3. A POST carries JSON and says so: a form of a web page cannot.
+3. A POST carries JSON and says so: a form of a web page cannot. Only what a message's link opens is a form of our own,
+   and whoever knows that address may answer there (`links`).
 4. Reading, acting and administration need a token of their scope; for reading and acting a browser that signed in will
-   do. Hooks are recorded without one, and `/health` and `/hook/status` told, unless `ingest = "token"`.
+   do. Hooks of this machine are recorded without one, and `/health` and `/hook/status` told, unless `ingest = "token"`.
 Whose token it is stands in the request's scope from then on (`ACTOR`).
 Answers carry a content policy of `self`, are kept by nobody unless they say so, and never allow another origin.
 """
@@ -19,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from claude_headspace.errors import BadRequest, Forbidden, HeadspaceError
 from claude_headspace.inputs.http import TRUSTED, send_json
-from claude_headspace.surfaces import tokens
+from claude_headspace.surfaces import links, tokens
 from claude_headspace.surfaces.named_tokens import Holder
 from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.tokens import Tokens
@@ -46,9 +47,9 @@ HEADERS = [
     (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
 ]
-NOT_KEPT = (b"cache-control", b"no-store")
-"""What an answer carries that does not say itself how long it may be kept."""
+"""What every answer carries, unless it says so itself."""
 
 _READ_HEADERS = frozenset(
     {b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site", b"cookie", b"x-headspace-key"}
@@ -85,8 +86,8 @@ class Guard:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 told = list(message.get("headers", ()))
-                keeps = any(name.lower() == b"cache-control" for name, _ in told)
-                message["headers"] = [*told, *HEADERS] if keeps else [*told, *HEADERS, NOT_KEPT]
+                said = {name.lower() for name, _ in told}
+                message["headers"] = [*told, *(header for header in HEADERS if header[0] not in said)]
             await send(message)
 
         try:
@@ -107,8 +108,8 @@ class Guard:
         _check_origin(scope, headers)
         method = scope.get("method", "GET")
         if method == "POST":
-            _check_content_type(headers.get(b"content-type", b""))
-        needed = self._needed(scope["path"], method, scope.get("client"))
+            _check_content_type(headers.get(b"content-type", b""), is_form=scope["path"].startswith(links.PATH))
+        needed = self._needed(scope["path"], method, _is_local(scope, headers[b"host"]))
         authorization = headers.get(b"authorization")
         if not needed and authorization is None:
             return
@@ -128,24 +129,16 @@ class Guard:
         return found or Holder("", frozenset())
 
     def _check_host(self, host: bytes | None) -> None:
-        name = (host or b"").decode("latin-1").lower()
-        if name.endswith("]") or ":" not in name:
-            bare = name
-        else:
-            bare, _, port = name.rpartition(":")
-            if not port.isdigit():
-                bare = ""
-        if bare not in self._hosts:
+        if _bare(host or b"") not in self._hosts:
             raise Forbidden(
                 "foreign_host",
                 "This address is not one that Headspace answers to.",
                 "Use http://127.0.0.1, or add the name to `allowed_hosts`.",
             )
 
-    def _needed(self, path: str, method: str, client: tuple[str, int] | None) -> frozenset[tokens.Scope]:
+    def _needed(self, path: str, method: str, is_local: bool) -> frozenset[tokens.Scope]:
         """The scopes of which a request needs one; none if it needs none."""
         if path.startswith("/hook/") or path == "/events" or path in AS_OPEN_AS_INGEST:
-            is_local = client is None or client[0] in LOOPBACK_PEERS
             if self._open_ingest and (is_local or path in AS_OPEN_AS_INGEST):
                 return ANYTHING
             return LOOKING if path in AS_OPEN_AS_INGEST else TELLING
@@ -172,6 +165,21 @@ def _user() -> str:
         return "local"
 
 
+def _bare(host: bytes) -> str:
+    """The name in a `Host`, without its port; empty if it is none."""
+    name = host.decode("latin-1").lower()
+    if name.endswith("]") or ":" not in name:
+        return name
+    bare, _, port = name.rpartition(":")
+    return bare if port.isdigit() else ""
+
+
+def _is_local(scope: Scope, host: bytes) -> bool:
+    """Whether it comes from this machine under its own name: a proxy that passes others on asks under theirs."""
+    client = scope.get("client")
+    return (client is None or client[0] in LOOPBACK_PEERS) and _bare(host) in LOOPBACK_NAMES
+
+
 def _check_origin(scope: Scope, headers: dict[bytes, bytes]) -> None:
     origin = headers.get(b"origin")
     host = headers[b"host"].lower()
@@ -182,8 +190,9 @@ def _check_origin(scope: Scope, headers: dict[bytes, bytes]) -> None:
         raise Forbidden("foreign_origin", "Another site may not speak to Headspace.", "Open Headspace's own page.")
 
 
-def _check_content_type(content_type: bytes) -> None:
-    if content_type.split(b";", 1)[0].strip().lower() != b"application/json":
+def _check_content_type(content_type: bytes, *, is_form: bool) -> None:
+    kind = content_type.split(b";", 1)[0].strip().lower()
+    if kind != b"application/json" and not (is_form and kind == b"application/x-www-form-urlencoded"):
         raise BadRequest(
             "not_json",
             "A POST must say that its body is JSON.",

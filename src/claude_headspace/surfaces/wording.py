@@ -313,6 +313,17 @@ def without_password(url: str) -> str:
     return re.sub(r"(://[^:/@]*:).*@", r"\1***@", url)
 
 
+_INTERRUPTED = {
+    "confirmed": "{agent} has stopped: it is {state}.",
+    "pressed": "Esc was pressed for {agent}, and it goes on: it is {state}.",
+}
+
+
+def interrupted_words(done: Json) -> str:
+    """What became of an interrupt."""
+    return _INTERRUPTED.get(done["status"], "{agent} is {state}.").format(agent=done["agent"], state=done["state"])
+
+
 _SENT = {
     "confirmed": "{agent} has it.",
     "typed": "Typed to {agent}; it has not taken it up yet.",

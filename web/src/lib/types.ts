@@ -20,12 +20,26 @@ export interface Question {
   several?: boolean;
 }
 
+export interface Field {
+  name: string;
+  kind: "text" | "number" | "integer" | "boolean" | "choice" | "choices";
+  title?: string;
+  description?: string;
+  required?: boolean;
+  options?: Option[];
+  default?: string | number | boolean;
+  least?: number;
+  most?: number;
+  format?: string;
+}
+
 export interface Wait {
   id: string;
   agent_id: string;
   kind: string;
   text: string;
   questions: Question[];
+  form?: Field[];
   tool: string | null;
   summary: string;
   subagent_id: string | null;
@@ -42,9 +56,11 @@ export interface Wait {
 export interface Answer {
   decision?: "allow" | "deny";
   message?: string;
+  input?: Record<string, unknown>;
   always?: boolean;
   answers?: Record<string, string | string[]>;
   action?: "accept" | "decline" | "cancel";
+  content?: Record<string, unknown>;
 }
 
 export interface Command {

@@ -191,6 +191,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.AgentSeen: seen,
     facts.AgentClosed: closed,
     facts.TextTyped: typed,
+    facts.EscPressed: typed,
     facts.TypingFailed: typed,
     facts.AgentImported: imported,
     facts.Observed: observed,

@@ -259,6 +259,7 @@ def open_wait(change: Change, ask: Ask, at: Micros, **details: object) -> None:
         kind=ask.kind,
         text=ask.text,
         questions=ask.questions,
+        form=ask.form,
         opened_at=at,
         **details,  # type: ignore[arg-type]  # keyword fields of Wait
     )

@@ -47,7 +47,7 @@ def elicitation_asked(change: Change, meta: Meta, fact: facts.ElicitationAsked) 
     if known is None:
         open_wait(change, fact.ask, meta.at, call_id=fact.id, subagent_id=meta.subagent_id)
     else:
-        keep_wait(change, replace(known, text=fact.ask.text or known.text, call_id=fact.id))
+        keep_wait(change, replace(known, text=fact.ask.text or known.text, form=fact.ask.form, call_id=fact.id))
 
 
 def _is_elicitation(wait: Wait, elicitation_id: str) -> bool:

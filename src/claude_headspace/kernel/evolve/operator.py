@@ -39,8 +39,8 @@ def seen(change: Change, meta: Meta, _fact: facts.AgentSeen) -> None:
     change.agent.seen_at = max(change.agent.seen_at, meta.at)
 
 
-def typed(_change: Change, _meta: Meta, _fact: facts.TextTyped | facts.TypingFailed) -> None:
-    """It stands in the log. What the agent makes of it, its own prompt tells: an utterance is never two turns."""
+def typed(_change: Change, _meta: Meta, _fact: facts.TextTyped | facts.EscPressed | facts.TypingFailed) -> None:
+    """It stands in the log. What the agent makes of it, its client tells: an utterance is never two turns."""
 
 
 def closed(change: Change, meta: Meta, fact: facts.AgentClosed) -> None:

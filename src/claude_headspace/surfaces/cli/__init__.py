@@ -82,6 +82,7 @@ COMMANDS = (
         acting.send,
         ('headspace send calm-otter "Run the tests again."', "git diff | headspace send calm-otter -"),
     ),
+    Entry("interrupt", acting.interrupt, ("headspace interrupt calm-otter",)),
     Entry(
         "approve",
         answers.approve,
@@ -91,7 +92,11 @@ COMMANDS = (
     Entry(
         "answer",
         answers.answer,
-        ("headspace answer calm-otter 2", 'headspace answer calm-otter "SQLite" "unit, browser"'),
+        (
+            "headspace answer calm-otter 2",
+            'headspace answer calm-otter "SQLite" "unit, browser"',
+            "headspace answer calm-otter --field board=7 --field urgent=yes",
+        ),
     ),
     Entry(
         "search",

@@ -1,4 +1,4 @@
-"""Commands that reach an agent in its terminal: `jump`, `send`."""
+"""Commands that reach an agent in its terminal: `jump`, `send`, `interrupt`."""
 
 import sys
 from typing import Annotated
@@ -42,3 +42,20 @@ def send(
         terminal.write_json(sent)
         return
     terminal.screen().show([terminal.line(sent_words(sent))])
+
+
+def interrupt(agent: Agent, as_json: AsJson = False) -> None:
+    """Stop what an agent does: Esc in its terminal, once.
+
+    Only in the pane in which that agent's client still runs, and only while it works or shows a dialog. It waits a
+    little for the client to stop, and says so if it goes on: work in the background does.
+    """
+    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.wording import interrupted_words
+
+    done = Client.local().interrupt(agent)
+    if as_json:
+        terminal.write_json(done)
+        return
+    terminal.screen().show([terminal.line(interrupted_words(done))])

@@ -54,19 +54,24 @@ def answer(
     action: Annotated[
         str | None, typer.Option("--action", help="For a form of an MCP server: accept, decline or cancel.")
     ] = None,
+    fields: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--field", "-f", metavar="NAME=VALUE", help="One field of that form; may be repeated. Accepts it."
+        ),
+    ] = None,
     content: Annotated[
-        str | None, typer.Option("--content", metavar="JSON", help="The form, filled in, with --action accept.")
+        str | None, typer.Option("--content", metavar="JSON", help="The whole form instead, with --action accept.")
     ] = None,
     wait: Which = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer the questions of an agent."""
+    """Answer the questions of an agent, or fill in the form of an MCP server."""
 
     def composed(found: Json) -> Json:
-        if action is not None:
-            filled = {"content": _json(content, "--content")} if content is not None else {}
-            return {"action": action, **filled}
-        return {"answers": _chosen(found["questions"], answers or [])}
+        if found["kind"] != "elicitation":
+            return {"answers": _chosen(found["questions"], answers or [])}
+        return _form(found, action, fields or [], content)
 
     _give(agent, wait, composed, as_json)
 
@@ -120,6 +125,33 @@ def _picked(question: Json, text: str) -> list[str] | str:
     parts = [part.strip() for part in text.split(",")] if question.get("several") else [text.strip()]
     named = [labels[int(part) - 1] if part.isdigit() and 0 < int(part) <= len(labels) else part for part in parts]
     return named if question.get("several") else named[0]
+
+
+def _form(wait: Json, action: str | None, fields: list[str], content: str | None) -> Json:
+    """The answer to a form: with fields it is accepted; without a word of it nothing is guessed."""
+    from claude_headspace.errors import BadRequest
+
+    if action is None and not fields and content is None:
+        names = ", ".join(field["name"] for field in wait["form"]) or "none"
+        raise BadRequest(
+            "form_empty", f"It is a form. Its fields: {names}.", "Use --field NAME=VALUE, or --action decline."
+        )
+    if content is not None:
+        return {"action": action or "accept", "content": _json(content, "--content")}
+    return {"action": action or "accept", **({"content": _filled(wait, fields)} if fields else {})}
+
+
+def _filled(wait: Json, fields: list[str]) -> Json:
+    import msgspec
+
+    from claude_headspace.errors import BadRequest
+    from claude_headspace.kernel.facts import Field
+    from claude_headspace.kernel.forms import filled
+
+    pairs = [field.partition("=") for field in fields]
+    if unnamed := next((name for name, sign, _ in pairs if not (name and sign)), None):
+        raise BadRequest("bad_field", f"--field {unnamed} has no value.", "Write --field NAME=VALUE.")
+    return filled(msgspec.convert(wait["form"], tuple[Field, ...]), {name: value for name, _, value in pairs})
 
 
 def _json(text: str, option: str) -> Json:

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
@@ -22,6 +22,7 @@ from claude_headspace.surfaces.tui.hands import Done, Hands
 from claude_headspace.surfaces.tui.keys import KEYS
 from claude_headspace.surfaces.tui.presentation.details import Talk, details, evidence, headline
 from claude_headspace.surfaces.tui.presentation.frame import empty, foot, head
+from claude_headspace.surfaces.tui.steps import held_wait
 from claude_headspace.surfaces.tui.store import Board, attention
 from claude_headspace.surfaces.tui.widgets import AgentList, Lines, OneLine
 from claude_headspace.surfaces.wording import Json, clean
@@ -88,6 +89,7 @@ class Top(App[None]):
         self._pane = "beside"
         self._talk = Talk()
         self._detailed: tuple[object, ...] = ()
+        self._sure_of = ""
         self._delayed: dict[str, Timer] = {}
         self.board = Board()
         for theme in look.themes():
@@ -143,6 +145,7 @@ class Top(App[None]):
         for news in self._feed.take():
             self._learn(news)
         self._show(again=False)
+        self._close_stale_panel()
 
     def _learn(self, news: News) -> None:
         if news.kind == "loaded":
@@ -307,6 +310,53 @@ class Top(App[None]):
         if text:
             self.say(Span(f"Typing to {agent['name']}…", "quiet"))
             self._do(partial(self._hands.send, agent, text), self._done)
+
+    def action_answer(self) -> None:
+        """Open the panel for the newest wait that can be answered from here."""
+        from claude_headspace.surfaces.tui.panel import AnswerPanel
+
+        agent = self.agents.selected
+        if agent is None:
+            return
+        wait = held_wait(agent)
+        if wait is None:
+            words = "Only its terminal takes the answer." if agent["waits"] else "It waits for nothing."
+            self.say(Span(words), Span("  enter jumps there." if agent["waits"] else "", "quiet"))
+        else:
+            self.push_screen(AnswerPanel(agent, wait, self._palette), partial(self._answer, agent, wait))
+
+    def _answer(self, agent: Json, wait: Json, answer: dict[str, Any] | None) -> None:
+        if answer is not None:
+            self._do(partial(self._hands.answer, agent, wait, answer), self._done)
+
+    def _close_stale_panel(self) -> None:
+        """Somebody else answered what is being answered here."""
+        from claude_headspace.surfaces.tui.panel import AnswerPanel
+
+        panel = self.screen
+        if not isinstance(panel, AnswerPanel):
+            return
+        waits = self.board.agents.get(panel.agent_id, {}).get("waits", ())
+        if not any(wait["id"] == panel.wait_id and wait["held_until"] and not wait["answered"] for wait in waits):
+            panel.dismiss(None)
+            self.say(Span("It is answered already."))
+
+    def action_interrupt(self) -> None:
+        """Stop the agent; the first time it is only asked."""
+        agent = self.agents.selected
+        if agent is None:
+            return
+        if self._sure_of != agent["id"]:
+            self._sure_of = agent["id"]
+            self._later("sure", MESSAGE_SECONDS, self._unsure)
+            self.say(Span(f"x again stops what {agent['name']} does."))
+            return
+        self._unsure()
+        self.say(Span(f"Pressing Esc for {agent['name']}…", "quiet"))
+        self._on_agent(self._hands.interrupt)
+
+    def _unsure(self) -> None:
+        self._sure_of = ""
 
     def action_move(self, by: int) -> None:
         """Select the agent before or after."""

@@ -1,7 +1,7 @@
-"""What a key does outside of the screen: jump, send, resume, note that somebody looked, call."""
+"""What a key does outside of the screen: jump, send, answer, interrupt, resume, note that somebody looked, call."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from claude_headspace.surfaces.wording import Json
 
@@ -21,6 +21,12 @@ class Hands(Protocol):
 
     def send(self, agent: Json, text: str) -> Done:
         """Type a text to the agent."""
+
+    def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> Done:
+        """Answer what the agent waits for."""
+
+    def interrupt(self, agent: Json) -> Done:
+        """Press Esc in the agent's terminal."""
 
     def resume(self, agent: Json) -> Done:
         """Bring an ended agent back."""

@@ -17,6 +17,8 @@ class Key(NamedTuple):
 KEYS = (
     Key("enter", "enter", "jump", "jump to the agent's tmux pane", "jump"),
     Key("s", "s", "send", "type a prompt to the agent", "send"),
+    Key("a", "a", "answer", "answer what the agent waits for", "answer"),
+    Key("x", "x", "interrupt", "stop what the agent does: Esc in its terminal; twice"),
     Key("r", "r", "resume", "bring an ended agent back (`claude --resume`)", "resume"),
     Key("slash", "/", "filter", "filter by name, project, state or words", "filter"),
     Key("w", "w", "why", "why is this state believed", "why"),

@@ -7,6 +7,7 @@ import sys
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import Any
 
 from claude_headspace.config import Places, find_places, load_settings
 from claude_headspace.errors import BadRequest, HeadspaceError
@@ -14,7 +15,7 @@ from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.client import Client
 from claude_headspace.surfaces.launching import Job, open_window, resumption, tmux_name
 from claude_headspace.surfaces.tui.hands import Done
-from claude_headspace.surfaces.wording import Json, sent_words, summary
+from claude_headspace.surfaces.wording import Json, interrupted_words, sent_words, summary, want
 
 NOTIFIERS: dict[str, Callable[[str, str], list[str]]] = {
     "notify-send": lambda title, text: ["notify-send", "--app-name=headspace", title, text],
@@ -45,6 +46,15 @@ class TerminalHands:
     def send(self, agent: Json, text: str) -> Done:
         """Type a text to the agent, by the daemon."""
         return Done(sent_words(self._client().send(agent["id"], text, uuid.uuid4().hex)))
+
+    def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> Done:
+        """Answer what the agent waits for, by the daemon."""
+        done = self._client().answer(wait["id"], answer)["answered"]
+        return Done(f"{done['words'].capitalize() if done else 'Answered'}: {agent['name']} {want(wait)}")
+
+    def interrupt(self, agent: Json) -> Done:
+        """Press Esc in the agent's terminal, by the daemon."""
+        return Done(interrupted_words(self._client().interrupt(agent["id"])))
 
     def resume(self, agent: Json) -> Done:
         """Bring an ended agent back: in a new window of the tmux that we are in, else here."""

@@ -154,7 +154,32 @@ def wait_lines(wait: Json, now: datetime, width: int) -> list[Line]:
         for number, option in enumerate(question.get("options", ()), 1):
             about = f": {one_line(option['description'])}" if option.get("description") else ""
             lines += hang(line(f"    {number}. "), option["label"] + about, width)
+    for field in wait.get("form", ()):
+        lines += hang(line(f"    {field['name']}  "), field_words(field), width, "quiet")
     return [*lines, quiet(f"  {_how_to_answer(wait, now)}")]
+
+
+_FIELDS = {
+    "text": "text",
+    "number": "number",
+    "integer": "whole number",
+    "boolean": "yes or no",
+    "choice": "one of",
+    "choices": "some of",
+}
+
+
+def field_words(field: Json) -> str:
+    """What a field of a form takes."""
+    kind = _FIELDS.get(field["kind"], field["kind"])
+    options = ", ".join(option["label"] for option in field.get("options", ()))
+    parts = [
+        field.get("title") or "",
+        field.get("description") or "",
+        f"{kind} {options}".strip(),
+        "needed" if field.get("required") else "",
+    ]
+    return " · ".join(part for part in parts if part)
 
 
 def _how_to_answer(wait: Json, now: datetime) -> str:
@@ -162,9 +187,10 @@ def _how_to_answer(wait: Json, now: datetime) -> str:
         return f"{wait['answered']['words']} by {wait['answered']['by']}; the client has yet to go on"
     if not wait["held_until"] or instant(wait["held_until"]) < now:
         return "Only its terminal takes the answer."
-    return {"question": "headspace answer", "elicitation": "headspace answer --action"}.get(
-        wait["kind"], "headspace approve, or headspace deny"
-    )
+    return {
+        "question": "headspace answer",
+        "elicitation": "headspace answer --field NAME=VALUE, or --action decline",
+    }.get(wait["kind"], "headspace approve, or headspace deny")
 
 
 def task_words(task: Json, now: datetime) -> str:

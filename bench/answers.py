@@ -1,0 +1,176 @@
+"""Answers: how long until a question can be answered on an open page, and from the click until the client goes on.
+
+Hooks: the installed script asks, as Claude Code runs it, with the inbox open in a real Chromium. The first clock runs
+from the start of the script to the paint of a button that can be pressed; the second from the click to the end of the
+script, which is when the client has its answer.
+
+Real client: it asks before every command, and each command notes when it began; there the second clock runs from the
+click to that moment, so the client's own time is in it.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench.load import percentile
+from bench.options import Options
+from bench.report import BenchError, Row, at_most, failed
+from tests.real_client.model import bash, reply, text
+from tests.real_client.place import Place, placed
+from tests.real_client.program import NEW, Unavailable, find_client
+from tests.stories.asking import Asking
+from tests.support import RunningDaemon, running_daemon, wait_until
+from tests.web.chromium import CHROMIUM, FLAGS
+
+ROUNDS, SHORT = 40, 5
+CALLS = 15
+ASKING = ("--permission-mode", "default")
+HELD_MS, GOES_ON_MS = 100, 300
+
+WATCH = """
+() => {
+  window.held = {};
+  const look = () => {
+    for (const wait of document.querySelectorAll("article.wait")) {
+      if (wait.id in window.held || !wait.querySelector("button.main:not(:disabled)")) continue;
+      window.held[wait.id] = null;
+      requestAnimationFrame(() => {
+        const channel = new MessageChannel();
+        channel.port1.onmessage = () => (window.held[wait.id] = performance.timeOrigin + performance.now());
+        channel.port2.postMessage(null);
+      });
+    }
+  };
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true });
+  look();
+}
+"""
+"""Runs in the page. A task after the next frame's callback is after its paint."""
+
+CLICK = """
+(id) => {
+  const clicked = performance.timeOrigin + performance.now();
+  document.getElementById(id).querySelector("button.main").click();
+  return clicked;
+}
+"""
+
+
+def run(options: Options) -> list[Row]:
+    """Measure, and answer the rows."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="hs-bench-", ignore_cleanup_errors=True) as root:
+            return [*_hooks(options, Path(root) / "hooks"), *_client(options, Path(root) / "client")]
+    except AssertionError as error:
+        raise BenchError(str(error).splitlines()[0]) from None
+
+
+@contextmanager
+def _inbox(daemon: RunningDaemon) -> Iterator[Any]:
+    """The inbox in a browser, signed in, that notes when a wait can be answered."""
+    try:
+        import playwright.sync_api as playwright_api
+    except ImportError as error:
+        raise BenchError("playwright is not installed") from error
+    if CHROMIUM is None:
+        raise BenchError("there is no Chromium (Debian: apt install chromium)")
+    with playwright_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        try:
+            page = browser.new_page()
+            page.goto(daemon.url + daemon.send("POST", "/api/admin/signin", {}, scope="admin").json()["path"])
+            page.goto(daemon.url + "/waits")
+            page.wait_for_selector("[data-link=live]", state="attached")
+            page.evaluate(WATCH)
+            yield page
+        finally:
+            browser.close()
+
+
+@contextmanager
+def _stand_in() -> Iterator[int]:
+    """A process that stands for the client: nothing of ours may descend from it, least of all the browser."""
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"]) as process:
+        try:
+            yield process.pid
+        finally:
+            process.kill()
+
+
+def _shown(page: Any, known: set[str]) -> tuple[str, float]:
+    """The next wait that can be answered on the page, and when its button was painted."""
+    found = page.wait_for_function(
+        "(known) => Object.entries(window.held).find(([id, at]) => at !== null && !known.includes(id))", arg=[*known]
+    ).json_value()
+    known.add(found[0])
+    return found[0], found[1] / 1000
+
+
+# --- hooks ------------------------------------------------------------------------------------------------------------
+
+
+def _hooks(options: Options, root: Path) -> list[Row]:
+    """One question after the other, asked by the script and answered by a click."""
+    appeared, answered, known = [], [], set[str]()
+    root.mkdir()
+    with running_daemon(root) as daemon, _inbox(daemon) as page, _stand_in() as pid:
+        asking = Asking(root, daemon, pid)
+        rounds = SHORT if options.seconds else ROUNDS
+        options.say(f"answers: {rounds} questions through the hooks' script")
+        for number in range(rounds):
+            call = {"tool_name": "Bash", "tool_input": {"command": f"make {number}"}}
+            asking.hook("PreToolUse", tool_use_id=f"t{number}", **call)
+            began = time.time()
+            hook = asking.fire("PermissionRequest", **call)
+            wait, painted = _shown(page, known)
+            appeared.append(painted - began)
+            clicked = page.evaluate(CLICK, wait) / 1000
+            hook.communicate()
+            answered.append(time.time() - clicked)
+            asking.hook("PostToolUse", tool_use_id=f"t{number}", tool_response={}, **call)
+    note = f"{len(appeared)} questions, the script's start included"
+    return [
+        Row("answers, hook to a button on the page, p95", percentile(appeared, 95), "ms", at_most(HELD_MS), note),
+        Row("answers, hook to a button on the page, p50", percentile(appeared, 50), "ms"),
+        Row("answers, click to the end of the hook, p95", percentile(answered, 95), "ms"),
+    ]
+
+
+# --- the real client --------------------------------------------------------------------------------------------------
+
+
+def _client(options: Options, root: Path) -> list[Row]:
+    """One command after the other, each of which notes when it began."""
+    what = "answers, click to the client going on, p95"
+    try:
+        find_client(NEW)
+    except Unavailable as reason:
+        return [failed(what, str(reason))]
+    calls = SHORT if options.seconds else CALLS
+    options.say(f"answers: {calls} permissions of the real client")
+    commands = [reply(bash(f"date +%s.%N >began{number}")) for number in range(calls)]
+    with placed(root, {"Note it": [*commands, reply(text("Noted."))]}) as place, _inbox(place.daemon) as page:
+        client = place.client(*ASKING)
+        client.write("Note it")
+        client.send()
+        known: set[str] = set()
+        taken = [_answered(place, page, known, number) for number in range(calls)]
+    note = f"{calls} permissions, to the first moment of the command that was allowed"
+    return [
+        Row(what, percentile(taken, 95), "ms", at_most(GOES_ON_MS), note),
+        Row("answers, click to the client going on, p50", percentile(taken, 50), "ms"),
+    ]
+
+
+def _answered(place: Place, page: Any, known: set[str], number: int) -> float:
+    """From the click to the first moment of the command."""
+    wait, _painted = _shown(page, known)
+    clicked: float = page.evaluate(CLICK, wait) / 1000
+    file = place.home.project / f"began{number}"
+    wait_until(lambda: file.exists() and file.stat().st_size > 0, "the command")
+    return float(file.read_text()) - clicked

@@ -1,0 +1,258 @@
+"""The real client answered from everywhere, while its own dialog is on the screen; and never by itself."""
+
+import json
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claude_headspace.surfaces.links import Invited, Links
+from tests.real_client.model import bash, helper, question, reply, text, tool
+from tests.real_client.place import Place, placed
+from tests.support import LIMIT_SECONDS, Reply, wait_until
+from tests.web.chromium import CHROMIUM, FLAGS
+
+ASKING = ("--permission-mode", "default")
+SURFACES = ("cli", "tui", "web", "link")
+
+
+def dialog(place: Place, client: Any) -> dict[str, Any]:
+    """The one wait that is held, while the client shows its dialog."""
+    [wait] = place.held()
+    wait_until(client.options, "the dialog in the terminal")
+    return wait
+
+
+def finished(place: Place, file: str) -> None:
+    """The tool that was asked for has run."""
+    wait_until((place.home.project / file).exists, f"{file}, made by the tool")
+
+
+def test_every_surface_answers_while_the_dialog_is_open(tmp_path: Path) -> None:
+    """Command line, `top`, page and link, one after the other: each time the tool runs and the dialog closes."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium")
+    calls = [reply(bash(f"touch by_{surface}")) for surface in SURFACES]
+    with placed(tmp_path, {"Make them": [*calls, reply(text("Made."))]}) as place:
+        client = place.client(*ASKING)
+        board = place.in_terminal("top")
+        client.write("Make them")
+        client.send()
+
+        dialog(place, client)
+        done = place.headspace("approve", place.agent("waiting")["name"])
+        assert done.returncode == 0, done.stderr
+        finished(place, "by_cli")
+
+        dialog(place, client)
+        wait_until(lambda: "wants to run" in place.terminals("capture-pane", "-p", "-t", board), "the board")
+        place.terminals("send-keys", "-t", board, "a")
+        wait_until(lambda: "May it?" in place.terminals("capture-pane", "-p", "-t", board), "the panel")
+        place.terminals("send-keys", "-t", board, "y")
+        finished(place, "by_tui")
+
+        dialog(place, client)
+        with playwright.sync_playwright() as started:
+            browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+            page = browser.new_page()
+            path = place.daemon.send("POST", "/api/admin/signin", {}, scope="admin").json()["path"]
+            page.goto(place.daemon.url + path)
+            page.goto(place.daemon.url + "/waits")
+            page.get_by_role("button", name="Allow", exact=True).click()
+            finished(place, "by_web")
+
+            wait = dialog(place, client)
+            page.goto(link_to(place, wait))
+            page.get_by_role("button", name="Allow").first.click()
+            page.get_by_text("By ann").wait_for()
+            browser.close()
+        finished(place, "by_link")
+
+        place.agent("idle")
+        waits = place.daemon.get("/api/waits?all=true").json()
+        answered = sorted(waits, key=lambda each: str(each["opened_at"]))
+        assert [wait["answered"]["via"] for wait in answered] == list(SURFACES)
+        assert place.daemon.verified()
+
+
+def link_to(place: Place, wait: dict[str, Any]) -> str:
+    """The link that a message to ann would carry."""
+    links = Links((place.root / "secret").read_bytes(), "")
+    return f"{place.daemon.url}/answer/{links.seal(Invited(wait['id'], 'ann'))}"
+
+
+FORM = {"Ask me": [reply(tool("mcp__forms__ask")), reply(tool("mcp__forms__ask")), reply(text("Thank you."))]}
+
+
+def test_a_form_of_an_mcp_server_is_filled_in_and_declined(tmp_path: Path) -> None:
+    """The server gets what was typed on the command line, of the kinds that it asked for; and then a no."""
+    with placed(tmp_path, FORM) as place:
+        server = {"command": sys.executable, "args": [str(Path(__file__).with_name("asking_server.py"))]}
+        servers = place.home.root / "servers.json"
+        servers.write_text(json.dumps({"mcpServers": {"forms": server}}))
+        client = place.client("--mcp-config", str(servers), "--allowedTools", "mcp__forms__ask", *ASKING)
+        client.write("Ask me")
+        client.send()
+        [wait] = place.held()
+        assert (wait["kind"], [field["name"] for field in wait["form"]]) == (
+            "elicitation",
+            ["board", "urgent", "size"],
+        )
+        name = place.agent("waiting")["name"]
+        wrong = place.headspace("answer", name, "--field", "board=0")
+        assert (wrong.returncode, "at least 1" in wrong.stderr) == (1, True)
+        done = place.headspace("answer", name, "-f", "board=7", "-f", "urgent=yes", "-f", "size=L")
+        assert done.returncode == 0, done.stderr
+        wait_until(lambda: len(place.model.results) > 0, "the tool's result")
+        place.held()
+        assert place.headspace("answer", name, "--action", "decline").returncode == 0
+        place.agent("idle")
+        results = " ".join(place.model.results).replace("\\", "")
+        assert '"content": {"board": 7, "urgent": true, "size": "L"}' in results, results
+        assert '"action": "decline"' in results, results
+
+
+TWO = {
+    "Do both": [
+        reply(helper("Look at shop", "look")),
+        reply(question("Which color?", "Red", "Blue")),
+        reply(text("Ok.")),
+    ],
+    "Look at shop": [reply(bash("touch looked")), reply(text("Looked."))],
+    "<task-notification>": [reply(text("All done."))],
+}
+
+
+def test_two_waits_of_one_client_get_each_its_own_answer(tmp_path: Path) -> None:
+    """A sub-agent asks for a permission while the agent asks a question: the later one is answered first."""
+    with placed(tmp_path, TWO) as place:
+        client = place.client(*ASKING, "--allowedTools", "Agent,Task")
+        client.write("Do both")
+        client.send()
+        by_kind = {wait["kind"]: wait["id"] for wait in place.held(2)}
+        assert answer(place, by_kind["question"], {"answers": {"Which color?": "Blue"}}).status == 200
+        assert answer(place, by_kind["permission"], {"decision": "allow"}).status == 200
+        finished(place, "looked")
+        place.agent("idle")
+        assert any("Blue" in result for result in place.model.results), place.model.results
+
+
+def answer(place: Place, wait_id: str, body: dict[str, Any]) -> Reply:
+    """An answer over the API."""
+    return place.daemon.send("POST", f"/api/waits/{wait_id}/answer", body, scope="act")
+
+
+def test_a_client_without_a_terminal_waits_if_that_is_wanted(tmp_path: Path) -> None:
+    """With `hold_headless` its call waits for the answer, and then runs."""
+    script = {"Make it": [reply(bash("touch made")), reply(text("Made."))]}
+    with placed(tmp_path, script, hold_headless=True) as place:
+        ended: list[int] = []
+        command = ["env", "-i", *place.home.command(place.model.url, "-p", "Make it", *ASKING)]
+
+        def run() -> None:
+            done = subprocess.run(
+                command,
+                cwd=place.home.project,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=LIMIT_SECONDS * 2,
+                check=False,
+            )
+            ended.append(done.returncode)
+
+        client = threading.Thread(target=run)
+        client.start()
+        [wait] = place.held()
+        assert answer(place, wait["id"], {"decision": "allow"}).status == 200
+        client.join(LIMIT_SECONDS * 2)
+        assert ended == [0]
+        finished(place, "made")
+
+
+# --- never by itself --------------------------------------------------------------------------------------------------
+
+ATTEMPTS = """
+import http.client, json, os, subprocess, sys
+sys.path[:0] = {path!r}
+from pathlib import Path
+from claude_headspace.surfaces.tokens import Scope, make_token, read_secret
+
+root, port, wait, agent = {root!r}, {port}, {wait!r}, {agent!r}
+token = make_token(read_secret(Path(root) / "secret"), Scope.ACT)
+clean = {{name: value for name, value in os.environ.items() if not name.startswith("CLAUDE")}}
+own = {{"HOME": root, "HEADSPACE_HOME": root}}
+tried = {{}}
+
+def run(name, *command, env):
+    done = subprocess.run(command, env={{**env, **own}}, capture_output=True, text=True)
+    tried[name] = done.stdout + done.stderr
+
+def headspace(name, *arguments, env):
+    run(name, sys.executable, "-m", "claude_headspace", *arguments, env=env)
+
+def request(name, path, body, **more):
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    headers = {{"Content-Type": "application/json", "Authorization": "Bearer " + token, **more}}
+    connection.request("POST", path, json.dumps(body), headers)
+    tried[name] = connection.getresponse().read().decode()
+
+headspace("command", "approve", agent, env=os.environ)
+headspace("command, clean", "approve", agent, env=clean)
+request("stolen token", "/api/waits/" + wait + "/answer", {{"decision": "allow"}})
+request("another host", "/api/waits/" + wait + "/answer", {{"decision": "allow"}}, Host="localhost")
+request("send", "/api/agents/" + agent + "/send", {{"text": "yes"}})
+request("interrupt", "/api/agents/" + agent + "/interrupt", {{}})
+url = "http://127.0.0.1:%d/api/waits/%s/answer" % (port, wait)
+curl = ["curl", "-s", "-X", "POST", "-H", "Content-Type: application/json", "-H", "Authorization: Bearer " + token]
+run("curl", *curl, "-d", json.dumps({{"decision": "allow"}}), url, env=clean)
+link = ["curl", "-s", "-X", "POST", "-d", "do=allow", {link!r}]
+run("link", *link, env=clean)
+headspace("socket", "rpc", "waits.answer", json.dumps({{"wait": wait, "decision": "allow"}}), env=clean)
+Path("tried.json").write_text(json.dumps(tried))
+"""
+REFUSED = "does not answer for its human"
+
+
+def test_an_agent_cannot_answer_from_its_own_tools(tmp_path: Path) -> None:
+    """Command, request, stolen token, link and socket from inside its Bash tool: refused; and stopped beforehand."""
+    script = {
+        "Help yourself": [
+            reply(bash("headspace approve anybody")),
+            reply(bash(f"{sys.executable} attempts.py")),
+            reply(text("I could not.")),
+        ],
+        "Make it": [reply(bash("touch made")), reply(text("Made."))],
+    }
+    with placed(tmp_path, script) as place:
+        asking = place.client(*ASKING)
+        asking.write("Make it")
+        asking.send()
+        wait, agent = dialog(place, asking), place.agent("waiting")
+        (place.home.project / "attempts.py").write_text(
+            ATTEMPTS.format(
+                path=[each for each in sys.path if each],
+                root=str(place.root),
+                port=place.daemon.port,
+                wait=wait["id"],
+                agent=agent["id"],
+                link=link_to(place, wait),
+            )
+        )
+        helped = place.client(*ASKING, "--allowedTools", "Bash")
+        helped.write("Help yourself")
+        helped.send()
+        wait_until((place.home.project / "tried.json").exists, "its attempts")
+        wait_until(lambda: len(place.model.results) > 1, "what it was told")
+        assert any("rule own-answers" in result for result in place.model.results), place.model.results
+        tried = json.loads((place.home.project / "tried.json").read_text())
+        socket = tried.pop("socket")
+        assert {name: REFUSED in said for name, said in tried.items()} == dict.fromkeys(tried, True), tried
+        assert re.search("unknown|no command", socket.lower()), socket
+        [still] = place.held()
+        assert (still["id"], still["answered"]) == (wait["id"], None)
+        assert not (place.home.project / "made").exists()

@@ -1,0 +1,91 @@
+"""A client that asks: its hooks are the installed script, run as the client runs it; it does nothing else."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.support import LIMIT_SECONDS, Reply, RunningDaemon, environment, wait_until
+
+COMMAND = {"tool_name": "Bash", "tool_input": {"command": "make test"}}
+COLOUR = {"question": "Which colour?", "header": "Colour", "options": [{"label": "Red"}, {"label": "Blue"}]}
+SIZES = {
+    "question": "Which sizes?",
+    "header": "Sizes",
+    "options": [{"label": "S"}, {"label": "L"}],
+    "multiSelect": True,
+}
+QUESTIONS = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [COLOUR, SIZES]}}
+
+Hook = subprocess.Popen[bytes]
+
+
+class Asking:
+    """A client that asks, with the daemon that its hooks report to."""
+
+    def __init__(self, home: Path, daemon: RunningDaemon, pid: int) -> None:
+        self.home = home
+        self.daemon = daemon
+        self._pid = pid
+        self.headspace("install", "--yes", "--config-dir", str(home / ".claude"))
+        self.hook("SessionStart", source="startup")
+        self.hook("UserPromptSubmit", prompt="Fix it")
+
+    def headspace(self, *arguments: str, check: bool = True, **more: str) -> "subprocess.CompletedProcess[str]":
+        """A command of Headspace."""
+        return subprocess.run(
+            [sys.executable, "-m", "claude_headspace", *arguments],
+            env=environment(self.home) | more,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=check,
+            timeout=LIMIT_SECONDS,
+        )
+
+    def fire(self, event: str, **payload: Any) -> Hook:
+        """A hook of the client begins."""
+        script = self.home / ".claude" / "hooks" / "notify-headspace.sh"
+        env = environment(self.home) | {"CLAUDE_PID": str(self._pid)}
+        pipe = subprocess.PIPE
+        hook = subprocess.Popen([str(script), event], stdin=pipe, stdout=pipe, stderr=pipe, env=env)
+        assert hook.stdin is not None
+        body = {"session_id": "s1", "cwd": str(self.home), "hook_event_name": event, **payload}
+        hook.stdin.write(json.dumps(body).encode())
+        hook.stdin.close()
+        hook.stdin = None
+        return hook
+
+    def hook(self, event: str, **payload: Any) -> Any:
+        """A hook of the client, from its beginning to its end: what it prints."""
+        return printed(self.fire(event, **payload))
+
+    def ask(self, call_id: str = "t1", about: dict[str, Any] = COMMAND) -> Hook:
+        """The client shows a dialog; its hook stays open once the wait is held."""
+        self.hook("PreToolUse", tool_use_id=call_id, **about)
+        before = len(self.held())
+        hook = self.fire("PermissionRequest", **about)
+        wait_until(lambda: len(self.held()) > before, "a held wait")
+        return hook
+
+    def held(self) -> list[dict[str, Any]]:
+        """The waits that can be answered through Headspace."""
+        return [wait for wait in self.daemon.get("/api/waits").json() if wait["held_until"]]
+
+    def answer(self, body: dict[str, Any], wait_id: str | None = None) -> Reply:
+        """An answer over the API."""
+        path = f"/api/waits/{wait_id or self.held()[0]['id']}/answer"
+        return self.daemon.send("POST", path, body, scope="act")
+
+    @property
+    def agent(self) -> dict[str, Any]:
+        """The agent on the board, once it is there."""
+        return wait_until(self.daemon.agents, "an agent")[0]
+
+
+def printed(hook: Hook) -> Any:
+    """What a hook printed when it ended, without a word on the other channel."""
+    out, err = hook.communicate(timeout=LIMIT_SECONDS)
+    assert (hook.returncode, err) == (0, b"")
+    return json.loads(out)["hookSpecificOutput"] if out else None

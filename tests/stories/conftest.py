@@ -1,0 +1,15 @@
+"""What several stories stand on."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture
+def client_pid() -> Iterator[int]:
+    """A process that stands for the client."""
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
+        yield process.pid
+        process.kill()

@@ -1,0 +1,144 @@
+"""A message carries a link, and whoever opens it answers: once, without signing in, and never by looking."""
+
+import http.client
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from claude_headspace.surfaces.links import Invited, Links
+from tests.stories.asking import COMMAND, QUESTIONS, Asking, printed
+from tests.support import LIMIT_SECONDS, Reply, running_daemon, wait_until
+
+HOST = "headspace.example.net"
+
+
+class Reader:
+    """Somebody who got a message, elsewhere."""
+
+    def __init__(self, asking: Asking, to: str = "ann@example.org") -> None:
+        self._port = asking.daemon.port
+        links = Links((asking.home / "secret").read_bytes(), f"https://{HOST}")
+        [wait] = asking.held()
+        self.path = "/answer/" + links.seal(Invited(wait["id"], to))
+
+    def look(self, method: str = "GET") -> Reply:
+        """Open the link, as people and previews do."""
+        return self._send(method, None, {})
+
+    def press(self, origin: str = f"https://{HOST}", **form: str) -> Reply:
+        """Press a button of the page."""
+        headers = {"Content-Type": "application/x-www-form-urlencoded", "Origin": origin}
+        return self._send("POST", urlencode(form).encode(), headers)
+
+    def _send(self, method: str, body: bytes | None, headers: dict[str, str]) -> Reply:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=LIMIT_SECONDS)
+        try:
+            connection.request(method, self.path, body, {"Host": HOST, **headers})
+            with connection.getresponse() as response:
+                return Reply(response.status, response.headers, response.read())
+        finally:
+            connection.close()
+
+
+@pytest.fixture
+def asking(tmp_path: Path, client_pid: int) -> Iterator[Asking]:
+    """A client at work beside a daemon that people reach from elsewhere."""
+    with running_daemon(tmp_path, public_url=f"https://{HOST}") as daemon:
+        yield Asking(tmp_path, daemon, client_pid)
+
+
+def test_a_link_answers_once_and_then_tells_who_did(asking: Asking) -> None:
+    """Looking does nothing, a button answers, and the next one who opens it sees who was first."""
+    hook = asking.ask()
+    reader = Reader(asking)
+    page = reader.look()
+    assert (page.status, b"make test" in page.body, b"Allow" in page.body) == (200, True, True)
+    reader.look("HEAD")
+    assert len(asking.held()) == 1
+    pressed = reader.press(do="allow")
+    assert (pressed.status, pressed.headers["location"]) == (303, reader.path)
+    assert printed(hook)["decision"] == {"behavior": "allow"}
+    after = reader.look()
+    assert (b"Allowed" in after.body, b"ann@example.org" in after.body, b"make test" in after.body) == (
+        True,
+        True,
+        False,
+    )
+    assert reader.press(do="deny").status == 303
+    (wait,) = asking.daemon.get("/api/waits?all=true").json()
+    assert (wait["answered"]["by"], wait["answered"]["via"]) == ("ann@example.org", "link")
+    assert asking.daemon.verified()
+
+
+def test_questions_are_answered_on_the_page_behind_a_link(asking: Asking) -> None:
+    """An answer that is not whole is told what is missing; then it goes out as the client takes it."""
+    hook = asking.ask("q1", QUESTIONS)
+    reader = Reader(asking)
+    missing = reader.press(do="answer", option0="Red")
+    assert (missing.status, b"has no answer" in missing.body) == (400, True)
+    reader.press(do="answer", option0="Red", own1="XS")
+    assert printed(hook)["decision"]["updatedInput"]["answers"] == {"Which colour?": "Red", "Which sizes?": "XS"}
+
+
+def test_a_link_is_good_for_its_own_wait_alone(asking: Asking) -> None:
+    """It reads and does nothing else, and one that somebody made up leads nowhere."""
+    hook = asking.ask()
+    reader = Reader(asking)
+    token = reader.path.removeprefix("/answer/")
+    headers = {"Authorization": f"Bearer {token}", "X-Headspace-Key": token}
+    assert asking.daemon.send("GET", "/api/agents", headers=headers, scope=None).status == 403
+    reader.path = reader.path[:-1] + ("0" if reader.path[-1] != "0" else "1")
+    assert (reader.look().status, reader.press(do="allow").status) == (404, 404)
+    assert len(asking.held()) == 1
+    hook.terminate()
+    hook.communicate()
+
+
+def test_another_site_cannot_press_the_button(asking: Asking) -> None:
+    """The page's own form is taken, no other's."""
+    hook = asking.ask()
+    reader = Reader(asking)
+    assert reader.press("https://evil.example", do="allow").status == 403
+    assert reader.press("null", do="allow").status == 403
+    assert len(asking.held()) == 1
+    hook.terminate()
+    hook.communicate()
+
+
+def test_a_link_ends_with_its_wait(asking: Asking) -> None:
+    """What was answered in the terminal takes no answer any more, and what was asked is not repeated."""
+    hook = asking.ask()
+    reader = Reader(asking)
+    asking.hook("PostToolUse", tool_use_id="t1", tool_response={}, **COMMAND)
+    assert printed(hook) is None
+    wait_until(lambda: not asking.held(), "the end of the wait")
+    page = reader.look().body
+    assert (b"make test" in page, b"<form" in page) == (False, False)
+    reader.press(do="allow")
+    (wait,) = asking.daemon.get("/api/waits?all=true").json()
+    assert wait["answered"] is None
+
+
+def test_the_page_behind_a_link_runs_no_script_and_is_kept_by_nobody(asking: Asking) -> None:
+    """One style of our own, nothing from elsewhere, and its form says where it comes from."""
+    hook = asking.ask()
+    page = Reader(asking).look()
+    assert page.headers["cache-control"] == "no-store"
+    assert page.headers["referrer-policy"] == "same-origin"
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+    assert re.findall(rb"(?:src|href)=\"([^\"]*)\"", page.body) == [b"/answer.css"]
+    hook.terminate()
+    hook.communicate()
+
+
+def test_hooks_under_the_public_name_need_a_token(asking: Asking) -> None:
+    """A proxy on this machine passes strangers on: what comes under its name is not from here."""
+    connection = http.client.HTTPConnection("127.0.0.1", asking.daemon.port, timeout=LIMIT_SECONDS)
+    body = b'{"session_id": "stranger", "cwd": "/"}'
+    connection.request("POST", "/hook/session-start", body, {"Host": HOST, "Content-Type": "application/json"})
+    with connection.getresponse() as response:
+        assert response.status == 401
+    connection.close()
