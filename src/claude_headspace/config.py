@@ -22,7 +22,7 @@ KIB = 1024
 MIB = 1024 * KIB
 
 
-LISTS = ("allowed_hosts", "config_dirs", "asked_hooks", "redact")
+LISTS = ("allowed_hosts", "config_dirs", "asked_hooks", "redact", "claude_os_core")
 """Settings that are lists; in the environment their parts stand between commas."""
 
 
@@ -89,6 +89,34 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     hold_headless: Annotated[
         bool, Meta(description="Whether clients that nobody sits in front of (`claude -p`) wait for an answer too.")
     ] = False
+    claude_os_root: Annotated[
+        str,
+        Meta(
+            description="Directory with the core files, `.claude/roles/` and `.claude/modes/` of all sessions; "
+            "empty: only sessions with a role or a mode are given files, from their own project."
+        ),
+    ] = ""
+    claude_os_core: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="The core files, below that directory; none named: `Desktop/TODAY.md`, `Desktop/MEMORY.md` and "
+            "`Desktop/SYSTEM-INDEX.md`, where they exist."
+        ),
+    ] = ()
+    claude_os_prefix: Annotated[
+        str, Meta(description="What stands before what sessions are told: `[CLAUDE OS SYS: INFO]: …`.", max_length=60)
+    ] = "CLAUDE OS SYS"
+    claude_os_warnings: Annotated[
+        Literal["auto", "all", "off"],
+        Meta(
+            description="Who is told that the context fills up and that a note is missing: `auto` sessions with a role "
+            "or a mode, and all where `claude_os_root` or `claude_os_core` is set; `all` every session; `off` nobody."
+        ),
+    ] = "auto"
+    claude_os_note_after: Annotated[
+        float,
+        Meta(description="After how many seconds without a note a session is asked for one, once. 0: never.", ge=0),
+    ] = 120.0
     machine: Annotated[
         str,
         Meta(

@@ -44,6 +44,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
 from claude_headspace.kernel.birth import born
 from claude_headspace.kernel.bounds import Bounds
+from claude_headspace.kernel.claude_os.attend import attend
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.decode import WireAct, decode
@@ -62,7 +63,7 @@ from claude_headspace.outputs.looking import Lookout
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Counts, Journal, StreamMessage
 from claude_headspace.surfaces import openapi
-from claude_headspace.surfaces.advising import Advising
+from claude_headspace.surfaces.advising import Advising, customs_of
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.api import (
     ENDPOINTS,
@@ -84,6 +85,7 @@ from claude_headspace.surfaces.link_page import LinkPage
 from claude_headspace.surfaces.links import Links, host_of
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.named_tokens import NamedTokens
+from claude_headspace.surfaces.notes import Notes
 from claude_headspace.surfaces.page import Page
 from claude_headspace.surfaces.problems import tell, tell_bug, tell_http
 from claude_headspace.surfaces.read_model import ReadModel
@@ -151,7 +153,13 @@ class Daemon:
         self._in_order = asyncio.Lock()
         publish = self._leave_to_the_follower if self.follower else self._publish
         self.engine = Engine(
-            journal, publish, lambda: str(uuid.uuid4()), self.metrics.committed, self.troubles, self.guard.judge
+            journal,
+            publish,
+            lambda: str(uuid.uuid4()),
+            self.metrics.committed,
+            self.troubles,
+            self.guard.judge,
+            partial(attend, customs_of(settings)),
         )
         self._surroundings = SurroundingsFinder()
         keep = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
@@ -185,10 +193,12 @@ class Daemon:
             self._config_dirs,
             self._ask_anew,
         )
+        self._advising = Advising(self.efforts, settings, self._act)
         if presence is not None:
-            presence.also = self.efforts.asked
-        self._advising = Advising(self.efforts)
-        commands = Commands(self._receiver, self._hear_asked, self.efforts)
+            presence.also = self._advising.asked
+        commands = Commands(
+            self._receiver, self._hear_asked, self.efforts, Notes(journal, self._act, settings.host_name)
+        )
         self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
         self._secret = read_secret(places.secret_file)
         self.sign_ins = SignIns(self._secret, self._clock)
@@ -392,7 +402,7 @@ class Daemon:
 
     async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes | Held, bool]:
         if for_claude_alone:
-            asked = await self._hear_asked(envelope)
+            asked = await self._hear_asked(envelope, speaks=True)
             if isinstance(asked, Envelope):
                 return for_claude(envelope.name, asked.context.verdict or ABSTAIN), False
             return await self._reply(envelope, asked), True
@@ -407,7 +417,7 @@ class Daemon:
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
             return partial(self.holds.hold, envelope, wait)
-        return await self._advising.add(envelope.name, for_claude(envelope.name, outcome.verdict), outcome)
+        return await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:
         """Judge a call without the journal: by the rules, and by what is remembered of its agent.
@@ -448,12 +458,12 @@ class Daemon:
         if agent is None or is_another_measure(agent, event):
             self.sources.known.met((await self.engine.submit(envelope)).agent)
 
-    async def _hear_asked(self, envelope: Envelope) -> Outcome | Envelope:
+    async def _hear_asked(self, envelope: Envelope, *, speaks: bool = False) -> Outcome | Envelope:
         """A hook that waits for its answer; when the journal is away the hook itself, and only the rules decide."""
         await self.spool.caught_up()
         await self.guard.gather(envelope, asked=True)
         envelope = await self._advising.gather(envelope)
-        return await self._shelter.take(envelope, partial(self._hear, asked=True), asked=True)
+        return await self._shelter.take(envelope, partial(self._hear, asked=True, speaks=speaks), asked=True)
 
     def _ask_anew(self) -> None:
         """The first effort began, or the last one ended: the shims learn at once what waits for an answer."""
@@ -462,10 +472,16 @@ class Daemon:
                 self._presence.keep()
 
     async def _hear(
-        self, envelope: Envelope, at: Micros | None = None, *, asked: bool = False, trusted: bool = True
+        self,
+        envelope: Envelope,
+        at: Micros | None = None,
+        *,
+        asked: bool = False,
+        trusted: bool = True,
+        speaks: bool = False,
     ) -> Outcome:
         at = at or envelope.received_at
-        outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted)
+        outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted, speaks=speaks)
         if outcome.strategy is not Strategy.NOBODY:
             self.sources.known.met(outcome.agent)
         if at > (self.reconciler.last_event_at or self._started_at):

@@ -26,6 +26,7 @@ from claude_headspace.errors import STOPPING, BadRequest, HeadspaceError, Journa
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import too_late
 from claude_headspace.kernel.birth import born, claims
+from claude_headspace.kernel.claude_os.care import NO_CARE, Care
 from claude_headspace.kernel.correlate import (
     CLAIMABLE_AFTER_END,
     Correlation,
@@ -80,6 +81,7 @@ class Outcome(msgspec.Struct, frozen=True):
     duplicate: bool = False
     effort: EffortOutcome | None = None
     advice: Advice | None = None
+    care: Care = NO_CARE
     coordinator: str | None = None
     """Who was told of it, of a team."""
 
@@ -96,9 +98,22 @@ class Submission(msgspec.Struct):
     """Whether whoever sent it waits for an answer and acts on it."""
     trusted: bool = True
     """Whether it came through a door that only the user opens: what anybody sent counts on no effort."""
+    speaks: bool = False
+    """Whether the answer goes to Claude Code itself, which can be told something with it."""
 
 
 Answer = Outcome | HeadspaceError
+
+Attend = Callable[[Agent, Event], Care]
+"""What an agent, as it was before an event, is told with the answer to it."""
+
+INATTENTIVE = "the session was not told how it stands: "
+"""How the anomaly of an event begins with which a mistake of ours kept something unsaid."""
+
+
+def say_nothing(_agent: Agent, _event: Event) -> Care:
+    """For whoever has nothing to tell."""
+    return NO_CARE
 
 
 class Opened(msgspec.Struct):
@@ -128,6 +143,7 @@ class Engine:
         observe_commit: Callable[[float, int], None] = lambda _seconds, _size: None,
         troubles: Troubles | None = None,
         judge: Judge = nobody,
+        attend: Attend = say_nothing,
     ) -> None:
         self._journal = journal
         self._publish = publish
@@ -135,6 +151,7 @@ class Engine:
         self._observe_commit = observe_commit
         self._troubles = troubles
         self._judge = judge
+        self._attend = attend
         self._waiting: asyncio.Queue[Submission | None] = asyncio.Queue()
         self._loop: asyncio.Task[None] | None = None
         self._closed = False
@@ -169,12 +186,13 @@ class Engine:
         announce: bool = True,
         asked: bool = False,
         trusted: bool = True,
+        speaks: bool = False,
     ) -> Outcome:
         """Hand in an envelope and wait until it is stored. `agent_id` is for senders who know whose it is."""
         if self._closed:
             raise JournalUnavailable(STOPPING, "The daemon is stopping.", "Send it again in a moment.")
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce, asked, trusted))
+        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce, asked, trusted, speaks))
         return await future
 
     async def _run(self) -> None:
@@ -242,7 +260,7 @@ class Engine:
     def _process(
         self, transaction: Transaction, submissions: list[Submission]
     ) -> tuple[list[Answer], list[StreamMessage]]:
-        batch = Batch(transaction, self._judge, self._new_id)
+        batch = Batch(transaction, self._judge, self._new_id, self._attend)
         results = batch.work(submissions)
         return results, transaction.write(batch.records) if batch.records else []
 
@@ -250,9 +268,12 @@ class Engine:
 class Batch:
     """Works envelopes through, one after the other; each sees what the ones before it changed."""
 
-    def __init__(self, transaction: Transaction, judge: Judge, new_id: Callable[[], str]) -> None:
+    def __init__(
+        self, transaction: Transaction, judge: Judge, new_id: Callable[[], str], attend: Attend = say_nothing
+    ) -> None:
         self._transaction = transaction
         self._judge = judge
+        self._attend = attend
         self._new_id = new_id
         self._agents: dict[str, Agent] = {}
         self._owners: dict[Identity, str] = {}
@@ -393,20 +414,31 @@ class Batch:
         verdict = ABSTAIN
         try:
             verdict = envelope.context.verdict or self._judge(envelope, agent)
-            envelope = record.envelope = judged(envelope, verdict)
+            record.envelope = judged(envelope, verdict)
+            care, inattentive = self._cared(agent, event) if submission.speaks else (NO_CARE, "")
+            if care is not NO_CARE:
+                record.envelope, event = _told(record.envelope, event, care)
             change = evolve(agent, event)
             record.change, record.publish = change, react(before, change) if submission.announce else ()
-            record.anomaly = "; ".join(change.anomalies) or None
+            record.anomaly = "; ".join(filter(None, (*change.anomalies, inattentive))) or None
             agent = change.agent
         except Exception as error:
             log.exception("event_not_understood", event_name=envelope.name, agent=agent.id)
             record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
             record.claims = ()
             return self._remember(record, Outcome(agent, strategy, verdict))
-        outcome = Outcome(agent, strategy, verdict)
+        outcome = Outcome(agent, strategy, verdict, care=care)
         if not submission.trusted:
             return self._keep(record, agent, outcome)
         return self._serve_effort(record, event, outcome, asked=submission.asked)
+
+    def _cared(self, agent: Agent, event: Event) -> tuple[Care, str]:
+        """What the agent is told of itself; a mistake there says nothing, and is noted."""
+        try:
+            return self._attend(agent, event), ""
+        except Exception as error:
+            log.exception("session_not_attended_to", event_name=event.meta.name, agent=agent.id)
+            return NO_CARE, f"{INATTENTIVE}{type(error).__name__}"
 
     def _serve_effort(self, record: Record, event: Event, outcome: Outcome, *, asked: bool) -> Outcome:
         """Let the effort that the event belongs to, if any, take it in and say what it has to."""
@@ -503,6 +535,12 @@ def _attempt(step: Callable[[Given], Made], given: Given, event_name: str) -> Ma
     except Exception as error:
         log.exception("event_not_stored", event_name=event_name)
         return _unavailable(error)
+
+
+def _told(envelope: Envelope, event: Event, care: Care) -> tuple[Envelope, Event]:
+    """An event with what the client is told because of it: it stays with it."""
+    context = msgspec.structs.replace(envelope.context, care=care)
+    return msgspec.structs.replace(envelope, context=context), msgspec.structs.replace(event, context=context)
 
 
 def _refuse_late_answer(agent: Agent | None, event: Event) -> None:

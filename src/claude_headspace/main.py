@@ -10,8 +10,10 @@ Exit codes
 `run` and `resume` exit as Claude Code does: with its code, or 128 and the number of the signal that ended it.
 """
 
+import os
 import signal
 import sys
+import threading
 from contextlib import suppress
 from types import FrameType
 from typing import Annotated
@@ -20,6 +22,7 @@ import typer
 
 from claude_headspace import database
 from claude_headspace.config import effective_settings, find_places
+from claude_headspace.demo.command import demo
 from claude_headspace.errors import ClientMissing, DaemonMissing, HeadspaceError, RegistrationRefused
 from claude_headspace.surfaces import cli
 
@@ -51,7 +54,7 @@ def _tell(message: str, hint: str) -> None:
 
 def application() -> typer.Typer:
     """All commands."""
-    app = cli.build([cli.Entry("serve", serve, ("headspace serve", "headspace serve --port 0"))])
+    app = cli.build(FIRST)
     group = cli.group("Look after the database.")
     cli.add(group, database.COMMANDS)
     app.add_typer(group, name="db")
@@ -64,6 +67,9 @@ def application() -> typer.Typer:
 def serve(
     host: Annotated[str | None, typer.Option("--host", help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option("--port", "-p", help="Port to listen on; 0 takes a free one.")] = None,
+    until_eof: Annotated[
+        bool, typer.Option("--until-eof", help="Stop when standard input ends: with the program that started it.")
+    ] = False,
 ) -> None:
     """Run the daemon here until Ctrl+C."""
     from claude_headspace import serving
@@ -82,9 +88,25 @@ def serve(
         screen.show(banner(info.url, address, str(places.log_file), screen.width))
 
     _stop_by_signals()
+    if until_eof:
+        threading.Thread(target=_stop_at_eof, daemon=True).start()
     with suppress(KeyboardInterrupt):
         serving.serve(settings, places, listening, origins)
     terminal.screen().show([terminal.line("Headspace has stopped.")])
+
+
+FIRST = (
+    cli.Entry("demo", demo, ("headspace demo", "headspace demo --tui", "headspace demo --for 60s --speed 4 --print")),
+    cli.Entry("serve", serve, ("headspace serve", "headspace serve --port 0")),
+)
+"""The commands that need more than surfaces know."""
+
+
+def _stop_at_eof() -> None:
+    """Whoever started us holds the other end of our standard input: when that ends, so do we."""
+    while sys.stdin.buffer.read(4096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _stop_by_signals() -> None:

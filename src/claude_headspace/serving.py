@@ -20,15 +20,18 @@ from claude_headspace import __version__
 from claude_headspace.config import Places, Settings
 from claude_headspace.daemon import GRACE_SECONDS, Daemon, wall_clock
 from claude_headspace.errors import BadConfiguration
+from claude_headspace.inputs.hooks.installed import ConfigDir, put_script
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.kernel.answers import HELD_HOOKS
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
 from claude_headspace.opening import ready_journal
+from claude_headspace.surfaces.client import local_tokens
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES
 from claude_headspace.surfaces.protocol import Protocol
-from claude_headspace.surfaces.running import DaemonInfo, hold
+from claude_headspace.surfaces.running import DaemonInfo, code_mark, hold
+from claude_headspace.surfaces.tokens import Scope
 
 log = structlog.get_logger(__name__)
 
@@ -64,6 +67,7 @@ def serve(
         asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
         held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
         presence = Presence(places, host, port, asked, held)
+        put_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
         daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence, origins)
         info = _announce(places, listener)
         listening(info)
@@ -120,7 +124,7 @@ def _listen(settings: Settings) -> Iterator[socket.socket]:
 def _announce(places: Places, listener: socket.socket) -> DaemonInfo:
     host, port = listener.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
-    info = DaemonInfo(f"http://{name}:{port}", os.getpid(), __version__, iso(wall_clock()))
+    info = DaemonInfo(f"http://{name}:{port}", os.getpid(), __version__, iso(wall_clock()), code_mark())
     draft = places.daemon_file.with_suffix(".new")
     draft.touch(mode=0o600)
     draft.write_bytes(msgspec.json.encode(info))

@@ -1,5 +1,7 @@
 """Whose event is it: six strategies in their order, and what none of them may confuse."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -106,6 +108,24 @@ def test_each_strategy_yields_to_the_one_before() -> None:
         del found[chosen.id]
     assert order == ["session", "process", "headspace", "pane"]
     assert whose(sent, nearby=[agent("directory")]).strategy is Strategy.WORKING_DIRECTORY
+
+
+@pytest.mark.parametrize(
+    ("known", "told", "same"),
+    [
+        ({}, {}, True),
+        ({"role": "chief"}, {"role": "chief"}, True),
+        ({"role": "chief"}, {}, False),
+        ({}, {"role": "chief"}, False),
+        ({"mode": "mission"}, {}, False),
+        ({}, {"mode": "interactive"}, True),
+    ],
+)
+def test_another_role_is_another_agent(known: dict[str, Any], told: dict[str, Any], same: bool) -> None:
+    """Neither pane nor directory make a plain session the chief, nor the other way round."""
+    by_pane = whose(start(tmux_pane="%1", **told), {"pane": agent("a", **known)})
+    by_place = whose(start(**told), nearby=[agent("a", **known)])
+    assert (by_pane.agent is not None, by_place.agent is not None) == (same, same)
 
 
 # --- processes and panes ----------------------------------------------------------------------------------------------

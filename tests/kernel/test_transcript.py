@@ -791,3 +791,12 @@ def test_any_message_is_read(kind: str, content: object, fields: dict[str, objec
 def test_deep_lines_are_read(depth: int) -> None:
     """Nesting without end overflows nothing."""
     understood(b'{"type":"user","sessionId":"s","message":{"content":' + b"[" * depth + b"]" * depth + b"}}")
+
+
+@pytest.mark.parametrize(("told", "known"), [("feat/login", "feat/login"), ("HEAD", None), (None, None)])
+def test_a_line_tells_the_branch(told: str | None, known: str | None) -> None:
+    """The client's own word; outside of repositories it says HEAD, which is none."""
+    raw = {"type": "user", "sessionId": "one", "gitBranch": told, "message": {"role": "user", "content": "Hello."}}
+    line = read_line(json.dumps(raw).encode())
+    assert line is not None
+    assert line.branch == known

@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
+from claude_headspace.kernel.claude_os.care import Care
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.effort.nouns import Injection
 from claude_headspace.kernel.policy.verdict import Ruling, Verdict
-from claude_headspace.outputs.advice import with_advice
+from claude_headspace.outputs.advice import room_beside, with_advice
 from claude_headspace.outputs.preload import BUDGET
 from claude_headspace.outputs.reply import for_claude
 
@@ -63,3 +64,25 @@ def test_an_answer_stays_within_what_the_client_takes(tmp_path: Path) -> None:
     assert len(text) <= BUDGET
     assert spoken.loaded == tuple(paths[:2])
     assert all(path in text for path in paths)
+
+
+def test_a_session_is_given_its_files_before_the_effort_speaks() -> None:
+    """In the order core, role, mode, effort; what it is told of itself comes between."""
+    spoken = with_advice("SessionStart", b"", Advice(context=("EFFORT",)), briefing="FILES", care=Care(said=("CARE",)))
+    assert json.loads(spoken.reply)["hookSpecificOutput"]["additionalContext"] == "FILES\n\nCARE\n\nEFFORT"
+
+
+def test_a_turn_that_is_held_is_blocked_with_the_reason() -> None:
+    """In the words that Stop understands."""
+    spoken = with_advice("Stop", b"", care=Care(said=("One", "Two"), holds=True))
+    assert json.loads(spoken.reply) == {"decision": "block", "reason": "One\n\nTwo"}
+
+
+def test_what_an_effort_leaves_is_for_the_session(tmp_path: Path) -> None:
+    """Both together stay within the bound, however long the names of the effort's files are."""
+    paths = tuple(str(tmp_path / f"{'n' * 80}{number}.md") for number in range(20))
+    for path in paths:
+        Path(path).write_text("x" * 2_000)
+    advice = Advice(context=("y" * 3_000,), preload=paths)
+    spoken = with_advice("SessionStart", b"", advice, briefing="b" * max(0, room_beside(advice)))
+    assert len(json.loads(spoken.reply)["hookSpecificOutput"]["additionalContext"]) <= BUDGET

@@ -22,6 +22,17 @@ def test_those_who_need_somebody_are_named() -> None:
     assert glance([agent(f"a{n}", "error", n) for n in range(5)]) == "✕ 5 a0 a1 a2 …"
 
 
+def test_whose_context_fills_up_is_named() -> None:
+    """From 80 percent on, the fullest first; an ended agent fills nothing."""
+    agents = [agent(name, "working") for name in ("a", "b", "c", "d", "e")]
+    for each, percent in zip(agents, (79.9, 80, 99.5, 91, 85), strict=True):
+        each.context_percent = percent
+    assert glance(agents) == "● 5  ▲ c 99% d 91% e 85% …"
+    agents[2].ended_at = 1
+    assert "c 99%" not in glance(agents)
+    assert glance([agents[0]]) == "● 1"
+
+
 def test_nobody_is_nothing() -> None:
     """An empty board takes no room, and those that ended are not counted."""
     assert glance([]) == ""

@@ -37,6 +37,8 @@ class Reply:
     streams: str = ""
     """The first word is sent; the others follow when the gate of this name is opened."""
     status: int = 200
+    tokens: int = 21_200
+    """How much the model says that it has taken in."""
 
     @property
     def stop_reason(self) -> str:
@@ -82,9 +84,9 @@ def helper(prompt: str, description: str, kind: str = "general-purpose") -> Bloc
     return tool("Agent", prompt=prompt, description=description, subagent_type=kind)
 
 
-def reply(*blocks: Block, held: str = "", streams: str = "") -> Reply:
+def reply(*blocks: Block, held: str = "", streams: str = "", tokens: int = 21_200) -> Reply:
     """An answer of the model."""
-    return Reply(blocks, held, streams)
+    return Reply(blocks, held, streams, tokens=tokens)
 
 
 def refusal(status: int) -> Reply:
@@ -217,7 +219,11 @@ class _Message:
             "content": self.content,
             "stop_reason": self.reply.stop_reason,
             "stop_sequence": None,
-            "usage": {"input_tokens": 1200, "cache_read_input_tokens": 20_000, "output_tokens": 42},
+            "usage": {
+                "input_tokens": 1200,
+                "cache_read_input_tokens": self.reply.tokens - 1200,
+                "output_tokens": 42,
+            },
         }
 
 

@@ -133,7 +133,7 @@ def test_nobody_there(tmp_path: Path) -> None:
     """The error says how to start somebody."""
     with pytest.raises(DaemonMissing) as told:
         Client.local(places_of(tmp_path))
-    assert told.value.hint == "Start it with `headspace serve`."
+    assert told.value.hint == "Start it with `headspace up`."
     with pytest.raises(DaemonMissing):
         Client("http://127.0.0.1:1", {}).agents()
 

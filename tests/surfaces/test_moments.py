@@ -6,7 +6,7 @@ import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.surfaces.moments import is_span, read_moment
+from claude_headspace.surfaces.moments import is_span, read_moment, read_span
 
 NOW = int(datetime(2026, 3, 1, 12, 0, tzinfo=UTC).timestamp()) * SECOND
 
@@ -55,3 +55,10 @@ def test_a_span_is_told_from_a_moment() -> None:
     """For those who count forward."""
     assert is_span("30d")
     assert not is_span("14:30")
+
+
+def test_a_length_of_time() -> None:
+    """As people write it; what is none is explained."""
+    assert [read_span("--for", text) for text in ("60s", "5m", "2 h")] == [60.0, 300.0, 7200.0]
+    with pytest.raises(BadRequest, match="no length of time"):
+        read_span("--for", "ever")

@@ -167,7 +167,7 @@ def test_an_empty_board_says_what_to_do() -> None:
         app = top(SilentFeed())
         async with app.run_test(size=(100, 20)) as person:
             await person.pause()
-            assert "headspace serve" in screen_of(app)
+            assert "headspace up" in screen_of(app)
 
     asyncio.run(run())
 

@@ -1,10 +1,9 @@
 """Every view in light and dark, on a laptop and a phone: seen by people (pictures) and by axe (accessibility).
 
-The pictures go to `tests/web/pictures`, which is not part of the project, for people to judge.
-`PICTURES=docs` also renews those that stand in the documentation.
+The pictures go to `tests/web/pictures`, which is not part of the project, for people to judge. Those of the
+documentation are taken from the demo (`test_pictures.py`).
 """
 
-import os
 from typing import Any
 
 import pytest
@@ -32,7 +31,6 @@ VIEWS = {
 ON_A_PHONE = {"board": "/", "agent": "/agents/able-ant"}
 KEYS = {"projects": "2", "columns": "3", "help": "?"}
 """What a key makes of the board."""
-IN_THE_DOCS = {"board dark", "board light", "agent light", "activity light"}
 
 
 def look(page: Page, name: str) -> None:
@@ -40,10 +38,6 @@ def look(page: Page, name: str) -> None:
     page.wait_for_timeout(250)  # skeletons go, colours settle
     PICTURES.mkdir(exist_ok=True)
     page.screenshot(path=PICTURES / f"{name}.png")
-    if os.environ.get("PICTURES") == "docs" and name in IN_THE_DOCS:
-        folder = ROOT / "docs/pictures"
-        folder.mkdir(exist_ok=True)
-        page.screenshot(path=folder / f"{name.replace(' ', '-')}.png")
 
 
 def findings(page: Page, axe: str, scheme: str) -> list[str]:

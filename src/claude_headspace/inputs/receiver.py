@@ -31,6 +31,9 @@ Relatives = Callable[[int], Awaitable[Context]]
 
 LONGEST_DELIVERY_ID = 200
 
+WRAPPERS_WORD = (b"role", b"mode", b"mission")
+"""What rules and context depend on: only the user's own script tells it."""
+
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _NOT_JSON = "Send one JSON object in UTF-8, as Claude Code's hooks do."
 
@@ -159,6 +162,8 @@ class HookReceiver:
     ) -> Envelope:
         """An envelope around what arrived over HTTP; a trusted sender's broken text is repaired."""
         told = {key[12:]: value for key, value in headers if key.startswith(b"x-headspace-")}
+        if not trusted:
+            told = {key: value for key, value in told.items() if key not in WRAPPERS_WORD}
         return await self._seal(event_name(path), body, told, lenient=trusted)
 
     async def seal_told(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Envelope:
@@ -220,6 +225,9 @@ def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Context) 
         headspace_id=_text(told.get(b"session-id")) or identity.headspace_session_id,
         wrapper_id=_text(told.get(b"wrapper-id")),
         fleet_id=_text(told.get(b"agent-id")),
+        role=_text(told.get(b"role")),
+        mode=_text(told.get(b"mode")),
+        mission_id=_text(told.get(b"mission")),
         project_root=around.project_root,
         branch=around.branch,
     )

@@ -29,7 +29,10 @@ class Sealer:
         self._keep = keep or Keeper()
 
     async def line(self, at: Micros, raw: bytes, line: Line) -> Envelope:
-        """An envelope around a line, with the client that has the session open."""
+        """An envelope around a line, with the client that has the session open.
+
+        The client's word for the branch counts where its directory is not here, or not any more.
+        """
         around = await self._surroundings(line.cwd)
         process = self._client_of(line.session_id) or Context()
         return self._envelope(
@@ -37,7 +40,7 @@ class Sealer:
             Origin.TRANSCRIPT,
             at,
             self._keep.line(raw),
-            msgspec.structs.replace(process, project_root=around.project_root, branch=around.branch),
+            msgspec.structs.replace(process, project_root=around.project_root, branch=around.branch or line.branch),
             f"transcript:{line.key}",
         )
 

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from claude_headspace.kernel.effort.skill import LONGEST, Skill, read_skill
+from claude_headspace.kernel.effort.skill import Skill, read_skill
+from claude_headspace.kernel.frontmatter import LONGEST
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 

@@ -20,6 +20,10 @@ NEWS: Micros = 5 * SECOND
 """So soon after its end the news of a background sub-agent come to the agent."""
 
 
+INTERACTIVE = "interactive"
+"""The mode of a session that nobody gave another one."""
+
+
 class AgentState(StrEnum):
     """The canonical states; every dialect is a view of them."""
 
@@ -261,6 +265,22 @@ class EarlyEnd(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Note(msgspec.Struct, frozen=True):
+    """What an agent says that it is at."""
+
+    text: str
+    at: Micros
+
+
+class Briefed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What the context window in use began with."""
+
+    at: Micros
+    files: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    problem: str = ""
+
+
 class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """One worker that a person would point at; survives `/clear`, compaction, resume and restarts."""
 
@@ -283,7 +303,9 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     supervision: Supervision | None = None
     parent_id: str | None = None
     role: str | None = None
-    mode: str = "interactive"
+    mode: str = INTERACTIVE
+    note: Note | None = None
+    briefed: Briefed | None = None
     imported_from: str | None = None
     """The host whose journal the agent's log was brought in from."""
     # what it is
@@ -353,6 +375,11 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     tokens: int | None = None
     cost_usd: float | None = None
     rate_limits: tuple[RateLimit, ...] = ()
+    # what it was told of itself
+    told_level: int = 0
+    """The highest level of its context that it was told of in this context window, in percent."""
+    reminded_at: Micros = 0
+    """When it was asked for a note."""
 
     @property
     def turn_runs(self) -> bool:

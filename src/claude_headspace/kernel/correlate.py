@@ -7,6 +7,7 @@ Rules
 - Panes, processes and directories are those of one machine: what another one calls the same is something else.
 - A client that descends from an agent's client is its child, whatever ids and panes it inherited.
 - A pane belongs to its agent as long as the work stays in the same project and no other client of it is alive.
+- Neither the pane nor the directory make a session another agent's whose role or mode differs.
 - The directory decides only for hooks, and only while nothing better speaks: an agent there is free to be claimed when
   no client of it is known to be alive, it is not in a turn, and it did not end more than ten minutes ago.
 """
@@ -16,7 +17,7 @@ from enum import StrEnum
 
 import msgspec
 
-from claude_headspace.kernel.agent import Agent, AgentState, Project
+from claude_headspace.kernel.agent import INTERACTIVE, Agent, AgentState, Project
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.kernel.facts import Event, SessionStarted
 
@@ -111,7 +112,7 @@ def correlate(
     pane = found.get("pane")
     if pane is not None and _keeps_its_pane(pane.agent, envelope, event):
         return Correlation(Strategy.TMUX_PANE, pane.agent)
-    free = next((agent for agent in nearby if _may_go_on(agent, envelope)), None)
+    free = next((agent for agent in nearby if _may_go_on(agent, envelope, event)), None)
     if free is not None:
         return Correlation(Strategy.WORKING_DIRECTORY, free)
     return Correlation(Strategy.NEW)
@@ -148,16 +149,25 @@ def _keeps_its_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
         return False
     if isinstance(event.fact, SessionStarted) and event.fact.source in ("clear", "compact"):
         return True
+    if _plays_another_part(agent, envelope, event):
+        return False
     has_client = agent.ended_at is None and agent.pid is not None
     if has_client and envelope.context.client_pid is not None and not _same_process(agent, envelope):
         return False
     return envelope.context.project_root in (None, agent.project.root)
 
 
-def _may_go_on(agent: Agent, envelope: Envelope) -> bool:
+def _plays_another_part(agent: Agent, envelope: Envelope, event: Event) -> bool:
+    """Whether a session starts in another role or mode than the agent has; later events do not say."""
+    context = envelope.context
+    part = context.role, context.mode or INTERACTIVE
+    return isinstance(event.fact, SessionStarted) and part != (agent.role, agent.mode)
+
+
+def _may_go_on(agent: Agent, envelope: Envelope, event: Event) -> bool:
     """Whether a client may be the next one of an unclaimed agent in its directory: of its kind, in no other pane."""
     ours = agent.client == envelope.client and agent.host == envelope.host
-    if not ours or not is_unclaimed(agent, envelope.fired_at):
+    if not ours or not is_unclaimed(agent, envelope.fired_at) or _plays_another_part(agent, envelope, event):
         return False
     panes = {agent.tmux_pane, envelope.context.tmux_pane} - {None}
     return len(panes) < 2

@@ -158,7 +158,7 @@ def _stopped(shape: wire.WireStop) -> Fact:
     if shape.error:
         return facts.TurnFailed(short(shape.error), shape.last_assistant_message or "")
     if shape.background_tasks is None:
-        return facts.TurnStopped(shape.last_assistant_message)
+        return facts.TurnStopped(shape.last_assistant_message, kept_on=shape.stop_hook_active)
     return facts.TurnStopped(
         shape.last_assistant_message,
         tuple(
@@ -171,6 +171,7 @@ def _stopped(shape: wire.WireStop) -> Fact:
             for task in shape.background_tasks
             if task.id and task.status == "running"
         ),
+        shape.stop_hook_active,
     )
 
 
@@ -331,6 +332,8 @@ class WireAct(msgspec.Struct, omit_defaults=True):
     role: str | None = None
     mode: str | None = None
     pid: int | None = None
+    files: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     began: int | None = None
     supervised: bool = False
 
@@ -354,6 +357,8 @@ def _registered(act: WireAct, envelope: Envelope) -> Fact:
 ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
     "AgentRegistered": _registered,
     "AgentRenamed": lambda act, _: facts.AgentRenamed(act.name),
+    "AgentNoted": lambda act, _: facts.AgentNoted(act.text),
+    "ContextLoaded": lambda act, _: facts.ContextLoaded(act.files, act.left_out, act.reason),
     "AgentSeen": lambda _act, _: facts.AgentSeen(),
     "AgentClosed": lambda act, _: facts.AgentClosed(act.reason or "closed", act.pid),
     "RestartBegun": lambda act, _: facts.RestartBegun(short(act.reason)),

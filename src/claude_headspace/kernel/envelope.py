@@ -11,6 +11,7 @@ from enum import StrEnum
 
 import msgspec
 
+from claude_headspace.kernel.claude_os.care import Care
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.policy.verdict import Verdict
 
@@ -45,6 +46,10 @@ class Context(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The id that a Headspace wrapper put into the client's environment."""
     wrapper_id: str | None = None
     """`CLAUDE_SESSION_ID` of a foreign wrapper."""
+    role: str | None = None
+    """`CLAUDE_SESSION_ROLE`, `CLAUDE_SESSION_MODE` and `MISSION_EXECUTION_ID`, as the wrapper set them."""
+    mode: str | None = None
+    mission_id: str | None = None
     project_root: str | None = None
     branch: str | None = None
     assigned_name: str | None = None
@@ -61,6 +66,8 @@ class Context(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The instruction files that belong to the paths that a call touched."""
     advice: Advice | None = None
     """What the client was answered because of the effort."""
+    care: Care | None = None
+    """What the session was told of itself."""
     verdict: Verdict | None = None
     """What a policy said of the call, where it said anything."""
     flaw: str | None = None

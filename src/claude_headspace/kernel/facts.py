@@ -209,6 +209,8 @@ class TurnStopped(msgspec.Struct, frozen=True):
 
     message: str | None = None
     background: tuple[Task, ...] | None = None
+    kept_on: bool = False
+    """Whether the turn goes on already because its end was not let happen before."""
 
 
 class TurnFailed(msgspec.Struct, frozen=True):
@@ -427,6 +429,20 @@ class AgentRenamed(msgspec.Struct, frozen=True):
     name: str
 
 
+class AgentNoted(msgspec.Struct, frozen=True):
+    """Somebody, mostly the agent itself, said in a few words what it is at; no words take that back."""
+
+    text: str
+
+
+class ContextLoaded(msgspec.Struct, frozen=True):
+    """What a context window began with: the files that it was given, those that it was not, and what went wrong."""
+
+    files: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    problem: str = ""
+
+
 class AgentImported(msgspec.Struct, frozen=True):
     """The agent's log was brought in from elsewhere."""
 
@@ -492,6 +508,8 @@ Fact = (
     | WaitTaken
     | WaitReleased
     | AgentRenamed
+    | AgentNoted
+    | ContextLoaded
     | AgentImported
     | Observed
     | Several

@@ -87,6 +87,7 @@ class Line(msgspec.Struct, frozen=True):
     cwd: str | None
     facts: tuple[Fact, ...]
     subagent_id: str | None = None
+    branch: str | None = None
 
 
 def read_line(raw: bytes) -> Line | None:
@@ -98,7 +99,7 @@ def read_line(raw: bytes) -> Line | None:
     key = shape.uuid or hashlib.blake2b(raw.strip(), digest_size=12).hexdigest()
     # A prompt that was taken in has the time when it was typed: it happened when the lines around it did.
     at = None if shape.type == "attachment" else _moment(shape.timestamp)
-    return Line(at, shape.session_id, key, shape.cwd, told, _subagent(shape))
+    return Line(at, shape.session_id, key, shape.cwd, told, _subagent(shape), _branch(shape))
 
 
 def decode_line(envelope: Envelope) -> Event:
@@ -155,6 +156,11 @@ def _moment(timestamp: str | None) -> Micros | None:
 
 def _subagent(line: WireLine) -> str | None:
     return short(line.agent_id) if line.is_sidechain else None
+
+
+def _branch(line: WireLine) -> str | None:
+    """The branch; outside of repositories the client says HEAD."""
+    return short(line.git_branch) if line.git_branch != "HEAD" else None
 
 
 def _facts(line: WireLine) -> tuple[Fact, ...]:

@@ -187,6 +187,22 @@ class WaitView(msgspec.Struct, frozen=True):
     resolution: str | None
 
 
+class NoteView(msgspec.Struct, frozen=True):
+    """What an agent says that it is at."""
+
+    text: str
+    at: Time
+
+
+class BriefedView(msgspec.Struct, frozen=True):
+    """What the context window in use began with, what was left out and why, and what went wrong."""
+
+    at: Time
+    files: tuple[str, ...]
+    left_out: tuple[str, ...]
+    problem: str
+
+
 class TurnView(msgspec.Struct, frozen=True):
     """One utterance."""
 
@@ -246,12 +262,16 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None
     model: str | None
     context_percent: float | None
+    context_warning_level: int
+    """The level, in percent, that the agent was told of in this context window; 0: of none."""
     tokens: int | None
     cost_usd: float | None
     rate_limits: tuple[RateLimit, ...]
     permission_mode: str | None
     role: str | None
     mode: str
+    note: NoteView | None
+    briefed: BriefedView | None
     supervision: SupervisionView | None
     imported_from: str | None
     dialects: Dialects
@@ -280,6 +300,11 @@ def _background_views(agent: Agent) -> tuple[BackgroundTaskView, ...]:
     )
 
 
+def _briefed_view(agent: Agent) -> BriefedView | None:
+    found = agent.briefed
+    return BriefedView(iso(found.at), found.files, found.left_out, found.problem) if found else None
+
+
 def _supervision_view(agent: Agent) -> SupervisionView | None:
     found = agent.supervision
     if found is None:
@@ -304,6 +329,9 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "background_tasks": (("background",), _background_views),
     "todo": (("todos", "todos_done"), lambda a: TodoView(len(a.todos_done), len(a.todos)) if a.todos else None),
     "dialects": (("state", "state_since", "seen_at", "waiting_for", "calls", "command"), dialects),
+    "context_warning_level": (("told_level",), lambda agent: agent.told_level),
+    "note": (("note",), lambda agent: NoteView(agent.note.text, iso(agent.note.at)) if agent.note else None),
+    "briefed": (("briefed",), _briefed_view),
     "supervision": (("supervision",), _supervision_view),
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
     "ended_at": (("ended_at",), lambda agent: _maybe(agent.ended_at)),

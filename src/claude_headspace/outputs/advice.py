@@ -1,28 +1,52 @@
-"""An effort's advice in Claude Code's words, beside what a policy said. A policy's denial stands."""
+"""What Headspace has to say, in Claude Code's words: what a session is given and told of itself, an effort's advice,
+and what a policy said, whose denial stands.
+
+One bound for all of it, in this order: what the effort says itself, the session's files, the effort's files.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
+from claude_headspace.kernel.claude_os.care import NO_CARE, Care
 from claude_headspace.kernel.effort import texts
-from claude_headspace.kernel.effort.advice import Advice
+from claude_headspace.kernel.effort.advice import NOTHING, Advice
 from claude_headspace.kernel.effort.nouns import Injection
 from claude_headspace.outputs.preload import BUDGET, FileText, as_text, read_files
 
+LEFT_OUT_NOTE = 70
+"""Room for what is said of a file that was left out, beside its path."""
+
 
 class Spoken(msgspec.Struct, frozen=True):
-    """Claude Code's part of a reply, and the files that it carries."""
+    """Claude Code's part of a reply, and the files of an effort that it carries."""
 
     reply: bytes
     loaded: tuple[str, ...] = ()
 
 
-def with_advice(event: str, reply: bytes, advice: Advice, injections: Sequence[Injection] = ()) -> Spoken:
-    """Claude Code's part of the reply with the advice in it. It reads the files to preload, which may take a moment."""
+def room_beside(advice: Advice, injections: Sequence[Injection] = ()) -> int:
+    """How many characters an effort leaves for what a session is given."""
+    names = sum(len(path) + LEFT_OUT_NOTE for path in advice.preload)
+    return BUDGET - LEFT_OUT_NOTE - names - sum(len(part) + 2 for part in _parts(advice, injections))
+
+
+def with_advice(
+    event: str,
+    reply: bytes,
+    advice: Advice = NOTHING,
+    injections: Sequence[Injection] = (),
+    *,
+    briefing: str = "",
+    care: Care = NO_CARE,
+) -> Spoken:
+    """Claude Code's part of the reply with all of it. It reads the files to preload, which may take a moment."""
     output: dict[str, Any] = msgspec.json.decode(reply) if reply else {}
+    if care.holds:
+        return Spoken(msgspec.json.encode(output | {"decision": "block", "reason": "\n\n".join(care.said)}))
     said: dict[str, Any] = output.setdefault("hookSpecificOutput", {"hookEventName": event})
-    text, loaded = _words(advice, injections)
+    text, loaded = _words([briefing, *care.said], advice, injections)
     if advice.denies and said.get("permissionDecision") != "deny":
         reasons = "\n".join(part for part in (advice.reason, text) if part)
         said |= {"permissionDecision": "deny", "permissionDecisionReason": f"Headspace: {reasons}"}
@@ -31,11 +55,15 @@ def with_advice(event: str, reply: bytes, advice: Advice, injections: Sequence[I
     return Spoken(msgspec.json.encode(output) if len(said) > 1 or len(output) > 1 else reply, loaded)
 
 
-def _words(advice: Advice, injections: Sequence[Injection]) -> tuple[str, tuple[str, ...]]:
+def _words(first: Sequence[str], advice: Advice, injections: Sequence[Injection]) -> tuple[str, tuple[str, ...]]:
     """All that the model is told, bounded, and the files in it."""
-    parts = [*advice.context, *(texts.injection(one) for one in injections)]
+    parts = [*first, *_parts(advice, injections)]
     room = BUDGET - sum(len(part) + 2 for part in parts)
     names = sum(len(path) + 40 for path in advice.preload)
     files: list[FileText] = read_files(advice.preload, max(0, room - 2 * names)) if advice.preload else []
     loaded = tuple(file.path for file in files if file.text is not None)
     return "\n\n".join(part for part in (*parts, as_text(files)) if part), loaded
+
+
+def _parts(advice: Advice, injections: Sequence[Injection]) -> list[str]:
+    return [*advice.context, *(texts.injection(one) for one in injections)]

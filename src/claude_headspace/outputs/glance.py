@@ -21,11 +21,23 @@ NAMED = (AgentState.WAITING, AgentState.ERROR)
 MOST_NAMES = 3
 
 
+FULL, FULL_SHAPE = 80, "▲"
+"""From how many percent on it is said whose context fills up."""
+
+
 def glance(agents: Iterable[Agent]) -> str:
-    """How many are in which state, and who needs somebody: "◆ 1 able-ant  ● 3  ○ 2"."""
+    """How many are in which state, who needs somebody, whose context fills up: "◆ 1 able-ant  ● 3  ▲ wild-fox 91%"."""
     found = sorted(agents, key=lambda agent: agent.state_since)
     numbers = Counter(agent.state for agent in found)
-    return "  ".join(_part(state, numbers[state], found) for state in SHAPES if numbers[state])
+    parts = [_part(state, numbers[state], found) for state in SHAPES if numbers[state]]
+    return "  ".join([*parts, *_full(found)])
+
+
+def _full(agents: list[Agent]) -> list[str]:
+    full = [agent for agent in agents if agent.ended_at is None and (agent.context_percent or 0) >= FULL]
+    fullest = sorted(full, key=lambda agent: -(agent.context_percent or 0))
+    names = [f"{agent.name} {int(agent.context_percent or 0)}%" for agent in fullest[:MOST_NAMES]]
+    return [" ".join([FULL_SHAPE, *names, *(["…"] if len(full) > MOST_NAMES else [])])] if full else []
 
 
 def _part(state: AgentState, number: int, agents: list[Agent]) -> str:

@@ -35,7 +35,7 @@ SILENCE_SECONDS = 120.0
 """A stream that does not even send a heartbeat for so long is dead."""
 RETRY_SECONDS = 0.5
 
-START_IT = "Start it with `headspace serve`."
+START_IT = "Start it with `headspace up`."
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
 
 
@@ -281,7 +281,7 @@ class Client:
             return DaemonMissing(
                 "daemon_silent",
                 f"Headspace at {self.url} does not answer in time.",
-                "See `headspace logs`; `headspace down` and `headspace serve` start it anew.",
+                "See `headspace logs`; `headspace down` and `headspace up` start it anew.",
             )
         return DaemonMissing("daemon_missing", f"Headspace does not answer at {self.url} ({error}).", START_IT)
 

@@ -29,7 +29,7 @@ from claude_headspace.surfaces.running import find_daemon
 from claude_headspace.surfaces.wording import count, instant
 
 INSTALL = "Run `headspace install`."
-START = "Run `headspace serve`."
+START = "Run `headspace up`."
 PROBE_SECONDS = 5.0
 ODD_DELAY_SECONDS = 2.0
 SILENT_SECONDS = 60.0
@@ -78,9 +78,15 @@ def examine(configs: Sequence[ConfigDir], home: Places) -> Report:
     """Look at everything."""
     places = [Place("Headspace", _guarded(_daemon(home), _spool(home), _bash(configs)))]
     for config in configs:
-        checks = (_settings(config), _files(config, home), _way(config, home), _transcripts(config, home))
+        told_by = told_through(config, home)
+        checks = (_settings(config), _files(told_by, home), _way(told_by, home), _transcripts(config, home))
         places.append(Place(str(config.path), _guarded(*checks)))
     return Report(not any(check.status == "failed" for place in places for check in place.checks), places)
+
+
+def told_through(config: ConfigDir, home: Places) -> ConfigDir:
+    """Where the script is that tells the events: here, or, for a plugin, where the daemon keeps it."""
+    return ConfigDir(home.state) if not config.script.exists() and installed.plugins(config) else config
 
 
 def _guarded(*parts: Iterator[Check]) -> list[Check]:
@@ -152,13 +158,17 @@ def _settings(config: ConfigDir) -> Iterator[Check]:
         text = config.settings.read_text(encoding="utf-8")
         found = settings.parse(text, str(config.settings))
     except FileNotFoundError:
-        yield failed("settings", f"there is no {config.settings}", INSTALL)
+        if installed.plugins(config):
+            yield from _plugins(config, has_hooks=False)
+        else:
+            yield failed("settings", f"there is no {config.settings}", INSTALL)
         return
     except (HeadspaceError, UnicodeDecodeError) as error:
         yield failed("settings", str(error), "Correct the file; Claude Code cannot read it either.")
         return
     yield ok("settings", f"{config.settings.name} can be read")
     yield from _hooks(config, found)
+    yield from _plugins(config, has_hooks=bool(settings.registered(found)))
 
 
 def _hooks(config: ConfigDir, found: dict[str, Any]) -> Iterator[Check]:
@@ -167,6 +177,8 @@ def _hooks(config: ConfigDir, found: dict[str, Any]) -> Iterator[Check]:
     missing = [event for event in wanted if event not in there]
     unknown = [event for event in there if event not in wanted]
     strange = [hook["command"] for _, hook in registered if hook.get("command") not in (None, str(config.script))]
+    if not registered and installed.plugins(config):
+        return
     if not registered:
         yield failed("hooks", "none is registered", INSTALL)
     elif missing:
@@ -179,20 +191,27 @@ def _hooks(config: ConfigDir, found: dict[str, Any]) -> Iterator[Check]:
         yield ok("hooks", f"{count(len(wanted), 'event')} registered")
     if found.get("disableAllHooks"):
         yield failed("hooks", "`disableAllHooks` switches all hooks off", f"Remove it from {config.settings}.")
-    yield from _doubled(config, [event for event, _ in registered])
+    yield from _doubled([event for event, _ in registered])
     if any(hook.get("type") == "http" for _, hook in registered):
         detail = "http: nothing is kept while the daemon is down, which process and terminal it is stays unknown"
         yield warning("transport", detail, "`headspace install` takes the script instead.")
 
 
-def _doubled(config: ConfigDir, events: list[str]) -> Iterator[Check]:
-    """Events that would be told twice: by two hooks here, or by a plugin as well."""
+def _doubled(events: list[str]) -> Iterator[Check]:
+    """Events that would be told twice."""
     twice = sorted({event for event in events if events.count(event) > 1})
     if twice:
         yield failed("twice", f"registered twice: {', '.join(twice)}", INSTALL)
-    for path in (config.path / "plugins").glob("**/hooks/hooks.json"):
-        if settings.SCRIPT_NAME in path.read_text(encoding="utf-8", errors="replace"):
-            yield failed("twice", f"the plugin {path.parent.parent} tells the same events", "Remove one of the two.")
+
+
+def _plugins(config: ConfigDir, *, has_hooks: bool) -> Iterator[Check]:
+    """A plugin of ours; where the settings have the hooks too, it stays silent."""
+    for folder in installed.plugins(config):
+        if has_hooks:
+            detail = f"the settings and the plugin {folder} have the same hooks; the plugin stays silent"
+            yield warning("twice", detail, "Keep one: `headspace uninstall`, or remove the plugin.")
+        else:
+            yield ok("plugin", f"{folder} tells the events")
 
 
 def _files(config: ConfigDir, home: Places) -> Iterator[Check]:

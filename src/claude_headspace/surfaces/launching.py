@@ -41,13 +41,17 @@ def client_program() -> str:
     return found
 
 
-def client_environment(url: str, headspace_id: str, session: str | None) -> dict[str, str]:
-    """What the client's hooks tell us by, beside all that is there."""
+def client_environment(
+    url: str, headspace_id: str, session: str | None, role: str | None = None, mode: str | None = None
+) -> dict[str, str]:
+    """What the client's hooks tell us by, beside all that is there; what another client was is not inherited."""
     ids = {
         "CLAUDE_HEADSPACE_URL": url,
         "CLAUDE_HEADSPACE_SESSION_ID": headspace_id,
         "CLAUDE_SESSION_ID": headspace_id,
         "CLAUDE_HEADSPACE_TMUX_SESSION": session or "",
+        "CLAUDE_SESSION_ROLE": role or "",
+        "CLAUDE_SESSION_MODE": mode or "",
     }
     inherited = {name: value for name, value in os.environ.items() if name not in ids}
     return inherited | {name: value for name, value in ids.items() if value}

@@ -38,6 +38,14 @@ def is_span(text: str) -> bool:
     return _AGO.fullmatch(text.strip()) is not None
 
 
+def read_span(name: str, text: str) -> float:
+    """How long a text says, in seconds."""
+    found = _AGO.fullmatch(text.strip()[:LONGEST])
+    if found is None:
+        raise BadRequest("bad_span", f"`{name}` is no length of time: {text[:LONGEST]!r}.", "Write 60s, 5m or 2h.")
+    return float(int(found[1]) * UNITS[found[2]])
+
+
 def _moment(written: str, now: Micros) -> Micros:
     if found := _AGO.fullmatch(written):
         return now - int(found[1]) * UNITS[found[2]] * SECOND

@@ -73,6 +73,27 @@ class EventView(msgspec.Struct, frozen=True):
     payload: msgspec.Raw
 
 
+def resolve(reader: Reader, reference: str) -> Agent:
+    """The agent that a person means: by id, by name, or by the beginning of the id."""
+    found = reader.agent(reference)
+    if found is not None:
+        return found
+    named = reader.agents_named(reference)
+    if named:
+        return named[0]
+    beginning = reader.agents_beginning(reference) if len(reference) >= SHORTEST_PREFIX else []
+    if len(beginning) == 1:
+        return beginning[0]
+    if beginning:
+        names = ", ".join(f"{agent.id[:12]} ({agent.name})" for agent in beginning)
+        raise BadRequest(
+            "ambiguous_agent", f"Several ids begin with {reference}: {names}.", "Give more of it.", status=409
+        )
+    raise BadRequest(
+        "unknown_agent", f"There is no agent {reference}.", "`headspace list` shows their names.", status=404
+    )
+
+
 class ReadModel:
     """Answers in views."""
 
@@ -98,24 +119,8 @@ class ReadModel:
         return sorted(found, key=lambda agent: (_URGENCY[agent.state], -agent.last_active_at))
 
     def resolve(self, reference: str) -> Agent:
-        """The agent that a person means: by id, by name, or by the beginning of the id."""
-        found = self._reader.agent(reference)
-        if found is not None:
-            return found
-        named = self._reader.agents_named(reference)
-        if named:
-            return named[0]
-        beginning = self._reader.agents_beginning(reference) if len(reference) >= SHORTEST_PREFIX else []
-        if len(beginning) == 1:
-            return beginning[0]
-        if beginning:
-            names = ", ".join(f"{agent.id[:12]} ({agent.name})" for agent in beginning)
-            raise BadRequest(
-                "ambiguous_agent", f"Several ids begin with {reference}: {names}.", "Give more of it.", status=409
-            )
-        raise BadRequest(
-            "unknown_agent", f"There is no agent {reference}.", "`headspace list` shows their names.", status=404
-        )
+        """The agent that a person means."""
+        return resolve(self._reader, reference)
 
     def projects(self, reference: str) -> tuple[str, ...]:
         """The ids of the projects that a person means: by id, name or root."""

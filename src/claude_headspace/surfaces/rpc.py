@@ -17,6 +17,8 @@ from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.outputs.results import HOOK_COMMANDS, HookCommand, Told
 from claude_headspace.surfaces import efforts
 from claude_headspace.surfaces.efforts import Efforts
+from claude_headspace.surfaces.notes import COMMAND as NOTE
+from claude_headspace.surfaces.notes import Notes
 
 Hear = Callable[[Envelope], Awaitable[Outcome | Envelope]]
 """Stores a hook that waits for its answer; the hook itself when the journal is away: then only the rules decide."""
@@ -28,6 +30,9 @@ NOTES = {
     "CLAUDE_HEADSPACE_SESSION_ID": b"session-id",
     "CLAUDE_SESSION_ID": b"wrapper-id",
     "CLAUDE_PID": b"client-pid",
+    "CLAUDE_SESSION_ROLE": b"role",
+    "CLAUDE_SESSION_MODE": b"mode",
+    "MISSION_EXECUTION_ID": b"mission",
 }
 """What the environment of a request tells of its client, as the shim tells it."""
 
@@ -38,10 +43,11 @@ _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 class Commands:
     """Answers requests."""
 
-    def __init__(self, receiver: HookReceiver, hear: Hear, known: Efforts) -> None:
+    def __init__(self, receiver: HookReceiver, hear: Hear, known: Efforts, notes: Notes) -> None:
         self._receiver = receiver
         self._hear = hear
         self._efforts = known
+        self._notes = notes
 
     async def __call__(self, name: str, args: msgspec.Raw, env: dict[str, str]) -> object:
         """Do what a request asks."""
@@ -49,6 +55,8 @@ class Commands:
             return await self._hook(hook, args, env)
         if name in efforts.COMMANDS:
             return await self._efforts(name, msgspec.Raw(snake_case(args)), env)
+        if name == NOTE:
+            return await self._notes(snake_case(args), env)
         if name == "ping":
             return "pong"
         raise BadRequest(
@@ -70,7 +78,7 @@ class Commands:
 
 def names() -> list[str]:
     """Every command that there is."""
-    return ["ping", *HOOK_COMMANDS, *efforts.COMMANDS]
+    return ["ping", *HOOK_COMMANDS, *efforts.COMMANDS, NOTE]
 
 
 def snake_case(args: msgspec.Raw) -> bytes:

@@ -17,11 +17,27 @@ IDENTITY = (
     "CLAUDE_HEADSPACE_TMUX_SESSION",
     "CLAUDE_PID",
     "CLAUDE_SESSION_ID",
+    "CLAUDE_SESSION_MODE",
+    "CLAUDE_SESSION_ROLE",
+    "MISSION_EXECUTION_ID",
     "TMUX_PANE",
 )
 """What of the environment says who asks. Nothing else of it leaves this process."""
 
 ANSWER_SECONDS = 10.0
+
+
+MOST_ANCESTORS = 50
+
+
+def ancestors() -> list[int]:
+    """The processes that this one descends from, the nearest first."""
+    import psutil
+
+    try:
+        return [process.pid for process in psutil.Process().parents()][:MOST_ANCESTORS]
+    except psutil.Error:
+        return []
 
 
 def call(
@@ -60,5 +76,5 @@ def _exchange(places: Places, line: bytes, timeout: float) -> bytes:
             return b"".join(pieces)
     except OSError as error:
         raise DaemonMissing(
-            "daemon_missing", f"Headspace does not answer on its socket ({error}).", "Start it with `headspace serve`."
+            "daemon_missing", f"Headspace does not answer on its socket ({error}).", "Start it with `headspace up`."
         ) from error

@@ -180,6 +180,20 @@ def summary(agent: Json, now: datetime | None) -> str:
             return str(other or "unknown")
 
 
+def doing(agent: Json, now: datetime | None) -> str:
+    """What it does, and what it says that it is at; who needs somebody says only that."""
+    words, note = summary(agent, now), agent.get("note")
+    if not note or agent.get("state") not in ("working", "idle", "starting"):
+        return words
+    return f"{words} · {one_line(note['text'])}"
+
+
+def note_words(agent: Json, now: datetime) -> str:
+    """What it says that it is at, and how long ago it said so."""
+    note = agent.get("note")
+    return f"{one_line(note['text'])} ({ago(note['at'], now)})" if note else ""
+
+
 def tells_time(agent: Json) -> bool:
     """Whether the summary says already since when."""
     return agent.get("state") == "ended" or (agent.get("state") == "idle" and _is_done(agent))

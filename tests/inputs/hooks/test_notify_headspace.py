@@ -189,6 +189,36 @@ def answer(body: bytes, length: int | None = None) -> bytes:
     return b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nContent-Length: %d\r\n\r\n" % told + body
 
 
+# --- roles ---
+
+
+def test_a_session_with_a_role_asks_by_itself(place: Place) -> None:
+    """At its start, with each prompt and at each end, saying who it is; all else it only tells, as ever."""
+    env = {"CLAUDE_SESSION_ROLE": 'chief of "staff"', "CLAUDE_SESSION_MODE": "mission", "MISSION_EXECUTION_ID": "m-1"}
+    with server(answer(b"{}")) as (port, requests):
+        place.daemon_at(port)
+        for event in ("SessionStart", "UserPromptSubmit", "Stop"):
+            assert place.run(event, env=env).out == b"{}"
+        assert place.run("PreToolUse", env=env) == QUIET
+        assert place.run("SessionStart") == QUIET
+    told = [tuple(header(each, f"X-Headspace-{name}") for name in ("Role", "Mode", "Mission")) for each in requests]
+    assert told == [("chief of staff", "mission", "m-1")] * 3
+    assert [("role" in notes, notes["event"]) for notes, _ in place.told()] == [
+        (False, "PreToolUse"),
+        (False, "SessionStart"),
+    ]
+
+
+def test_a_role_is_told_when_nobody_answers(place: Place) -> None:
+    """What would have been asked lies in the spool, with the role; a mission alone asks nothing."""
+    assert place.run("SessionStart", env={"CLAUDE_SESSION_ROLE": "chief"}) == QUIET
+    assert place.run("SessionStart", env={"MISSION_EXECUTION_ID": "m-1"}) == QUIET
+    assert [(notes.get("role"), notes.get("mission")) for notes, _ in place.told()] == [
+        ("chief", None),
+        (None, "m-1"),
+    ]
+
+
 # --- telling ---
 
 

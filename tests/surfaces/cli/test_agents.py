@@ -199,7 +199,7 @@ def test_without_a_daemon_the_way_to_start_one_is_told(tmp_path: Path, arguments
     done = run_headspace(tmp_path, *arguments)
     assert done.returncode == 3
     assert done.stdout == ""
-    assert done.stderr == "Headspace is not running.\nStart it with `headspace serve`.\n"
+    assert done.stderr == "Headspace is not running.\nStart it with `headspace up`.\n"
 
 
 def test_a_reader_that_leaves_is_no_error(board: tuple[RunningDaemon, dict[str, str]]) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from claude_headspace.config import find_places
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.surfaces.cli.daemon import wait_until_gone
+from claude_headspace.surfaces.background import wait_until_gone
 from tests.support import RunningDaemon, wait_until
 from tests.surfaces.cli.conftest import Headspace, run_headspace
 
@@ -76,7 +76,7 @@ def test_status_in_json(headspace: Headspace, board: tuple[RunningDaemon, dict[s
 def test_status_without_a_daemon(tmp_path: Path) -> None:
     """That nobody runs is an answer, not an error."""
     done = run_headspace(tmp_path, "status")
-    assert (done.returncode, done.stdout) == (0, "Headspace is not running.\nheadspace serve starts it.\n")
+    assert (done.returncode, done.stdout) == (0, "Headspace is not running.\nheadspace up starts it.\n")
     report = json.loads(run_headspace(tmp_path, "status", "--json").stdout)
     assert report.keys() >= PROMISED
     assert [value for value in report.values() if value is not None] == [False]

@@ -93,7 +93,7 @@ def test_without_a_daemon_it_says_so(tmp_path: Path) -> None:
     code, checks = examine(tmp_path)
     assert code == 1
     assert checks["daemon"][0]["status"] == "failed"
-    assert "headspace serve" in checks["daemon"][0]["hint"]
+    assert "headspace up" in checks["daemon"][0]["hint"]
     assert checks["hooks"][0]["status"] == "ok"
     assert list((tmp_path / "spool").glob("*.json")) == []
 
@@ -165,7 +165,6 @@ BREAKAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "events that the client does not know": (too_new, "hooks", "headspace install"),
     "hooks that are switched off": (switched_off, "hooks", "Remove it"),
     "a hook that is there twice": (registered_twice, "twice", "headspace install"),
-    "a plugin that tells the same": (by_a_plugin, "twice", "Remove one"),
     "a missing script": (lambda claude: (claude / "hooks/notify-headspace.sh").unlink(), "script", "headspace install"),
     "a script that cannot be run": (
         lambda claude: (claude / "hooks/notify-headspace.sh").chmod(0o600),
@@ -200,6 +199,24 @@ def test_what_is_broken_is_found_and_explained(shared: RunningDaemon, claude: Pa
     assert failures
     assert hint in failures[-1]["hint"]
     assert "\n" not in failures[-1]["hint"]
+
+
+def test_a_plugin_beside_the_settings_is_mentioned(shared: RunningDaemon, claude: Path) -> None:
+    """Nothing is told twice, since the plugin stays silent then; but one of the two is enough."""
+    by_a_plugin(claude)
+    code, checks = examine(shared.home, claude)
+    assert code == 0
+    assert [(check["status"], "stays silent" in check["detail"]) for check in checks["twice"]] == [("warning", True)]
+
+
+def test_a_plugin_alone_is_enough(shared: RunningDaemon, claude: Path) -> None:
+    """The hooks need not be in the settings as well; the whole way is tried through the script of the daemon."""
+    run_headspace(shared.home, "uninstall", "--yes", "-c", str(claude))
+    by_a_plugin(claude)
+    code, checks = examine(shared.home, claude)
+    assert code == 0, checks
+    assert checks["plugin"][0]["status"] == "ok"
+    assert checks["event"][0]["status"] == "ok"
 
 
 def test_an_event_that_never_arrives_is_noticed(shared: RunningDaemon, claude: Path) -> None:

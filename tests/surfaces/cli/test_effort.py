@@ -71,4 +71,4 @@ def test_without_a_daemon_it_is_said_how_to_start_one(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 3
-    assert "headspace serve" in done.stderr
+    assert "headspace up" in done.stderr

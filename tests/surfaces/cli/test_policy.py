@@ -78,4 +78,4 @@ def test_looking_back_needs_the_daemon(tmp_path: Path) -> None:
     """Without one it says how to start it."""
     done = run_headspace(tmp_path, "policy", "backtest")
     assert done.returncode == 3
-    assert "headspace serve" in done.stderr
+    assert "headspace up" in done.stderr

@@ -51,7 +51,7 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
     response = await fetch(path, { ...init, headers: { ...headers(), ...init.headers } });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, "away", "Headspace does not answer.", "Start it with `headspace serve`.");
+    throw new ApiError(0, "away", "Headspace does not answer.", "Start it with `headspace up`.");
   }
   if (!response.ok) throw await refusal(response);
   return response;

@@ -130,11 +130,14 @@ export interface Agent {
   error: string | null;
   model: string | null;
   context_percent: number | null;
+  context_warning_level: number;
   tokens: number | null;
   cost_usd: number | null;
   permission_mode: string | null;
   role: string | null;
   mode: string;
+  note: { text: string; at: string } | null;
+  briefed: { at: string; files: string[]; left_out: string[]; problem: string } | null;
   supervision: Supervision | null;
   dialects: Record<string, string>;
   created_at: string;

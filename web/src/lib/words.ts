@@ -72,6 +72,13 @@ export function summary(agent: Agent, now: number): string {
   }
 }
 
+/** What it does, and what it says that it is at; who needs somebody says only that. */
+export function doing(agent: Agent, now: number): string {
+  const words = summary(agent, now);
+  if (!agent.note || !["working", "idle", "starting"].includes(agent.state)) return words;
+  return `${words} · ${oneLine(agent.note.text)}`;
+}
+
 /** Whether the summary says already since when. */
 export function tellsTime(agent: Agent): boolean {
   return agent.state === "ended" || (agent.state === "idle" && isDone(agent));

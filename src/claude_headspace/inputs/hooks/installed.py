@@ -158,9 +158,7 @@ def install(change: Change, state: Path, token: str) -> None:
     before = _before_us(change, note)
     if note is None and (foreign := _read(config.script)) is not None:
         _write(config.script_before, foreign, stat.S_IMODE(config.script.stat().st_mode))
-    _write(config.script, script_text().encode(), 0o700)
-    _link(config.state, state)
-    _write(config.conf, f"token={token}\n".encode(), 0o600)
+    put_script(config, state, token)
     _install_status_line(change)
     if before is None:
         config.before.unlink(missing_ok=True)
@@ -170,6 +168,13 @@ def install(change: Change, state: Path, token: str) -> None:
     _write(config.note, msgspec.json.encode(Note(_digest(change.new), before is not None, made_folder)), 0o600)
     if change.changes:
         _write_settings(config.settings, change.new)
+
+
+def put_script(config: ConfigDir, state: Path, token: str) -> None:
+    """The script, and what it needs to find Headspace and to ask it."""
+    _write(config.script, script_text().encode(), 0o700)
+    _link(config.state, state)
+    _write(config.conf, f"token={token}\n".encode(), 0o600)
 
 
 def _install_status_line(change: Change) -> None:
@@ -218,6 +223,18 @@ def _with_a_bash(shipped: Path) -> str:
     if found is None:
         raise BadConfiguration("no_bash", "There is no bash on this machine.", "Install it, or use `--transport http`.")
     return text.replace(USUAL_BASH, found, 1)
+
+
+def has_hooks(config: ConfigDir) -> bool:
+    """Whether the settings have hooks of ours."""
+    name = str(config.settings)
+    return bool(settings.registered(settings.parse(_text(_read(config.settings), name), name)))
+
+
+def plugins(config: ConfigDir) -> list[Path]:
+    """The plugins in a configuration directory whose hooks are ours."""
+    found = (config.path / "plugins").glob("**/hooks/hooks.json")
+    return [path.parent.parent for path in found if SCRIPT_NAME in path.read_text(encoding="utf-8", errors="replace")]
 
 
 # --- removing ---

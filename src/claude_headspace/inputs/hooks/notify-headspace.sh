@@ -23,7 +23,13 @@ fi
 # --- telling: one new file, complete when it ends in a newline ---
 
 id=$HOSTNAME-$$-$fired-$RANDOM pid=${CLAUDE_PID:-$PPID} pane=$TMUX_PANE tmux=$CLAUDE_HEADSPACE_TMUX_SESSION
-agent=$CLAUDE_HEADSPACE_SESSION_ID wrapper=$CLAUDE_SESSION_ID fleet=$AGENT_ID above=''
+agent=$CLAUDE_HEADSPACE_SESSION_ID wrapper=$CLAUDE_SESSION_ID fleet=$AGENT_ID above='' role='' mode='' mission=''
+
+# A session with a role or a mode is given files and told how it stands, so its script asks by itself.
+if [[ -n $CLAUDE_SESSION_ROLE$CLAUDE_SESSION_MODE$MISSION_EXECUTION_ID &&
+    ($event == SessionStart || $event == UserPromptSubmit || $event == Stop) ]]; then
+    role=$CLAUDE_SESSION_ROLE mode=$CLAUDE_SESSION_MODE mission=$MISSION_EXECUTION_ID
+fi
 
 # What the client descends from, told once: a short one may be gone before anybody can look.
 if [[ $event == SessionStart && -d /proc/$pid ]]; then
@@ -37,12 +43,13 @@ fi
 tell() {
     printf '%s\n' "{\"event\":\"$event\",\"delivery-id\":\"$id\",\"client-pid\":\"$pid\"${fired:+,\"fired-at\":\"$fired\"}\
 ${pane:+,\"tmux-pane\":\"$pane\"}${tmux:+,\"tmux-session\":\"$tmux\"}${agent:+,\"session-id\":\"$agent\"}\
-${wrapper:+,\"wrapper-id\":\"$wrapper\"}${fleet:+,\"agent-id\":\"$fleet\"}${above:+,\"ancestor-pids\":\"$above\"}}" "$first$payload" >"$state/spool/${fired:-0}-$$-$RANDOM.json"
+${wrapper:+,\"wrapper-id\":\"$wrapper\"}${fleet:+,\"agent-id\":\"$fleet\"}${role:+,\"role\":\"$role\"}${mode:+,\"mode\":\"$mode\"}\
+${mission:+,\"mission\":\"$mission\"}${above:+,\"ancestor-pids\":\"$above\"}}" "$first$payload" >"$state/spool/${fired:-0}-$$-$RANDOM.json"
 }
 
 # Plain values, nobody who wants to answer, room in the spool, and not one of the hooks that look whether there is room.
-if [[ $event$id$pid$pane$tmux$agent$wrapper$fleet != *[!A-Za-z0-9%._:/@-]* && $event == [A-Za-z]* && $$ != *00 &&
-    ! -e $state/asked/$event && ! -e $state/spool/full ]]; then
+if [[ $event$id$pid$pane$tmux$agent$wrapper$fleet$mission != *[!A-Za-z0-9%._:/@-]* && $event == [A-Za-z]* && $$ != *00 &&
+    -z $role$mode && ! -e $state/asked/$event && ! -e $state/spool/full ]]; then
     tell && exit 0
 fi
 
@@ -58,7 +65,7 @@ if [[ $event != [A-Za-z]* || $event == *[!A-Za-z0-9_-]* ]]; then
     event=Unnamed
     [[ ${payload:0:32768} =~ $pattern ]] && event=${BASH_REMATCH[1]}
 fi
-for name in id pid pane tmux agent wrapper fleet; do # without bytes that mean something in JSON or in a header
+for name in id pid pane tmux agent wrapper fleet role mode mission; do # without bytes that mean something in JSON or in a header
     value=${!name//[[:cntrl:]\"\\]/}
     printf -v "$name" %s "${value:0:200}"
 done
@@ -76,7 +83,7 @@ tell_or_count() {
         tell
     fi
 }
-if [[ ! -e $state/asked/$event ]]; then
+if [[ -z $role$mode && ! -e $state/asked/$event ]]; then
     tell_or_count && exit 0
 fi
 
@@ -101,6 +108,8 @@ send() {
     request+="${fired:+X-Headspace-Fired-At: $fired$line}${pane:+X-Headspace-Tmux-Pane: $pane$line}"
     request+="${tmux:+X-Headspace-Tmux-Session: $tmux$line}${agent:+X-Headspace-Session-Id: $agent$line}"
     request+="${wrapper:+X-Headspace-Wrapper-Id: $wrapper$line}${fleet:+X-Headspace-Agent-Id: $fleet$line}"
+    request+="${role:+X-Headspace-Role: $role$line}${mode:+X-Headspace-Mode: $mode$line}"
+    request+="${mission:+X-Headspace-Mission: $mission$line}"
     request+="${above:+X-Headspace-Ancestor-Pids: $above$line}"
     request+="$line$payload"
     if [[ -n $old ]]; then
@@ -164,7 +173,7 @@ exit 0
 # Headspace, and notify-headspace.conf, which holds the token for asking. docs/hooks.md has the whole story.
 #
 # Telling is a new file in the spool, from where the daemon takes it at once, or when it is back. Asking, for the events
-# that the daemon wants to answer (it keeps a file in asked/ for each), is one HTTP request; what nobody answers in time is
+# that the daemon wants to answer (it keeps a file in asked/ for each, and for sessions with a role), is one HTTP request; what nobody answers in time is
 # told instead. Without EVENT the payload's own hook_event_name counts.
 #
 # Rules

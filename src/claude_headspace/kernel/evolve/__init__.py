@@ -16,6 +16,7 @@ from typing import Any
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, Confidence, Evidence, state_of
 from claude_headspace.kernel.envelope import Origin
+from claude_headspace.kernel.evolve.care import take_care
 from claude_headspace.kernel.evolve.change import DOUBLED, Change
 from claude_headspace.kernel.evolve.dialogs import (
     attention,
@@ -35,7 +36,9 @@ from claude_headspace.kernel.evolve.lines import (
     user_spoke,
 )
 from claude_headspace.kernel.evolve.operator import (
+    briefed,
     closed,
+    noted,
     registered,
     renamed,
     restart_begun,
@@ -82,6 +85,7 @@ CONFIDENCE = {
 
 AFTER_THE_END = (
     facts.AgentRenamed,
+    facts.AgentNoted,
     facts.AgentSeen,
     facts.AgentImported,
     facts.ClientVanished,
@@ -101,9 +105,18 @@ def evolve(agent: Agent, event: Event) -> Change:
         take_sign_of_life(change, event)
     elif event.meta.origin in (Origin.TRANSCRIPT, Origin.REGISTRY, Origin.STATUS_LINE):
         take_reading(change, event)
-    _apply(change, event.meta, event.fact)
+    _apply(change, event.meta, _happened(change, event))
     _conclude(change)
     return change
+
+
+def _happened(change: Change, event: Event) -> facts.Fact:
+    """What was told; a turn that was not let end has not."""
+    care = event.context.care
+    if care is None:
+        return event.fact
+    take_care(change, care)
+    return facts.Observed() if care.holds else event.fact
 
 
 def _apply(change: Change, meta: Meta, fact: facts.Fact) -> None:
@@ -188,6 +201,8 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.WaitTaken: wait_taken,
     facts.WaitReleased: wait_released,
     facts.AgentRenamed: renamed,
+    facts.AgentNoted: noted,
+    facts.ContextLoaded: briefed,
     facts.AgentSeen: seen,
     facts.AgentClosed: closed,
     facts.TextTyped: typed,

@@ -1,7 +1,9 @@
-"""What people do through Headspace: they register an agent, look at it, type to it, close it, name it."""
+"""What people do through Headspace: they register an agent, look at it, type to it, close it, name it, note its work;
+and what Headspace gives it to begin with.
+"""
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import Supervision
+from claude_headspace.kernel.agent import Briefed, Note, Supervision
 from claude_headspace.kernel.evolve.change import Change, replace
 from claude_headspace.kernel.evolve.sessions import end
 from claude_headspace.kernel.facts import Meta
@@ -52,3 +54,15 @@ def closed(change: Change, meta: Meta, fact: facts.AgentClosed) -> None:
 def renamed(change: Change, _meta: Meta, fact: facts.AgentRenamed) -> None:
     """A person gave the agent another name."""
     change.agent.name = fact.name or change.agent.name
+
+
+def noted(change: Change, meta: Meta, fact: facts.AgentNoted) -> None:
+    """The newest note counts; no words take it back."""
+    agent = change.agent
+    if agent.note is None or meta.at >= agent.note.at:
+        agent.note = Note(fact.text, meta.at) if fact.text else None
+
+
+def briefed(change: Change, meta: Meta, fact: facts.ContextLoaded) -> None:
+    """A context window began with some files."""
+    change.agent.briefed = Briefed(at=meta.at, files=fact.files, left_out=fact.left_out, problem=fact.problem)

@@ -78,9 +78,11 @@ def _take_client(change: Change, event: Event) -> None:
     agent, context = change.agent, event.context
     _take_process(agent, event)
     if agent.parent_id is None:
+        agent.role = context.role or agent.role
+        agent.mode = context.mode or agent.mode
         agent.tmux_session = agent.tmux_session or context.tmux_session
         agent.tmux_pane = context.tmux_pane or agent.tmux_pane
-        agent.headspace_id = context.headspace_id or agent.headspace_id
+        agent.headspace_id = context.headspace_id or context.wrapper_id or agent.headspace_id
 
 
 def _take_process(agent: Agent, event: Event) -> None:
@@ -122,6 +124,8 @@ def _open_session(change: Change, meta: Meta, source: str) -> None:
         agent.past_sessions = (*agent.past_sessions[1 - REMEMBERED :], previous.client_id)
         if previous.ended_at is None:
             change.sessions.append(replace(previous, ended_at=meta.at, end_reason=source))
+    if source != "resume":
+        _begin_empty(agent)
     _keep_session(
         change,
         Session(
@@ -135,6 +139,12 @@ def _open_session(change: Change, meta: Meta, source: str) -> None:
             transcript_path=meta.transcript_path,
         ),
     )
+
+
+def _begin_empty(agent: Agent) -> None:
+    """How full the window before was says nothing of the new one, which has been told nothing yet."""
+    agent.context_percent = agent.tokens = agent.briefed = None
+    agent.told_level = 0
 
 
 def _keep_session(change: Change, session: Session) -> None:

@@ -67,11 +67,22 @@ def usage_measured(change: Change, meta: Meta, fact: facts.UsageMeasured) -> Non
     agent.rate_limits = fact.limits or agent.rate_limits
     if meta.subagent_id is not None or meta.at < agent.measured_at or fact.tokens is None:
         return
+    if _is_of_another_window(agent, meta):
+        return
     if fact.model and not (agent.model or "").startswith(fact.model):
         agent.model = fact.model
     agent.context_window = fact.window or agent.context_window
     agent.measured_at, agent.tokens = meta.at, fact.tokens
     agent.context_percent = round(100 * fact.tokens / _window(agent, fact.tokens), 1)
+
+
+def _is_of_another_window(agent: Agent, meta: Meta) -> bool:
+    """Whether what is told late was measured in the window before: of another session, or before a compaction."""
+    session = agent.session
+    if session is None:
+        return False
+    of_another = bool(meta.session_id) and meta.session_id != session.client_id
+    return of_another or (session.source == "compact" and meta.at < session.started_at)
 
 
 def _window(agent: Agent, tokens: int) -> int:

@@ -23,14 +23,17 @@ from claude_headspace.surfaces.cli import (
     hook,
     install,
     launch,
+    notes,
     past,
     policy,
+    role,
     rpc,
     search,
     setup,
     status_lines,
     tokens,
     top,
+    up,
 )
 from claude_headspace.surfaces.cli import open as page
 
@@ -46,6 +49,7 @@ class Entry(NamedTuple):
 
 
 COMMANDS = (
+    Entry("up", up.up, ("headspace up", "headspace up --yes --no-open", "headspace up --service")),
     Entry(
         "list",
         agents.list_agents,
@@ -112,10 +116,19 @@ COMMANDS = (
             "headspace replay calm-otter --at 2h",
         ),
     ),
+    Entry(
+        "note",
+        notes.note,
+        (
+            'headspace note "fixing the login"',
+            'headspace note --agent calm-otter "waits for Anna"',
+            "headspace note --clear",
+        ),
+    ),
     Entry("rename", agents.rename, ("headspace rename calm-otter login-fix",)),
     Entry("open", page.open_page, ("headspace open", "headspace open --print")),
     Entry("status", daemon.status, ("headspace status", "headspace status --json | jq .running")),
-    Entry("down", daemon.down, ("headspace down",)),
+    Entry("down", up.down, ("headspace down", "headspace down --service")),
     Entry(
         "logs",
         following.logs,
@@ -201,11 +214,27 @@ POLICY_COMMANDS = (
     ),
 )
 
+ROLE_COMMANDS = (
+    Entry("list", role.list_roles, ("headspace role list",)),
+    Entry(
+        "show",
+        role.show,
+        ("headspace role show chief", "headspace role show chief --mode background", "headspace role show --json"),
+    ),
+    Entry("check", role.check, ("headspace role check", "headspace role check && headspace run --role chief")),
+)
+
 
 def build(first: Sequence[Entry] = ()) -> typer.Typer:
     """The application, with further commands before those of the table."""
     app = group("Mission control for Claude Code: what every agent is doing, who waits for whom, live.")
-    app.callback(epilog=_lines("First steps:", "headspace serve", "headspace list    (in another terminal)"))(_options)
+    app.callback(
+        epilog=_lines(
+            "First steps:",
+            "headspace demo    (a team at work, nothing of yours is touched)",
+            "headspace up      (your own sessions)",
+        )
+    )(_options)
     add(app, (*first, *COMMANDS))
     efforts = group("Make an effort: work that outlives sessions.")
     add(efforts, EFFORT_COMMANDS)
@@ -214,6 +243,9 @@ def build(first: Sequence[Entry] = ()) -> typer.Typer:
     policies = group("What agents may do: look at the rules, try them, look back.")
     add(policies, POLICY_COMMANDS)
     app.add_typer(policies, name="policy")
+    roles = group("What sessions begin with: core files, and those of their role and mode.")
+    add(roles, ROLE_COMMANDS)
+    app.add_typer(roles, name="role")
     return app
 
 

@@ -35,7 +35,7 @@ def import_history(
         return
     client = Client.local()
     files = [file for file in client.past_files() if file["done"] < file["size"]]
-    result = _planned(files) if dry_run else _brought_in(client, files, quiet=as_json)
+    result = _planned(files) if dry_run else bring_in(client, files, quiet=as_json)
     if as_json:
         terminal.write_json(result)
     else:
@@ -46,7 +46,7 @@ def _planned(files: "list[Json]") -> "Json":
     return {"files": len(files), "bytes": sum(file["size"] - file["done"] for file in files), "events": 0, "agents": 0}
 
 
-def _brought_in(client: "Client", files: "list[Json]", *, quiet: bool) -> "Json":
+def bring_in(client: "Client", files: "list[Json]", *, quiet: bool = False) -> "Json":
     """Bring them in, one after the other, under a bar that shows how far it is."""
     from claude_headspace.surfaces.cli.progress import bar
 

@@ -53,14 +53,11 @@ def install(
     Adds hooks to settings.json beside those that are there, and puts the script they run into the directory hooks.
     `headspace uninstall` gives the file back as it was. Sessions that run already pick the hooks up by themselves.
     """
-    from claude_headspace.config import note_config_dirs
     from claude_headspace.inputs.hooks import installed
     from claude_headspace.inputs.hooks.client import find_version, parse_version
     from claude_headspace.inputs.hooks.events import known_to
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.installation import after_install, differences, outcome, reasons
-    from claude_headspace.surfaces.client import local_tokens
-    from claude_headspace.surfaces.tokens import Scope
 
     home, screen = places(), terminal.screen()
     url = _url(home) if transport == "http" else None
@@ -74,12 +71,23 @@ def install(
     if not yes:
         screen.show(reasons(events, screen.width))
         _confirm(f"Install these hooks in {_names(plans)}?")
+    carry_out(plans, home)
+    screen.show(outcome(plans, "installed"), then=after_install(transport))
+
+
+def carry_out(plans: "Sequence[Change]", home: Places) -> None:
+    """Install what was agreed on, and remember where."""
+    from claude_headspace.config import note_config_dirs
+    from claude_headspace.inputs.hooks import installed
+    from claude_headspace.surfaces.client import local_tokens
+    from claude_headspace.surfaces.tokens import Scope
+
     home.make()
     token = local_tokens(home)[Scope.INGEST]
     for plan in plans:
         installed.install(plan, home.state, token)
-    note_config_dirs(home, installed=[plan.config.path for plan in plans])
-    screen.show(outcome(plans, "installed"), then=after_install(transport))
+    if plans:
+        note_config_dirs(home, installed=[plan.config.path for plan in plans])
 
 
 def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes = False) -> None:

@@ -71,11 +71,12 @@ def _launch(client: "Client", command: "Sequence[str]", prompt: str, *, supervis
         raise
     except HeadspaceError as error:
         raise RegistrationRefused(error.code, error.message, error.hint) from error
+    env = client_environment(client.url, headspace_id, session, traits.get("role"), traits.get("mode"))
 
     def start(again: bool) -> Running:
         words = GO_ON if again else prompt
         given = [*command, "--", words] if words else command
-        return Running(given, client_environment(client.url, headspace_id, session), directory)
+        return Running(given, env, directory)
 
     code, pid = _supervised(agent["id"], start) if supervise else _alone(start)
     with suppress(HeadspaceError):
@@ -145,6 +146,7 @@ def resume(context: typer.Context, agent: Agent) -> None:
     All further arguments are Claude Code's own. It exits as Claude Code does.
     """
     from claude_headspace.config import load_settings
+    from claude_headspace.kernel.agent import INTERACTIVE
     from claude_headspace.outputs import tmux
     from claude_headspace.surfaces.client import Client
     from claude_headspace.surfaces.launching import (
@@ -158,5 +160,6 @@ def resume(context: typer.Context, agent: Agent) -> None:
     client, program = Client.local(), client_program()
     found: Json = client.agent(agent)
     session_id, directory, variables = resumption(found, load_settings(places()).host_name)
-    env = {**client_environment(client.url, new_headspace_id(), tmux.session_of()), **variables}
+    part = found["role"], found["mode"] if found["mode"] != INTERACTIVE else None
+    env = {**client_environment(client.url, new_headspace_id(), tmux.session_of(), *part), **variables}
     raise typer.Exit(Running([program, "--resume", session_id, *context.args], env, directory).wait())

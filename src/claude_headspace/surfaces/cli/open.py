@@ -33,14 +33,14 @@ def open_page(
         terminal.write_json({"url": link, "expires_in_seconds": invitation["expires_in_seconds"]})
         return
     screen = terminal.screen()
-    if only_print or not _opened(link):
+    if only_print or not opened(link):
         hint = "Open it in a browser on this machine. It works once, for five minutes."
         screen.show([terminal.line(link)], then=[terminal.line(hint)])
     else:
         screen.show([terminal.line(f"Opened {client.url} in your browser.")])
 
 
-def _opened(link: str) -> bool:
+def opened(link: str) -> bool:
     """Whether a browser with a screen took it."""
     import webbrowser
 
@@ -52,9 +52,14 @@ def _opened(link: str) -> bool:
         return False
 
 
+def is_agent(env: Mapping[str, str] = os.environ) -> bool:
+    """Whether an agent of Claude Code runs this."""
+    return any(env.get(mark) for mark in AGENT_MARKS)
+
+
 def _refuse_agents(env: Mapping[str, str]) -> None:
     """Signing in is for people: an agent could answer its own questions with it."""
-    if any(env.get(mark) for mark in AGENT_MARKS):
+    if is_agent(env):
         raise Forbidden(
             "not_for_agents",
             "An agent of Claude Code cannot sign in to the dashboard.",

@@ -66,7 +66,7 @@ def after_install(transport: str) -> list[Line]:
         quiet("Sessions that run already pick the hooks up by themselves after about a second."),
         *(lost if transport == "http" else []),
         NOTHING,
-        quiet("headspace doctor   headspace serve   headspace list"),
+        quiet("headspace up   headspace doctor   headspace list"),
     ]
 
 

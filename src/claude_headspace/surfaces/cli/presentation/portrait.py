@@ -13,6 +13,7 @@ from claude_headspace.surfaces.wording import (
     cut,
     effort_words,
     instant,
+    note_words,
     one_line,
     shape,
     state_words,
@@ -71,6 +72,7 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
     pairs = [
         ("state", f"{state_words(agent['state'], agent['waiting_for'])} since {clock(since, now)} ({ago(since, now)})"),
         ("because", _because(agent["evidence"])),
+        ("note", note_words(agent, now)),
         ("command", _command(agent["command"], now)),
         ("last tool", agent["last_tool"] or ""),
         ("project", f"{where(agent)}  {agent['project']['root']}"),
@@ -81,6 +83,7 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("supervised", supervision_words(agent, now)),
         ("imported", f"from {agent['imported_from']}" if agent.get("imported_from") else ""),
         ("usage", _usage(agent)),
+        ("files", _briefed(agent.get("briefed"))),
         ("to do", f"{agent['todo']['done']} of {agent['todo']['total']} done" if agent["todo"] else ""),
         (
             "ended",
@@ -131,15 +134,29 @@ def _client(agent: Json) -> str:
     return ", ".join(part for part in parts if part)
 
 
+def _briefed(briefed: Json | None) -> str:
+    """The files that its context window began with, and what was left out."""
+    if briefed is None:
+        return ""
+    files = ", ".join(briefed["files"]) or "no files"
+    left_out = f"; left out: {'; '.join(briefed['left_out'])}" if briefed["left_out"] else ""
+    return files + left_out + (f" ({briefed['problem']})" if briefed["problem"] else "")
+
+
 def _usage(agent: Json) -> str:
     context, tokens, cost = agent["context_percent"], agent["tokens"], agent["cost_usd"]
     parts = [
         agent["model"] or "",
-        f"context {context:.0f} %" if context is not None else "",
+        f"context {context:.0f} %{_warned(agent)}" if context is not None else "",
         count(tokens, "token") if tokens is not None else "",
         f"${cost:,.2f}" if cost is not None else "",
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _warned(agent: Json) -> str:
+    level = agent.get("context_warning_level")
+    return f" (told at {level} %)" if level else ""
 
 
 def wait_lines(wait: Json, now: datetime, width: int) -> list[Line]:

@@ -75,7 +75,7 @@ def _spool(spool: Json, now: datetime) -> str:
 
 def not_running() -> list[Line]:
     """What to say when nobody is there."""
-    return [line("Headspace is not running."), quiet("headspace serve starts it.")]
+    return [line("Headspace is not running."), quiet("headspace up starts it.")]
 
 
 def after_status(report: Json) -> list[Line]:

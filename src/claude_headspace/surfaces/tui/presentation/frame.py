@@ -68,7 +68,7 @@ def empty(*, loaded: bool, connected: bool, filtered: bool, width: int) -> list[
     if filtered:
         return [NOTHING, line("  No agent matches."), quiet("  esc clears the filter, e shows those that ended.")]
     if not loaded and not connected:
-        texts = ("Headspace is not running.", "headspace serve   starts it; the board fills by itself.")
+        texts = ("Headspace is not running.", "headspace up   starts it; the board fills by itself.")
     elif not loaded:
         texts = ("Reading the board…", "")
     else:

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.presentation.board import age, where
 from claude_headspace.surfaces.cli.terminal import Line, Span, row
-from claude_headspace.surfaces.wording import Json, count, shape, span, summary, tells_time
+from claude_headspace.surfaces.wording import Json, count, doing, shape, span, tells_time
 
 HEADINGS = {
     "key": "",
@@ -138,7 +138,7 @@ def _cost(agent: Json) -> str:
 
 def _doing(agent: Json, now: datetime) -> str:
     """What it does, and what runs beside that."""
-    words, beside = summary(agent, now), []
+    words, beside = doing(agent, now), []
     if agent["state"] in ("working", "waiting"):
         subagents = len(agent["subagents"])
         if subagents and "sub-agent" not in words:

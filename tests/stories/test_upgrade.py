@@ -1,0 +1,110 @@
+"""An upgrade under live clients: hooks go on, readers go on, and nothing is lost or told twice."""
+
+import json
+import socket
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from claude_headspace.config import find_places
+from claude_headspace.surfaces.client import Client, follow
+from claude_headspace.surfaces.running import find_daemon
+from tests.support import wait_until
+from tests.support_hooks import Hooks
+from tests.surfaces.cli.conftest import run_headspace
+from tests.surfaces.cli.test_up import copy_of_the_code
+
+EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
+
+
+class Traffic:
+    """Clients whose hooks never rest."""
+
+    def __init__(self, hooks: Hooks, clients: int = 3) -> None:
+        self._hooks = hooks
+        self._halted = threading.Event()
+        self._threads = [threading.Thread(target=self._work, args=(number,)) for number in range(clients)]
+        self.fired: list[str] = []
+
+    def __enter__(self) -> "Traffic":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._halted.set()
+        for thread in self._threads:
+            thread.join(60)
+
+    def _work(self, number: int) -> None:
+        for turn in count():
+            for event in EVENTS:
+                if self._halted.is_set():
+                    return
+                self._fire(number, turn, event)
+
+    def _fire(self, number: int, turn: int, event: str) -> None:
+        mark = f"{number} {turn} {event}"
+        call = {"tool_name": "Bash", "tool_input": {"command": "true"}, "tool_use_id": f"{number}-{turn}"}
+        payload = {"session_id": f"client-{number}", "cwd": f"/projects/{number}", "mark": mark, "prompt": mark, **call}
+        self._hooks.fire(event, payload, CLAUDE_PID="0", TMUX_PANE=f"%{number}")
+        self.fired.append(mark)
+
+
+def stored_marks(home: Path) -> Counter[str]:
+    """What the journal has of it."""
+    with closing(sqlite3.connect(home / "headspace.db")) as database:
+        rows = database.execute("SELECT payload FROM events WHERE origin = 'hook'").fetchall()
+    return Counter(json.loads(payload).get("mark") for (payload,) in rows)
+
+
+@pytest.fixture
+def port() -> str:
+    """A port that is free, and the same before and after."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return str(listener.getsockname()[1])
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """A home whose daemon is stopped in the end."""
+    place = tmp_path / "home"
+    place.mkdir()
+    yield place
+    run_headspace(place, "down")
+
+
+def test_an_upgrade_is_not_felt(home: Path, tmp_path: Path, port: str) -> None:
+    """`up` of a newer version while hooks fire and somebody follows: every event is there once, for the reader too."""
+    run_headspace(home, "up", "--yes", "--no-open", HEADSPACE_PORT=port)
+    places, hooks = find_places({"HEADSPACE_HOME": str(home)}), Hooks(home)
+    heard: list[int] = []
+    reader = threading.Thread(target=listen, args=(lambda: Client.local(places), heard), daemon=True)
+    reader.start()
+    with Traffic(hooks) as traffic:
+        wait_until(lambda: len(traffic.fired) > 40, "some traffic")
+        newer = copy_of_the_code(tmp_path / "newer", "99.0")
+        done = run_headspace(home, "up", "--yes", "--no-open", HEADSPACE_PORT=port, PYTHONPATH=str(newer))
+        assert "replaced" in done.stdout, done.stderr
+        after = len(traffic.fired) + 40
+        wait_until(lambda: len(traffic.fired) > after, "some more traffic")
+    daemon = find_daemon(places)
+    assert daemon is not None
+    assert daemon.version == "99.0"
+    client = Client.local(places)
+    wait_until(lambda: client.status()["spool"]["depth"] == 0, "the spool to be taken")
+    assert stored_marks(home) == Counter(traffic.fired)
+    wait_until(lambda: bool(heard) and heard[-1] >= client.status()["last_seq"], "the reader to have heard all")
+    assert heard == sorted(set(heard))
+    assert client.db_verify()["ok"]
+
+
+def listen(find: Callable[[], Client], heard: list[int]) -> None:
+    """Follow the stream through everything."""
+    heard.extend(message.id for message in follow(find, 0) if message.id is not None)

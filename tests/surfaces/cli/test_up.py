@@ -1,0 +1,198 @@
+"""`up`: a first run, a second one, an upgrade; and `down`, which undoes the running."""
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from claude_headspace import __version__
+from claude_headspace.config import Places, find_places
+from claude_headspace.errors import HeadspaceError
+from claude_headspace.surfaces import background
+from claude_headspace.surfaces.running import DaemonInfo, code_mark, find_daemon
+from tests.support import LIMIT_SECONDS, environment, wait_until
+from tests.surfaces.cli.conftest import run_headspace
+
+PACKAGE = Path(background.__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """A home of somebody who has never heard of Headspace; its daemon is stopped in the end."""
+    place = tmp_path / "home"
+    place.mkdir()
+    yield place
+    run_headspace(place, "down")
+    assert find_daemon(places(place)) is None
+
+
+def places(home: Path) -> Places:
+    """Where things are."""
+    return find_places({"HEADSPACE_HOME": str(home)})
+
+
+def running(home: Path) -> DaemonInfo:
+    """The daemon that runs."""
+    found = find_daemon(places(home))
+    assert found is not None
+    return found
+
+
+def test_a_first_run(home: Path) -> None:
+    """The daemon runs in the background, the hooks are installed, and it says what it did and how to undo it."""
+    done = run_headspace(home, "up", "--yes", "--no-open")
+    assert (done.returncode, done.stderr) == (0, "")
+    daemon = running(home)
+    assert f"Headspace runs at {daemon.url}" in done.stdout
+    assert "installed in" in done.stdout
+    assert "`headspace down`, `headspace uninstall`" in done.stdout
+    assert (home / ".claude/hooks/notify-headspace.sh").exists()
+    assert os.getsid(daemon.pid) == daemon.pid, "it outlives the terminal"
+    assert run_headspace(home, "doctor").returncode == 0
+
+
+def test_running_it_again_changes_nothing(home: Path) -> None:
+    """The same daemon, the same settings."""
+    run_headspace(home, "up", "--yes", "--no-open")
+    before, settings = running(home), (home / ".claude/settings.json").read_bytes()
+    done = run_headspace(home, "up", "--yes", "--no-open")
+    assert "runs already" in done.stdout
+    assert "up to date" in done.stdout
+    assert running(home) == before
+    assert (home / ".claude/settings.json").read_bytes() == settings
+
+
+def test_nobody_to_ask_means_no_hooks(home: Path) -> None:
+    """Without a terminal and without --yes the settings stay as they are; everything else works."""
+    done = run_headspace(home, "up", "--no-open")
+    assert done.returncode == 0
+    assert "nobody could be asked" in done.stdout
+    assert not (home / ".claude").exists()
+    assert running(home)
+
+
+def test_settings_can_be_left_alone(home: Path) -> None:
+    """Also where somebody says yes to everything."""
+    done = run_headspace(home, "up", "--yes", "--no-hooks", "--no-open")
+    assert "left alone" in done.stdout
+    assert not (home / ".claude").exists()
+
+
+@pytest.mark.parametrize(("typed", "installed"), [("y\n", True), ("n\n", False)])
+def test_a_person_is_asked(home: Path, typed: str, installed: bool) -> None:
+    """The question names the file; both answers are respected, and the daemon runs either way."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "claude_headspace", "up", "--no-open"],
+        env=environment(home),
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        os.write(ours, typed.encode())
+        out, _ = process.communicate(timeout=LIMIT_SECONDS)
+    os.close(ours)
+    os.close(theirs)
+    assert f"by hooks in {home}/.claude/settings.json?" in out
+    assert (home / ".claude/settings.json").exists() is installed
+    assert running(home)
+
+
+def test_earlier_sessions_are_offered(home: Path) -> None:
+    """What was there before is counted, and the command that brings it in is named."""
+    folder = home / ".claude/projects/-home-dev-shop"
+    folder.mkdir(parents=True)
+    line = {"type": "user", "uuid": "u1", "sessionId": "old", "cwd": "/home/dev/shop", "message": {"content": "Hello"}}
+    (folder / "old.jsonl").write_text(json.dumps({**line, "timestamp": "2026-01-01T10:00:00Z"}) + "\n")
+    os.utime(folder / "old.jsonl", (1_767_261_600, 1_767_261_600))
+    done = run_headspace(home, "up", "--yes", "--no-open")
+    assert "There are 1 transcript of earlier sessions" in done.stdout or "1 transcript" in done.stdout
+    assert "`headspace import`" in done.stdout
+
+
+def test_two_at_once_are_one(home: Path) -> None:
+    """The second one waits, and finds what the first one did."""
+    results: list[subprocess.CompletedProcess[str]] = []
+    threads = [
+        threading.Thread(target=lambda: results.append(run_headspace(home, "up", "--yes", "--no-open")))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LIMIT_SECONDS)
+    assert [done.returncode for done in results] == [0, 0, 0], [done.stderr for done in results]
+    assert len([done for done in results if "started, in the background" in done.stdout]) == 1
+
+
+def test_other_code_is_replaced(home: Path, tmp_path: Path) -> None:
+    """After an upgrade the daemon is another one, of the new version, and the old one is gone."""
+    run_headspace(home, "up", "--yes", "--no-open")
+    before = running(home)
+    newer = copy_of_the_code(tmp_path / "newer", "99.0")
+    done = run_headspace(home, "up", "--yes", "--no-open", PYTHONPATH=str(newer))
+    after = running(home)
+    assert f"replaced the one of version {__version__}" in done.stdout
+    assert (after.version, after.pid == before.pid) == ("99.0", False)
+    wait_until(lambda: not is_there(before.pid), "the end of the old daemon")
+
+
+def copy_of_the_code(folder: Path, version: str) -> Path:
+    """The same program as another version, to be found first."""
+    shutil.copytree(PACKAGE, folder / "claude_headspace", ignore=shutil.ignore_patterns("__pycache__"))
+    start = folder / "claude_headspace" / "__init__.py"
+    start.write_text(start.read_text().replace(__version__, version))
+    return folder
+
+
+def is_there(pid: int) -> bool:
+    """Whether a process runs."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_daemon_that_cannot_start_says_why(home: Path) -> None:
+    """In its own words: here another program has the port."""
+    other = home.parent / "other"
+    other.mkdir()
+    run_headspace(other, "up", "--no-open")
+    port = running(other).url.rpartition(":")[2]
+    done = run_headspace(home, "up", "--no-open", HEADSPACE_PORT=port)
+    run_headspace(other, "down")
+    assert done.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{port}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_daemon_that_does_not_stop_is_not_replaced(home: Path) -> None:
+    """The user is told, and nothing is killed."""
+    run_headspace(home, "up", "--no-open")
+    daemon = running(home)
+    assert background.is_current(daemon)
+    assert not background.is_current(DaemonInfo(daemon.url, daemon.pid, "0.0", daemon.started_at, code_mark()))
+    assert not background.is_current(DaemonInfo(daemon.url, daemon.pid, daemon.version, daemon.started_at, "other"))
+    os.kill(daemon.pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(HeadspaceError, match="has not stopped"):
+            background.wait_until_gone(places(home), daemon.pid, limit=0.2)
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
+
+
+def test_no_agent_is_signed_in(home: Path) -> None:
+    """Run by an agent, `up` opens no page: the link would let it answer its own questions."""
+    done = run_headspace(home, "up", "--no-hooks", CLAUDECODE="1", DISPLAY=":0", BROWSER="/bin/echo")
+    assert done.returncode == 0
+    assert "signin" not in done.stdout

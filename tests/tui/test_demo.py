@@ -1,0 +1,39 @@
+"""`headspace top` on the team of a demo: the picture that the documentation shows of it."""
+
+import asyncio
+import re
+
+import pytest
+
+from claude_headspace.surfaces.cli.options import now
+from claude_headspace.surfaces.tui.app import Top
+from claude_headspace.surfaces.tui.feed import LiveFeed
+from tests.demo.still import keep, still_demo
+from tests.tui.board import NotingHands
+
+
+def test_the_terminal_shows_the_team(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everybody is there, those who wait first; a drawing that fetches nothing and names no place of ours."""
+    with still_demo() as stage:
+        for name, value in stage.environment.items():
+            monkeypatch.setenv(name, value)
+        drawn = asyncio.run(draw())
+    assert "able-ant" in drawn
+    assert "golden-trout" in drawn
+    assert "/tmp" not in drawn
+    assert "http" not in re.sub(r'xmlns="[^"]*"', "", drawn), "a picture must not fetch anything"
+    keep("demo-top.svg", drawn.encode())
+
+
+async def draw() -> str:
+    """The screen, once the conversation of the chosen agent is there."""
+    app = Top(LiveFeed(), NotingHands(), now, "dark", bell=False)
+    async with app.run_test(size=(150, 34)) as person, asyncio.timeout(60):
+        while not app.board.loaded:
+            await person.pause(0.05)
+        await person.press("down")
+        while (chosen := app.agents.selected) is None or chosen["id"] not in app.board.turns:
+            await person.pause(0.05)
+        await person.pause(0.5)
+        drawn = app.export_screenshot(title="headspace top")
+    return re.sub(r"\s*@font-face \{.*?\}\n|<!-- .*? -->", "\n", drawn, flags=re.DOTALL)

@@ -1,0 +1,78 @@
+"""The pictures of the documentation, taken from a seeded demo that stands still at its first moment.
+
+Every picture must show what it is for. They go to `tests/web/pictures`, for people to judge; `bin/pictures` puts them
+into the documentation as well. `tests/tui/test_demo.py` draws the terminal of the same team.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from claude_headspace.demo.stage import Stage
+from tests.demo.still import ROOT, keep, still_demo
+from tests.web.conftest import LAPTOP
+
+SCENES: dict[str, tuple[str, str, str]] = {
+    "board-dark": ("/", "dark", "wants to run: docker image prune"),
+    "board-light": ("/", "light", "wants to run: docker image prune"),
+    "agent-light": ("/agents/snug-plover", "light", "digest = scrypt"),
+    "activity-light": ("/activity", "light", "Through the day"),
+    "search-light": ("/search?q=login", "light", "The login page returns 500"),
+    "waits-dark": ("/waits", "dark", "Which database should the tests run against?"),
+}
+"""Where, in which light, and what must be seen there."""
+
+
+@pytest.fixture(scope="module")
+def show() -> Iterator[Stage]:
+    """The team at its first moment."""
+    with still_demo() as stage:
+        yield stage
+
+
+@pytest.fixture(scope="module")
+def pages(browser: Browser, show: Stage) -> Iterator[dict[str, Page]]:
+    """A signed-in page for each light, as sharp as a good screen."""
+    opened = {}
+    for scheme in ("light", "dark"):
+        context = browser.new_context(
+            viewport=LAPTOP,  # type: ignore[arg-type]  # a dict with these keys
+            color_scheme=scheme,
+            device_scale_factor=1.5,
+            reduced_motion="reduce",
+        )
+        page = opened[scheme] = context.new_page()
+        client = show.client
+        page.goto(client.url + client.invite()["path"])
+        page.wait_for_selector("[data-link=live]", state="attached")
+    yield opened
+    for page in opened.values():
+        page.context.close()
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_the_page(pages: dict[str, Page], show: Stage, name: str) -> None:
+    """Each picture shows what it is for, and no directory of this machine."""
+    path, scheme, wanted = SCENES[name]
+    page = pages[scheme]
+    page.goto(show.client.url + path)
+    page.wait_for_selector("[data-link=live]", state="attached")
+    page.get_by_text(wanted).first.wait_for()
+    if path == "/":
+        page.keyboard.press("n")
+    page.wait_for_timeout(500)  # skeletons go, colours settle
+    keep(f"{name}.png", page.screenshot())
+    places = [line for line in page.inner_text("body").splitlines() if "/tmp" in line]
+    assert places == []
+
+
+def test_the_documentation_has_them_all() -> None:
+    """Nobody links to a picture that is not made here or by the terminal's own tests."""
+    linked = set()
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        linked |= {Path(found).name for found in re.findall(r"pictures/([\w.-]+)", page.read_text(encoding="utf-8"))}
+    there = {path.name for path in (ROOT / "docs/pictures").iterdir()}
+    assert linked <= there
