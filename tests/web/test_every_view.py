@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.support import RunningDaemon
-from tests.web.conftest import LAPTOP, PHONE, PICTURES, ROOT, Stage, Visits
+from tests.web.conftest import LAPTOP, PHONE, PICTURES, Stage, Visits
 
 SERIOUS = ("serious", "critical")
 RULES = {"light": {}, "dark": {"runOnly": ["color-contrast"]}}
