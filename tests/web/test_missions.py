@@ -60,7 +60,7 @@ def test_a_mission_is_followed_from_its_beginning_to_its_report(
     expect(page.get_by_role("heading", level=1)).to_have_text("Count the tests")
 
 
-def test_missions_can_be_used_by_everybody(visits: Visits, daemon: RunningDaemon, tmp_path: Path) -> None:
+def test_missions_can_be_used_by_everybody(visits: Visits, daemon: RunningDaemon, axe: str, tmp_path: Path) -> None:
     """The list and one mission, on a laptop and a phone: axe finds nothing serious, and people may judge pictures."""
     _, mission = mission_for(daemon, tmp_path, SLOW)
     report = {"text": "The cache key has the date in it, so nothing is ever found in it.\nFixed in ci/cache.yml."}
@@ -70,11 +70,11 @@ def test_missions_can_be_used_by_everybody(visits: Visits, daemon: RunningDaemon
         page = visits.open(daemon, "/missions", viewport=size, color_scheme=scheme)
         page.get_by_role("list", name="Missions").wait_for()
         look(page, f"missions {name} {scheme}")
-        assert findings(page, scheme) == []
+        assert findings(page, axe, scheme) == []
         page.get_by_role("link", name="Find out why").click()
         page.get_by_role("region", name="What happened").wait_for()
         look(page, f"mission {name} {scheme}")
-        assert findings(page, scheme) == []
+        assert findings(page, axe, scheme) == []
 
 
 def test_cards_tell_who_works_alone_and_whose_worker_is_back(

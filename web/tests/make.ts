@@ -22,6 +22,7 @@ export function agent(parts: Partial<Agent> = {}): Agent {
     waiting_for: null,
     state_since: "2026-01-01T12:00:00+00:00",
     last_active_at: "2026-01-01T12:00:00+00:00",
+    unseen: false,
     evidence: null,
     tool: null,
     command: null,

@@ -38,6 +38,8 @@ _CONTROLS = re.compile(
 
 def clean(text: str) -> str:
     """A text without anything that a terminal would act on; its lines stay."""
+    if text.isprintable():
+        return text
     plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
     return _CONTROLS.sub("", _SEQUENCES.sub("", plain))
 

@@ -186,6 +186,8 @@ export interface Agent {
   waiting_for: string | null;
   state_since: string;
   last_active_at: string;
+  /** Whether it came to something that nobody has looked at yet, on whatever surface. */
+  unseen: boolean;
   evidence: Evidence | null;
   tool: Tool | null;
   command: Command | null;
@@ -324,6 +326,7 @@ export interface Call {
   tool: string;
   summary: string;
   subagent_id: string | null;
+  subagent_type: string | null;
   started_at: string;
   ended_at: string | null;
   outcome: "running" | "done" | "failed" | "refused" | "unknown";

@@ -51,7 +51,7 @@ def run(
     if detached or (not inside and not here and tmux.is_there() and sys.stdin.isatty()):
         traits = {"name": name, "role": role, "mode": mode, "mission": mission, "prompt": prompt}
         given = [f"--{key}={value}" for key, value in traits.items() if value] + ["--supervise"] * supervise
-        _in_new_session([*given, "--here", *context.args], name, detached=detached)
+        _in_new_session(["run", *given, "--here", *context.args], name, detached=detached)
     known = {"name": name, "role": role, "mode": mode, "mission": mission}
     _launch(client, [program, *context.args], prompt, supervise=supervise, **known)
 
@@ -113,10 +113,11 @@ def _in_new_session(arguments: "Sequence[str]", name: str, *, detached: bool) ->
     import subprocess
 
     from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.launching import new_headspace_id, open_session, tmux_name
+    from claude_headspace.surfaces.launching import Job, new_headspace_id, open_session, tmux_name
 
     session = tmux_name(name) or f"headspace-{new_headspace_id()[:6]}"
-    exit_file = open_session(places(), session, arguments, str(Path.cwd()))
+    job = Job(list(arguments), dict(os.environ), leaves_code=not detached)
+    exit_file = open_session(places(), session, job, str(Path.cwd()))
     if not detached:
         subprocess.run(["tmux", "attach-session", "-t", session], check=False)
         if exit_file.exists():
@@ -128,16 +129,17 @@ def _in_new_session(arguments: "Sequence[str]", name: str, *, detached: bool) ->
 
 
 def _run_job(path: Path) -> None:
-    """Inside the new session: take the job over, and leave the exit code behind."""
+    """Inside the new session or window: take the job over, and leave the exit code behind where it is waited for."""
     import subprocess
 
     from claude_headspace.surfaces.launching import take_job
 
     job = take_job(path)
     kept = {name: os.environ[name] for name in ("TMUX", "TMUX_PANE", "TERM") if name in os.environ}
-    command = [sys.executable, "-m", "claude_headspace", "run", *job.arguments]
+    command = [sys.executable, "-m", "claude_headspace", *job.arguments]
     code = subprocess.run(command, env={**job.env, **kept}, check=False).returncode
-    path.with_suffix(".exit").write_text(str(code))
+    if job.leaves_code:
+        path.with_suffix(".exit").write_text(str(code))
     raise typer.Exit(code)
 
 

@@ -56,13 +56,21 @@ def _send_off(client: "Client", mission: "Json", goal: str, arguments: "list[str
     """Start the worker in a tmux session of its own; what cannot be started is over."""
     from claude_headspace.errors import HeadspaceError
     from claude_headspace.kernel.mission.texts import orders
-    from claude_headspace.surfaces.launching import open_session, tmux_name, worker_environment
+    from claude_headspace.surfaces.launching import Job, open_session, tmux_name, worker_environment
 
     worker = mission["workers"][0]["name"]
     headless = ["-p"] if mission["mode"] == "background" else []
-    given = ["--here", f"--mission={mission['id']}", f"--mode={mission['mode']}", orders(goal), *headless, *arguments]
+    given = [
+        "run",
+        "--here",
+        f"--mission={mission['id']}",
+        f"--mode={mission['mode']}",
+        orders(goal),
+        *headless,
+        *arguments,
+    ]
     try:
-        open_session(places(), tmux_name(worker), given, str(Path.cwd()), worker_environment())
+        open_session(places(), tmux_name(worker), Job(given, worker_environment()), str(Path.cwd()))
     except HeadspaceError as error:
         client.finish_mission(mission["id"], "abandoned", f"it could not be started: {error.message}")
         raise

@@ -76,6 +76,7 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("because", _because(agent["evidence"])),
         ("note", note_words(agent, now)),
         ("command", _command(agent["command"], now)),
+        ("last tool", agent["last_tool"] or ""),
         ("project", f"{where(agent)}  {agent['project']['root']}"),
         ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
         ("session", _session(agent, now)),
