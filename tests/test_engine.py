@@ -10,7 +10,8 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from claude_headspace.engine import INATTENTIVE, LARGEST_BATCH, Attend, Batch, Engine, Outcome, say_nothing
+from claude_headspace.batch import INATTENTIVE, Attend, Batch, Outcome, say_nothing
+from claude_headspace.engine import LARGEST_BATCH, Engine
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.care import NO_CARE, Care

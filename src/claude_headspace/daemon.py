@@ -4,10 +4,8 @@ and down in order. `serving` runs it.
 
 import asyncio
 import contextlib
-import os
 import time
 import uuid
-from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,9 +19,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from claude_headspace import __version__
+from claude_headspace.batch import Outcome
 from claude_headspace.config import Places, Settings, claude_config_dirs
-from claude_headspace.engine import Engine, Outcome
+from claude_headspace.engine import Engine
 from claude_headspace.errors import HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.clock import SteadyClock
 from claude_headspace.inputs.front import front
@@ -53,7 +51,6 @@ from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.news import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.secrets import Redactor
-from claude_headspace.kernel.views import iso
 from claude_headspace.opening import database_url
 from claude_headspace.outputs.colours import Colours
 from claude_headspace.outputs.conversations import Conversations
@@ -65,21 +62,15 @@ from claude_headspace.outputs.looking import Lookout
 from claude_headspace.outputs.notices import with_notice
 from claude_headspace.outputs.notify.notifier import calling
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
-from claude_headspace.ports import Counts, Journal, StreamMessage
+from claude_headspace.ports import Journal, StreamMessage
+from claude_headspace.standing import Standing, Tally
 from claude_headspace.surfaces import openapi
 from claude_headspace.surfaces.advising import Advising, customs_of
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.api import (
-    AWAY,
     ENDPOINTS,
     Api,
-    Health,
-    HookStatus,
-    PartHealth,
-    SpoolStatus,
-    TroubleView,
     operator_envelope,
-    part,
 )
 from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.effort_model import EffortModel
@@ -139,13 +130,10 @@ class Daemon:
         self.troubles = Troubles(wall_clock)
         self._clock = SteadyClock(wall_clock, self.troubles.note)
         self._started_at = self._clock()
-        self._counts = Counts(0, 0, 0, 0, {})
-        self._heard_before: Micros | None = None
-        self._events_stored = 0
-        self._refusals: Counter[str] = Counter()
         self._presence = presence
         self._waking: asyncio.Task[None] | None = None
         self.metrics = Metrics()
+        self.tally = Tally(self.metrics)
         self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, is_shared=journal.is_shared)
         self.follower = Follower(journal, self.broadcaster, self._publish) if journal.is_shared else None
         self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
@@ -186,7 +174,7 @@ class Daemon:
             settings.host_name, self._clock, self._surroundings, self.sources.kinship, self._clock.told, keep
         )
         self.spool = Spool(
-            places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
+            places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self.tally.refused
         )
         self._shelter: Shelter[Outcome] = Shelter(
             self.spool, settings.patience_seconds, self.troubles, self._judge_alone
@@ -219,7 +207,30 @@ class Daemon:
         self.gathering = Gathering(self._board, displays)
         self.lookout = Lookout(self.sources.known.with_client, self._note_seen)
         self.broadcaster.ring = self._ring
+        self.standing = self._standing()
         self.api, self._link_page = self._surfaces(household, keyboard, effort_model)
+
+    def _standing(self) -> Standing:
+        """What the daemon says of itself."""
+        return Standing(
+            journal=self._journal,
+            troubles=self.troubles,
+            tally=self.tally,
+            clock=self._clock,
+            engine=self.engine,
+            reconciler=self.reconciler,
+            spool=self.spool,
+            guard=self.guard,
+            sources=self.sources,
+            conversations=self.conversations,
+            holds=self.holds,
+            notifier=self.notifier,
+            rpc=self.rpc,
+            broadcaster=self.broadcaster,
+            following=(self.listener, self.follower) if self.listener and self.follower else (),
+            is_waking=lambda: self._waking is not None and not self._waking.done(),
+            started_at=self._started_at,
+        )
 
     def _surfaces(self, household: Household, keyboard: Keyboard, effort_model: EffortModel) -> tuple[Api, LinkPage]:
         """Where people look, and act."""
@@ -249,8 +260,8 @@ class Daemon:
             journal,
             clock,
             settings.host_name,
-            self.health,
-            self.status,
+            self.standing.health,
+            self.standing.status,
             lambda: self.spool.counts().depth,
             self._history(),
             services,
@@ -312,7 +323,7 @@ class Daemon:
         """The whole as one ASGI application, behind the guard."""
         largest = self._settings.max_body_bytes
         hooks, plates = (
-            kind(self._receiver, self._answer, largest, self._count, self._count_refusal)
+            kind(self._receiver, self._answer, largest, self.tally.stored, self.tally.refused)
             for kind in (HookEndpoint, PlateEndpoint)
         )
         description = msgspec.json.encode(openapi.describe(ENDPOINTS))
@@ -352,9 +363,8 @@ class Daemon:
     def _is_ready(self) -> bool:
         try:
             self._journal.open()
-            self._counts = self._journal.counts()
+            self.tally.recall(self._journal, self._settings.host_name)
             self._clock.go_on_after(self._last_heard())
-            self._heard_before = self._journal.last_hook_at(self._settings.host_name)
         except JournalUnavailable as error:
             self.troubles.begin(error.message)
             return False
@@ -387,7 +397,7 @@ class Daemon:
         await self.holds.forget(await asyncio.to_thread(self._own_agents))
         if self.spool.counts().depth:
             await self.sources.gather()
-        self.broadcaster.begin(self._counts.last_seq)
+        self.broadcaster.begin(self.tally.counts.last_seq)
         if self.listener is not None and self.follower is not None:
             self.follower.start()
             self.listener.start()
@@ -480,7 +490,7 @@ class Daemon:
             self._shelter.taken(envelope)  # it will be set aside
             raise
         self._shelter.taken(envelope)
-        self._count(envelope.name, time.perf_counter() - started)
+        self.tally.stored(envelope.name, time.perf_counter() - started)
 
     async def _measure(self, envelope: Envelope) -> None:
         """What a status line told: only what is another number than before is kept."""
@@ -538,91 +548,6 @@ class Daemon:
         agent = (await self.engine.submit(envelope, agent_id)).agent
         self.conversations.met(agent)
         return agent
-
-    def _count(self, name: str, seconds: float) -> None:
-        self._events_stored += 1
-        self.metrics.stored(name, seconds)
-
-    def _count_refusal(self, code: str) -> None:
-        self._refusals[code] += 1
-        self.metrics.refused(code)
-
-    def health(self) -> Health:
-        """Every background part's state."""
-        parts = {
-            "journal": self._journal_health(),
-            "writer": part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
-            "reconciler": part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
-            "spool": part(*self.spool.health()),
-            "policy": part(*self.guard.health()),
-            **self._source_health(),
-            "conversations": part(*self.conversations.health()),
-            "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
-            "notifications": part(self.notifier.running, self.notifier.keeper.failure, "on"),
-            "socket": part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
-            "stream": self._stream_health(),
-        }
-        if self._waking is not None and not self._waking.done():
-            parts = {name: AWAY if each.status == "stopped" else each for name, each in parts.items()}
-        ok = all(each.status == "ok" for each in parts.values())
-        return Health("ok" if ok else "degraded", __version__, parts)
-
-    def _journal_health(self) -> PartHealth:
-        trouble = self.troubles.now
-        kind = "shared with other daemons" if self._journal.is_shared else "this daemon's own"
-        return part(True, f"{trouble.reason} (since {iso(trouble.since)})" if trouble else None, kind)
-
-    def _stream_health(self) -> PartHealth:
-        failure = (self.listener.failure or self.follower.failure) if self.listener and self.follower else None
-        return part(True, failure, f"{self.broadcaster.readers} readers")
-
-    def _source_health(self) -> dict[str, PartHealth]:
-        return {name: part(*each) for name, each in self.sources.health().items()}
-
-    def _counted(self) -> Counts:
-        """What the journal holds; while it is away, what it held when it was last asked."""
-        if self.troubles.now is not None:
-            return self._counts
-        try:
-            return self._journal.counts()
-        except JournalUnavailable:
-            return self._counts
-
-    def status(self) -> HookStatus:
-        """How the receiver is doing."""
-        self._counts = self._counted()
-        counts, polling, now = self._counts, self.reconciler.polling, self._clock()
-        last, spool = self.reconciler.last_event_at or self._heard_before, self.spool.counts()
-        return HookStatus(
-            enabled=True,
-            mode=polling.mode.value,
-            polling_interval_seconds=polling.interval_seconds,
-            last_event_at=iso(last) if last else None,
-            seconds_since_last_event=round((now - last) / 1e6, 1) if last else None,
-            last_look_at=iso(self.reconciler.looked_at) if self.reconciler.looked_at else None,
-            events_total=counts.events,
-            events_since_start=self._events_stored,
-            agents=counts.by_state,
-            anomalies=counts.anomalies,
-            last_seq=counts.last_seq,
-            refused=dict(self._refusals),
-            spool=SpoolStatus(
-                depth=spool.depth,
-                rejected=spool.rejected,
-                lost=spool.lost,
-                taken=spool.taken,
-                last_drain_at=iso(spool.last_drain_at) if spool.last_drain_at else None,
-            ),
-            sources=self._source_health(),
-            journal=self._journal_health(),
-            troubles=[
-                TroubleView(iso(each.since), iso(each.until) if each.until else None, each.reason, each.spooled)
-                for each in self.troubles.all
-            ],
-            version=__version__,
-            pid=os.getpid(),
-            started_at=iso(self._started_at),
-        )
 
 
 async def _bring_in(engine: Engine, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
-from claude_headspace.engine import Outcome
+from claude_headspace.batch import Outcome
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.kernel.envelope import Envelope
