@@ -29,6 +29,7 @@ from claude_headspace.kernel.notify import texts
 from claude_headspace.kernel.notify.needs import Need, needs_of
 from claude_headspace.kernel.notify.plan import Call, Held, Looking, Moment, Over, Plan, plan, unsettled
 from claude_headspace.kernel.notify.rules import PAGE
+from claude_headspace.loop import Loop
 from claude_headspace.outputs.notify.attention import Attention
 from claude_headspace.outputs.notify.book import Book, BookKeeper
 from claude_headspace.outputs.notify.channels import Channels, ChannelState, Message
@@ -77,7 +78,7 @@ class Tried(msgspec.Struct, frozen=True):
     detail: str
 
 
-class Notifier:
+class Notifier(Loop):
     """Calls people. Follows the board as a display does."""
 
     def __init__(
@@ -92,6 +93,7 @@ class Notifier:
         base_url: Callable[[], str] = lambda: "",
         answer_link: AnswerLink = no_link,
     ) -> None:
+        super().__init__()
         self._host = host
         self._act = act
         self._reader = reader
@@ -107,7 +109,6 @@ class Notifier:
         self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="notify")
         self._news = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
         self.held: list[Held] = []
         self.unsent: deque[Unsent] = deque(maxlen=REMEMBERED)
         self.last: dict[str, tuple[Micros, str]] = {}
@@ -118,23 +119,16 @@ class Notifier:
     def start(self) -> None:
         """Begin to call."""
         self._loop = asyncio.get_running_loop()
-        self._task = asyncio.create_task(self._run(), name="notifier")
+        super().start()
 
     async def stop(self) -> None:
         """Call nobody any more; what is being sent is waited for a moment."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await super().stop()
         if self._tasks:
             _done, late = await asyncio.wait(self._tasks, timeout=1)
             for task in late:
                 task.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-    @property
-    def running(self) -> bool:
-        """Whether it follows the board."""
-        return self._task is not None and not self._task.done()
 
     def show(self, agents: Sequence[Agent]) -> None:
         """The board as it is now; only who needs somebody, or was called about, is of interest."""
