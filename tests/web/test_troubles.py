@@ -79,7 +79,7 @@ def test_a_first_visit_without_a_daemon_waits_for_it(visits: Visits, tmp_path: P
         page.route("**/api/agents", lambda route: route.abort())
         page.reload()
         expect(page.get_by_text("Headspace cannot be reached")).to_be_visible()
-        expect(page.get_by_role("alert")).to_contain_text("Start it with headspace serve.")
+        expect(page.get_by_role("alert")).to_contain_text("Start it with headspace up.")
         page.unroute("**/api/agents")
         begin(first, "one", str(tmp_path))
         expect(page.locator(".card")).to_have_count(1)
