@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import answers, board, evolve, growth, idle, ingest, policy, real_client, rpc, shim, start, stream
+from bench import answers, board, evolve, growth, idle, ingest, policy, real_client, rpc, shim, start, stream, top
 from bench.options import Options
 from bench.report import Row
 
@@ -27,6 +27,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "stream": Benchmark("from a hook to the message on the event stream, at 500 hooks a second", stream.run),
     "rpc": Benchmark("from a call over the socket to its answer, at 500 calls a second", rpc.run),
     "board": Benchmark("from a hook to its paint in Chromium, 500 agents, 100 hooks a second", board.run),
+    "top": Benchmark("`headspace top` with 300 agents: its start, from a key to its paint, and while idle", top.run),
     "answers": Benchmark(
         "from a question to a button on an open page, and from the click to the client going on", answers.run
     ),

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.engine import Engine, Outcome
+from claude_headspace.batch import Outcome
+from claude_headspace.engine import Engine
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.effort import acts, nouns
 from claude_headspace.kernel.effort.nouns import Delivery, Effort, Lifecycle

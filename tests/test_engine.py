@@ -10,12 +10,13 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from claude_headspace.engine import INATTENTIVE, LARGEST_BATCH, Attend, Batch, Engine, Outcome, say_nothing
+from claude_headspace.batch import INATTENTIVE, Attend, Batch, Outcome, say_nothing
+from claude_headspace.engine import LARGEST_BATCH, Engine
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.care import NO_CARE, Care
 from claude_headspace.kernel.correlate import Strategy
-from claude_headspace.kernel.envelope import SECOND, Envelope, Origin
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.wire import PROBE
@@ -378,6 +379,31 @@ def test_an_idle_engine_stops_too() -> None:
 
 
 # --- events of nobody -------------------------------------------------------------------------------------------------
+
+
+def test_a_reused_pane_ends_the_agent_before() -> None:
+    """Another client begins there, in another project: whoever had no known process is gone, with the reason."""
+
+    async def play(room: Room) -> None:
+        def begins(session: str, root: str, pid: int | None = None) -> Envelope:
+            context = Context(tmux_pane="%1", project_root=root, client_pid=pid)
+            return hook(
+                "SessionStart", START + len(room.told), session_id=session, cwd=root, source="startup", context=context
+            )
+
+        first = await room.engine.submit(begins("one", "/a"))
+        second = await room.engine.submit(begins("two", "/b", 7))
+        gone = room.journal.agent(first.agent.id)
+        assert gone is not None
+        assert (gone.ended_at is not None, gone.end_reason) == (True, "another client began in its pane")
+        third = await room.engine.submit(begins("three", "/c", 8))
+        assert len({each.agent.id for each in (first, second, third)}) == 3
+        there = room.journal.agent(second.agent.id)
+        assert there is not None
+        assert there.ended_at is None, "its process is looked after"
+
+    room = run(play)
+    assert [message.type for message in room.told].count("agent_ended") == 1
 
 
 def test_a_probe_is_kept_and_changes_nothing() -> None:

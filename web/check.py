@@ -1,4 +1,7 @@
-"""Checks the page's sources, `types` (svelte-check) or `logic` (vitest), with the Node that comes from PyPI."""
+"""Checks the page's sources, `types` (svelte-check) or `logic` (vitest), with the Node that comes from PyPI.
+
+`packages` only installs what the checks and the tests in a browser need.
+"""
 
 import os
 import subprocess
@@ -11,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = {
     "types": ["node_modules/svelte-check/bin/svelte-check", "--tsconfig", "./tsconfig.json", "--output", "human"],
     "logic": ["node_modules/vitest/vitest.mjs", "run", "--reporter", "dot"],
+    "packages": ["--version"],
 }
 
 

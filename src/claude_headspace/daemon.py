@@ -4,10 +4,8 @@ and down in order. `serving` runs it.
 
 import asyncio
 import contextlib
-import os
 import time
 import uuid
-from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,17 +17,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
-from claude_headspace import __version__
+from claude_headspace.batch import Outcome
 from claude_headspace.config import Places, Settings, claude_config_dirs
-from claude_headspace.engine import Engine, Outcome
+from claude_headspace.engine import Engine
 from claude_headspace.errors import HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.clock import SteadyClock
+from claude_headspace.inputs.front import front
 from claude_headspace.inputs.history import History
-from claude_headspace.inputs.http import HOOKS, Held, HookEndpoint
+from claude_headspace.inputs.http import Held, HookEndpoint
 from claude_headspace.inputs.keeping import Keeper
-from claude_headspace.inputs.plates import EVENTS, PlateEndpoint
+from claude_headspace.inputs.plates import PlateEndpoint
 from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.inputs.receiver import HookReceiver
@@ -52,28 +51,25 @@ from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.news import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.secrets import Redactor
-from claude_headspace.kernel.views import iso
 from claude_headspace.opening import database_url
 from claude_headspace.outputs.colours import Colours
+from claude_headspace.outputs.conversations import Conversations
 from claude_headspace.outputs.gathering import Display, Gathering
 from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.looking import Lookout
+from claude_headspace.outputs.notices import with_notice
 from claude_headspace.outputs.notify.notifier import calling
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
-from claude_headspace.ports import Counts, Journal, StreamMessage
+from claude_headspace.ports import Journal, StreamMessage
+from claude_headspace.standing import Standing, Tally
 from claude_headspace.surfaces import openapi
 from claude_headspace.surfaces.advising import Advising, customs_of
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.api import (
     ENDPOINTS,
     Api,
-    Health,
-    HookStatus,
-    PartHealth,
-    SpoolStatus,
-    TroubleView,
     operator_envelope,
 )
 from claude_headspace.surfaces.caller import Caller
@@ -134,13 +130,10 @@ class Daemon:
         self.troubles = Troubles(wall_clock)
         self._clock = SteadyClock(wall_clock, self.troubles.note)
         self._started_at = self._clock()
-        self._counts = Counts(0, 0, 0, 0, {})
-        self._heard_before: Micros | None = None
-        self._events_stored = 0
-        self._refusals: Counter[str] = Counter()
         self._presence = presence
         self._waking: asyncio.Task[None] | None = None
         self.metrics = Metrics()
+        self.tally = Tally(self.metrics)
         self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, is_shared=journal.is_shared)
         self.follower = Follower(journal, self.broadcaster, self._publish) if journal.is_shared else None
         self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
@@ -181,7 +174,7 @@ class Daemon:
             settings.host_name, self._clock, self._surroundings, self.sources.kinship, self._clock.told, keep
         )
         self.spool = Spool(
-            places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self._count_refusal
+            places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self.tally.refused
         )
         self._shelter: Shelter[Outcome] = Shelter(
             self.spool, settings.patience_seconds, self.troubles, self._judge_alone
@@ -196,9 +189,11 @@ class Daemon:
             self._config_dirs,
             self._ask_anew,
         )
+        keyboard = Keyboard()
+        self.conversations = Conversations(
+            journal, self._act_once, keyboard, self._clock, settings.host_name, self._ask_anew
+        )
         self._advising = Advising(self.efforts, settings, self._note)
-        if presence is not None:
-            presence.also = self._advising.asked
         commands = Commands(
             self._receiver, self._hear_asked, self.efforts, Notes(journal, self._note, settings.host_name)
         )
@@ -212,39 +207,67 @@ class Daemon:
         self.gathering = Gathering(self._board, displays)
         self.lookout = Lookout(self.sources.known.with_client, self._note_seen)
         self.broadcaster.ring = self._ring
-        caller = Caller(self._client_pids)
-        model = ReadModel(journal, self._clock)
+        self.standing = self._standing()
+        self.api, self._link_page = self._surfaces(household, keyboard, effort_model)
+
+    def _standing(self) -> Standing:
+        """What the daemon says of itself."""
+        return Standing(
+            journal=self._journal,
+            troubles=self.troubles,
+            tally=self.tally,
+            clock=self._clock,
+            engine=self.engine,
+            reconciler=self.reconciler,
+            spool=self.spool,
+            guard=self.guard,
+            sources=self.sources,
+            conversations=self.conversations,
+            holds=self.holds,
+            notifier=self.notifier,
+            rpc=self.rpc,
+            broadcaster=self.broadcaster,
+            following=(self.listener, self.follower) if self.listener and self.follower else (),
+            is_waking=lambda: self._waking is not None and not self._waking.done(),
+            started_at=self._started_at,
+        )
+
+    def _surfaces(self, household: Household, keyboard: Keyboard, effort_model: EffortModel) -> tuple[Api, LinkPage]:
+        """Where people look, and act."""
+        journal, settings, clock = self._journal, self._settings, self._clock
+        caller, model = Caller(self._client_pids), ReadModel(journal, clock)
         answering = Answering(journal, self._note, given_answer, caller)
-        self._link_page = LinkPage(Links(self._secret, settings.public_url), answering, model, caller, self._clock)
-        self.api = Api(
+        services = Services(
+            journal,
+            model,
+            self.engine,
+            clock,
+            settings,
+            household,
+            caller,
+            self._surroundings,
+            keyboard,
+            self.notifier,
+            self.sources.kinship,
+            self.sources.known,
+            effort_model,
+        )
+        api = Api(
             model,
             self.engine,
             self.broadcaster,
             self.metrics,
             journal,
-            self._clock,
+            clock,
             settings.host_name,
-            self.health,
-            self.status,
+            self.standing.health,
+            self.standing.status,
             lambda: self.spool.counts().depth,
             self._history(),
-            Services(
-                journal,
-                model,
-                self.engine,
-                self._clock,
-                settings,
-                household,
-                caller,
-                self._surroundings,
-                Keyboard(),
-                self.notifier,
-                self.sources.kinship,
-                self.sources.known,
-                effort_model,
-            ),
+            services,
             answering,
         )
+        return api, LinkPage(Links(self._secret, settings.public_url), answering, model, caller, clock)
 
     def _address(self) -> str:
         """Where this daemon can be reached from this machine."""
@@ -300,7 +323,7 @@ class Daemon:
         """The whole as one ASGI application, behind the guard."""
         largest = self._settings.max_body_bytes
         hooks, plates = (
-            kind(self._receiver, self._answer, largest, self._count, self._count_refusal)
+            kind(self._receiver, self._answer, largest, self.tally.stored, self.tally.refused)
             for kind in (HookEndpoint, PlateEndpoint)
         )
         description = msgspec.json.encode(openapi.describe(ENDPOINTS))
@@ -319,7 +342,7 @@ class Daemon:
         hosts = frozenset((*self._settings.allowed_hosts, host_of(self._settings.public_url)))
         named = NamedTokens(self._journal, self._clock).holder
         is_open = self._settings.ingest == "open"
-        return Guard(_front(hooks, plates, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
+        return Guard(front(hooks, plates, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -330,6 +353,7 @@ class Daemon:
             self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
         await self.rpc.start()
         if self._presence is not None:
+            self._presence.also = lambda: {*self._advising.asked(), *self.conversations.asked()}
             self._presence.start()
         try:
             yield
@@ -339,9 +363,8 @@ class Daemon:
     def _is_ready(self) -> bool:
         try:
             self._journal.open()
-            self._counts = self._journal.counts()
+            self.tally.recall(self._journal, self._settings.host_name)
             self._clock.go_on_after(self._last_heard())
-            self._heard_before = self._journal.last_hook_at(self._settings.host_name)
         except JournalUnavailable as error:
             self.troubles.begin(error.message)
             return False
@@ -370,10 +393,11 @@ class Daemon:
         """Begin with the journal: what waited in the spool comes before what is found out without hooks."""
         await self.sources.recall()
         await asyncio.to_thread(self.efforts.recall)
+        await asyncio.to_thread(self.conversations.recall)
         await self.holds.forget(await asyncio.to_thread(self._own_agents))
         if self.spool.counts().depth:
             await self.sources.gather()
-        self.broadcaster.begin(self._counts.last_seq)
+        self.broadcaster.begin(self.tally.counts.last_seq)
         if self.listener is not None and self.follower is not None:
             self.follower.start()
             self.listener.start()
@@ -383,6 +407,7 @@ class Daemon:
         self.reconciler.start()
         self.notifier.start()
         self.gathering.start()
+        self.conversations.start()
         self.lookout.start()
 
     async def _fall_asleep(self) -> None:
@@ -395,6 +420,7 @@ class Daemon:
             self._waking.cancel()
             await asyncio.gather(self._waking, return_exceptions=True)
         await self.notifier.stop()
+        await self.conversations.stop()
         await self.gathering.stop()
         await self.lookout.stop()
         await self.reconciler.stop()
@@ -431,7 +457,8 @@ class Daemon:
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
             return partial(self.holds.hold, envelope, wait)
-        return await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
+        reply = await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
+        return with_notice(envelope.name, reply, outcome.notice)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:
         """Judge a call without the journal: by the rules, and by what is remembered of its agent.
@@ -463,7 +490,7 @@ class Daemon:
             self._shelter.taken(envelope)  # it will be set aside
             raise
         self._shelter.taken(envelope)
-        self._count(envelope.name, time.perf_counter() - started)
+        self.tally.stored(envelope.name, time.perf_counter() - started)
 
     async def _measure(self, envelope: Envelope) -> None:
         """What a status line told: only what is another number than before is kept."""
@@ -498,6 +525,7 @@ class Daemon:
         outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted, speaks=speaks)
         if outcome.strategy is not Strategy.NOBODY:
             self.sources.known.met(outcome.agent)
+            self.conversations.met(outcome.agent)
         if at > (self.reconciler.last_event_at or self._started_at):
             self.reconciler.heard(at)
         return outcome
@@ -506,118 +534,22 @@ class Daemon:
         envelope = operator_envelope(name, act, self._settings.host_name, self._clock())
         return (await self.engine.submit(envelope, agent_id)).agent
 
+    async def _act_once(self, name: str, act: WireAct, agent_id: str, delivery_id: str) -> tuple[Agent, bool]:
+        envelope = operator_envelope(name, act, self._settings.host_name, self._clock())
+        outcome = await self.engine.submit(msgspec.structs.replace(envelope, delivery_id=delivery_id), agent_id)
+        return outcome.agent, outcome.duplicate
+
     def _publish(self, messages: Sequence[StreamMessage]) -> None:
         self.broadcaster.publish(messages)
         self.holds.hear(messages)
+        self.conversations.hear(messages)
 
     async def _submit(self, envelope: Envelope, agent_id: str | None) -> Agent:
-        return (await self.engine.submit(envelope, agent_id)).agent
-
-    def _count(self, name: str, seconds: float) -> None:
-        self._events_stored += 1
-        self.metrics.stored(name, seconds)
-
-    def _count_refusal(self, code: str) -> None:
-        self._refusals[code] += 1
-        self.metrics.refused(code)
-
-    def health(self) -> Health:
-        """Every background part's state."""
-        parts = {
-            "journal": self._journal_health(),
-            "writer": _part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
-            "reconciler": _part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
-            "spool": _part(*self.spool.health()),
-            "policy": _part(*self.guard.health()),
-            **self._source_health(),
-            "holds": PartHealth("ok", f"{self.holds.count} questions held open"),
-            "notifications": _part(self.notifier.running, self.notifier.keeper.failure, "on"),
-            "socket": _part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
-            "stream": self._stream_health(),
-        }
-        if self._waking is not None and not self._waking.done():
-            parts = {name: WAITS if part.status == "stopped" else part for name, part in parts.items()}
-        ok = all(part.status == "ok" for part in parts.values())
-        return Health("ok" if ok else "degraded", __version__, parts)
-
-    def _journal_health(self) -> PartHealth:
-        trouble = self.troubles.now
-        kind = "shared with other daemons" if self._journal.is_shared else "this daemon's own"
-        return _part(True, f"{trouble.reason} (since {iso(trouble.since)})" if trouble else None, kind)
-
-    def _stream_health(self) -> PartHealth:
-        failure = (self.listener.failure or self.follower.failure) if self.listener and self.follower else None
-        return _part(True, failure, f"{self.broadcaster.readers} readers")
-
-    def _source_health(self) -> dict[str, PartHealth]:
-        return {name: _part(*part) for name, part in self.sources.health().items()}
-
-    def _counted(self) -> Counts:
-        """What the journal holds; while it is away, what it held when it was last asked."""
-        if self.troubles.now is not None:
-            return self._counts
-        try:
-            return self._journal.counts()
-        except JournalUnavailable:
-            return self._counts
-
-    def status(self) -> HookStatus:
-        """How the receiver is doing."""
-        self._counts = self._counted()
-        counts, polling, now = self._counts, self.reconciler.polling, self._clock()
-        last, spool = self.reconciler.last_event_at or self._heard_before, self.spool.counts()
-        return HookStatus(
-            enabled=True,
-            mode=polling.mode.value,
-            polling_interval_seconds=polling.interval_seconds,
-            last_event_at=iso(last) if last else None,
-            seconds_since_last_event=round((now - last) / 1e6, 1) if last else None,
-            last_look_at=iso(self.reconciler.looked_at) if self.reconciler.looked_at else None,
-            events_total=counts.events,
-            events_since_start=self._events_stored,
-            agents=counts.by_state,
-            anomalies=counts.anomalies,
-            last_seq=counts.last_seq,
-            refused=dict(self._refusals),
-            spool=SpoolStatus(
-                depth=spool.depth,
-                rejected=spool.rejected,
-                lost=spool.lost,
-                taken=spool.taken,
-                last_drain_at=iso(spool.last_drain_at) if spool.last_drain_at else None,
-            ),
-            sources=self._source_health(),
-            journal=self._journal_health(),
-            troubles=[
-                TroubleView(iso(each.since), iso(each.until) if each.until else None, each.reason, each.spooled)
-                for each in self.troubles.all
-            ],
-            version=__version__,
-            pid=os.getpid(),
-            started_at=iso(self._started_at),
-        )
+        agent = (await self.engine.submit(envelope, agent_id)).agent
+        self.conversations.met(agent)
+        return agent
 
 
 async def _bring_in(engine: Engine, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:
     outcome = await engine.submit(envelope, agent_id, announce=False)
     return outcome.agent, outcome.duplicate
-
-
-def _front(hooks: ASGIApp, plates: ASGIApp, others: ASGIApp) -> ASGIApp:
-    """Hooks have a way in of their own, past the router: they are nearly all the traffic."""
-
-    async def front(scope: Scope, receive: Receive, send: Send) -> None:
-        is_hook = scope["type"] == "http" and scope["path"].startswith(HOOKS) and scope["path"] != "/hook/status"
-        is_plate = scope["type"] == "http" and scope["path"] == EVENTS
-        await (hooks if is_hook else plates if is_plate else others)(scope, receive, send)
-
-    return front
-
-
-WAITS = PartHealth("waiting", "begins when the database is there")
-
-
-def _part(running: bool, failure: str | None, detail: str) -> PartHealth:
-    if not running:
-        return PartHealth("stopped", "not running: restart the daemon and see `headspace logs`")
-    return PartHealth("failing", failure) if failure else PartHealth("ok", detail)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.engine import Batch
+from claude_headspace.batch import Batch
 from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.words import read_query

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.engine import Engine, Outcome
+from claude_headspace.batch import Outcome
+from claude_headspace.engine import Engine
 from claude_headspace.inputs.processes import Kinship, ProcessWatch, is_alive, is_running, relatives
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
 from claude_headspace.testing import START, ManualClock, MemoryJournal, hook

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.engine import Batch, Outcome, Submission
+from claude_headspace.batch import Batch, Outcome, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.correlate import Identity
 from claude_headspace.kernel.decide import nobody

@@ -20,6 +20,7 @@ from claude_headspace.kernel.correlate import (
 )
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.mission.nouns import Mission
 from tests.kernel.story import envelope, moment, new_agent
 
 HERE = project_at("laptop", "/home/dev/app")
@@ -181,6 +182,29 @@ def test_a_child_that_is_known_is_itself() -> None:
     sent = start("clear", client_pid=9, ancestor_pids=(7, 1))
     assert whose(sent, {"session": child}, parents=[parent]).agent == child
     assert whose(sent, {"process": child}, parents=[parent]).agent == child
+
+
+def test_the_first_client_that_names_a_mission_is_its_agent() -> None:
+    """Also one that descends from another agent's client; the next one of the same mission is somebody else."""
+    expected = agent("worker", mission=Mission(id="m1", started_at=moment(1)))
+    conversation = agent("conversation", pid=1, pid_started_at=moment(1))
+    sent = start(mission_id="m1", ancestor_pids=(1,), client_started_at=moment(50))
+    assert whose(sent, {"mission": expected}) == Correlation(Strategy.HEADSPACE_ID, expected)
+    found = whose(sent, {"mission": expected}, parents=[conversation])
+    assert found == Correlation(Strategy.HEADSPACE_ID, expected, "conversation")
+    begun = msgspec.structs.replace(expected, ended_at=moment(60))
+    assert whose(sent, {"mission": begun}, parents=[conversation]) == Correlation(
+        Strategy.NEW, parent_id="conversation"
+    )
+
+
+def test_a_directory_makes_nobody_a_worker() -> None:
+    """A client that was sent off is nobody who was there before, and nobody takes a worker's place."""
+    for sent in (start(mission_id="m1"), start(mode="background")):
+        assert whose(sent, nearby=[agent("a")]) == Correlation(Strategy.NEW)
+    assert whose(start(mode="interactive"), nearby=[agent("a")]).agent == agent("a")
+    worker = agent("worker", mission=Mission(id="m1", started_at=moment(1)), ended_at=moment(90))
+    assert whose(start(), nearby=[worker]) == Correlation(Strategy.NEW)
 
 
 def test_an_ended_agent_has_no_children() -> None:

@@ -71,7 +71,7 @@ def test_a_session_that_was_met_late_has_its_measures_from_before() -> None:
 
 
 def test_role_and_mode_come_from_the_wrapper() -> None:
-    """Told with the start; a child only inherited them."""
+    """Told with the start; a child only inherited the role, and its mode is decided when its event arrives."""
     told = msgspec.structs.replace(CLIENT, role="chief", mode="mission")
     story = Story()
     story.hook("SessionStart", source="startup", context=told)
@@ -81,7 +81,7 @@ def test_role_and_mode_come_from_the_wrapper() -> None:
     child = Story()
     child.agent.parent_id = "agent-0"
     child.hook("SessionStart", source="startup", context=told)
-    assert (child.agent.role, child.agent.mode) == (None, "interactive")
+    assert child.agent.role is None
 
 
 def test_notes_and_what_a_window_began_with() -> None:

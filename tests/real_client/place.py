@@ -1,7 +1,9 @@
 """One client's home with a daemon beside it, its hooks installed, and a model that says what the test wrote."""
 
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.real_client.client import Client, Home, Terminals
+from tests.real_client.client import KEY_PAUSE, Client, Home, Terminals
 from tests.real_client.model import Script, ScriptedModel
 from tests.real_client.program import NEW, Unavailable
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, wait_until
@@ -55,6 +57,32 @@ class Place:
         given = [f"{name}={value}" for name, value in env.items()]
         command = [*given, sys.executable, "-m", "claude_headspace", *arguments]
         return self.terminals.open(command, self.home.project)[0]
+
+    def keys(self, pane: str, *keys: str) -> None:
+        """Press keys, as slowly as a person."""
+        time.sleep(KEY_PAUSE)
+        self.terminals("send-keys", "-t", pane, *keys)
+
+    def shows(self, pane: str, text: str) -> None:
+        """Wait until a pane shows a text."""
+        wait_until(lambda: text in self.terminals("capture-pane", "-p", "-t", pane), f"{text!r} on the screen")
+
+    def in_front(self) -> str:
+        """The pane that somebody has before him."""
+        return self.terminals("list-clients", "-F", "#{pane_id}").strip()
+
+    @contextmanager
+    def somebody_before(self, pane: str) -> Iterator[None]:
+        """Somebody sits in front of a pane: `script` gives him a terminal."""
+        socket = self.terminals("display-message", "-p", "#{socket_path}").strip()
+        attach = ["script", "-qec", f"tmux -S {socket} attach -t {pane}", "/dev/null"]
+        env = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+        with subprocess.Popen(attach, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as person:
+            try:
+                wait_until(lambda: self.in_front() == pane, "somebody in front")
+                yield
+            finally:
+                person.kill()
 
     def agent(self, state: str, **known: str) -> dict[str, Any]:
         """The one agent, once it is in a state."""

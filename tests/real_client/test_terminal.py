@@ -1,4 +1,7 @@
-"""The real client reached in its terminal: what is sent arrives once, jump lands with it, resume brings it back."""
+"""The real client reached in its terminal: what is sent arrives once, jump lands with it, resume brings it back.
+
+Once by commands, once from the board (`headspace top`), with somebody in front of a terminal.
+"""
 
 import json
 from collections.abc import Iterator
@@ -51,17 +54,35 @@ def test_a_client_is_sent_to_and_brought_back(place: Place) -> None:
     assert place.daemon.verified()
 
 
-def test_a_client_is_run_and_jumped_to(place: Place) -> None:
-    """`run` makes one agent of placeholder and client; its pane is the client's, so it can be sent to."""
+def test_a_client_is_reached_from_the_board(place: Place) -> None:
+    """`run` makes one agent of placeholder and client; from `top` a prompt arrives once, enter lands in its pane from
+    another session, and r brings it back after its end.
+    """
     pane = place.in_terminal("run", "--name", "runner")
     agent = place.agent("idle", name="runner")
     assert len(place.daemon.agents()) == 1
     assert agent["tmux"]["pane"] == pane
-    done = place.headspace("send", "runner", "Say hello, runner.")
-    assert done.stdout == "runner has it.\n", done.stderr
-    place.terminals("send-keys", "-t", pane, "-l", "--", "/exit")
-    place.terminals("send-keys", "-t", pane, "Enter")
+    board = place.in_terminal("top")
+    place.shows(board, "runner")
+    place.keys(board, "s")
+    place.shows(board, "to runner")
+    place.keys(board, "-l", "Say hello, runner.")
+    place.keys(board, "Enter")
+    place.shows(board, "runner has it.")
+    assert place.said(agent) == ["Say hello, runner."]
+    with place.somebody_before(board):
+        place.keys(board, "Enter")
+        wait_until(lambda: place.in_front() == pane, "the client's pane in front")
+    place.agent("idle", name="runner")
+    place.keys(pane, "-l", "--", "/exit")
+    place.keys(pane, "Enter")
     place.agent("ended", name="runner")
+    place.shows(board, "ended")
+    place.keys(board, "r")
+    back = place.agent("idle", name="runner")
+    assert (back["id"], back["session_id"], back["cwd"]) == (agent["id"], agent["session_id"], agent["cwd"])
+    assert back["tmux"]["pane"] not in (pane, board)
+    place.keys(board, "q")
 
 
 def test_a_supervised_client_is_started_anew_with_what_was_handed_over(place: Place) -> None:

@@ -92,3 +92,10 @@ def test_usage_is_what_evolve_made_of_it() -> None:
     found = usage_of(agent, journal)
     assert [measure.tokens for measure in found] == [10_000, 40_000, 90_000]
     assert (found[-1].tokens, found[-1].context_percent) == (agent.tokens, agent.context_percent)
+
+
+def test_a_call_of_a_sub_agent_says_whose_it_is() -> None:
+    """Its id and its kind stand with the call; the agent's own calls have neither."""
+    own, other = heard(("PreToolUse", bash("a")), ("PreToolUse", bash("b", agent_id="sub-1", agent_type="Explore")))
+    assert (own.subagent_id, own.subagent_type) == (None, None)
+    assert (other.subagent_id, other.subagent_type) == ("sub-1", "Explore")

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from claude_headspace.engine import Batch, Submission
+from claude_headspace.batch import Batch, Submission
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.kernel.decide import nobody
 from claude_headspace.ports import StreamMessage

@@ -21,7 +21,7 @@ Schema = dict[str, Any]
 CHECKED = {"type", "properties", "required", "items", "enum", "anyOf", "$ref", "additionalProperties"}
 NEED_A_TERMINAL = ("/send", "/interrupt")
 """What cannot be answered well without one: stories and the real client have them."""
-TOLD = {"title", "description", "default", "minimum", "maximum", "maxLength"}
+TOLD = {"title", "description", "default", "minimum", "maximum", "maxLength", "minLength"}
 
 
 def problems(value: Any, schema: Schema, whole: Schema, at: str = "$") -> Iterator[str]:
@@ -189,8 +189,10 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     past.write_text(json.dumps({**said, "cwd": "/projects/past", "timestamp": "2026-01-01T00:00:00.000Z"}) + "\n")
     made = daemon.send("POST", "/api/admin/tokens", {"name": "described", "scopes": ["read"]}, scope="admin")
     assert made.status == 200
+    mission = daemon.send("POST", "/api/missions", {"goal": "Count", "cwd": "/projects/described"}, scope="act").json()
     return {
         "agent": agent["id"],
+        "mission": mission["id"],
         "effort": _begin_effort(daemon),
         "token": "described",
         "command": agent["command"]["id"],
@@ -239,6 +241,9 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
         ("POST", "/api/admin/import"): {"path": filled["transcript"]},
         ("POST", "/api/agents"): {"headspace_id": "described-id", "cwd": "/projects/described"},
         ("POST", "/api/agents/{agent}/seen"): {},
+        ("POST", "/api/missions"): {"goal": "Count the tests", "cwd": "/projects/described"},
+        ("POST", "/api/missions/{mission}/finish"): {"outcome": "failed"},
+        ("POST", "/api/missions/{mission}/report"): {"text": "There are 12."},
         ("POST", "/api/agents/{agent}/restart"): {"reason": "full"},
         ("POST", "/api/agents/{agent}/unsupervise"): {"reason": "too often"},
         ("POST", "/api/agents/{agent}/close"): {"pid": 1},

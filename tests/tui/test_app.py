@@ -93,7 +93,22 @@ def test_a_row_answers_in_one_line() -> None:
         assert "•" in unseen
         assert "1 sub-agent" in screen_of(app)
 
-    drive(script, width=200, height=40)
+    drive(script, width=160, height=40)
+
+
+def test_the_last_tool_is_told_where_there_is_room() -> None:
+    """On a very wide terminal in the list, else in the details."""
+
+    async def wide(_person: Person, app: Top, *_: Any) -> None:
+        row = next(line for line in screen_of(app).splitlines() if "nimble-kestrel" in line)
+        assert "AskUserQuestion" in row, row
+
+    async def usual(person: Person, app: Top, *_: Any) -> None:
+        await person.press("down", "down", "down", "down")
+        await until(person, lambda: "last tool" in screen_of(app))
+
+    drive(wide, width=200, height=40)
+    drive(usual, width=120, height=40)
 
 
 def test_it_works_in_a_small_terminal() -> None:

@@ -3,6 +3,8 @@
 Every page listens for trouble: an error in the console, or one that nobody caught, fails the test that opened it.
 """
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ from tests.web.cast import Cast  # noqa: E402
 from tests.web.chromium import CHROMIUM, FLAGS  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
+AXE = ROOT / "web/node_modules/axe-core/axe.min.js"
 PICTURES = Path(__file__).with_name("pictures")
 LAPTOP = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -39,6 +42,18 @@ def browser() -> Iterator[Browser]:
         found = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield found
         found.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The source of axe-core. A build of the page installs no tools for tests, so it is fetched when it is missing."""
+    if not AXE.is_file():
+        command = [sys.executable, str(ROOT / "web/check.py"), "packages"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if not AXE.is_file():
+            last = (done.stdout + done.stderr).strip().splitlines()[-1:]
+            pytest.skip(f"axe-core is not there, and npm could not install it: {' '.join(last)}")
+    return AXE.read_text(encoding="utf-8")
 
 
 @pytest.fixture

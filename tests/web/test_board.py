@@ -109,16 +109,54 @@ def test_everything_is_reached_by_keyboard_alone(visits: Visits, stage: Stage) -
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
-def test_what_was_not_looked_at_is_marked(visits: Visits, stage: Stage) -> None:
-    """A waiting agent is unseen until somebody selects it."""
-    page = visits.open(stage.daemon)
-    card = page.locator(f"[data-agent='{stage.ids['able-ant']}']")
-    expect(card.locator(".unseen")).to_have_count(1)
-    card.click()
-    expect(card.locator(".unseen")).to_have_count(0)
-    page.reload()
-    expect(page.locator(".card")).to_have_count(len(PARTS))
-    expect(card.locator(".unseen")).to_have_count(0)
+def asking(daemon: RunningDaemon, folder: Path) -> str:
+    """An agent that asks something; its id."""
+    told = {"session_id": folder.name, "cwd": str(folder)}
+    daemon.post("user-prompt-submit", {**told, "prompt": "Begin"})
+    agent: str = daemon.post("stop", {**told, "last_assistant_message": "Shall I go on?"}).json()["agent_id"]
+    return agent
+
+
+def test_what_was_not_looked_at_is_marked_on_every_surface(
+    visits: Visits, daemon: RunningDaemon, tmp_path: Path
+) -> None:
+    """A waiting agent is unseen until somebody selects it, here or elsewhere; both know of it."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    here, elsewhere = asking(daemon, tmp_path / "a"), asking(daemon, tmp_path / "b")
+    page = visits.open(daemon)
+    cards = {agent: page.locator(f"[data-agent='{agent}']") for agent in (here, elsewhere)}
+    for card in cards.values():
+        expect(card.locator(".unseen")).to_have_count(1)
+    cards[here].click()
+    expect(cards[here].locator(".unseen")).to_have_count(0)
+    assert daemon.agent(here)["unseen"] is False
+    assert daemon.agent(elsewhere)["unseen"] is True
+    daemon.send("POST", f"/api/agents/{elsewhere}/seen", {}, scope="act")
+    expect(cards[elsewhere].locator(".unseen")).to_have_count(0)
+
+
+def test_waits_hits_and_turns_are_walked_through_by_keyboard(visits: Visits, stage: Stage) -> None:
+    """Outside of the board j and k go from one thing to the next, Enter opens it, w leads to the wait."""
+    page = visits.open(stage.daemon, "/waits")
+    page.locator(".wait").first.wait_for()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator(".wait").nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("nimble-kestrel")
+    page.get_by_role("region", name="Conversation").locator(".turn").first.wait_for()
+    page.keyboard.press("k")
+    expect(page.locator(".turn").last).to_be_focused()
+    page.keyboard.press("w")
+    expect(page.locator(".wait")).to_be_focused()
+    page.goto(stage.daemon.url + "/search?q=emoji")
+    page.locator(".hit").first.wait_for()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("snug-plover")
+    expect(page.locator(":focus")).to_contain_text("emoji")
 
 
 def test_the_theme_is_chosen_and_remembered(visits: Visits, daemon: RunningDaemon) -> None:
@@ -145,6 +183,11 @@ def test_a_phone_shows_one_column(visits: Visits, stage: Stage) -> None:
         page.wait_for_timeout(200)
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], path
     page.goto(stage.daemon.url)
+    page.get_by_label("State", exact=True).select_option("working")
+    expect(page.locator(".card")).to_have_count(3)
+    page.get_by_label("Project", exact=True).select_option(label="web")
+    assert names(page) == ["brisk-marten"]
+    page.get_by_role("button", name="Show all").tap()
     page.locator(".card").first.tap()
     expect(page.locator("h1")).to_have_text("patient-heron")
 

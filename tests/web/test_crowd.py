@@ -19,6 +19,39 @@ def fill(daemon: RunningDaemon) -> None:
                 client.post("stop", {**told, "last_assistant_message": f"Shall I do {number}?"})
 
 
+TOUCHED = """
+() => {
+  window.touched = [];
+  new MutationObserver((changes) => {
+    for (const { target } of changes) {
+      const element = target instanceof Element ? target : target.parentElement;
+      const card = element.closest("[data-agent]");
+      if (!element.closest("time")) window.touched.push(card ? card.dataset.agent : element.tagName);
+    }
+  }).observe(document.getElementById("app"), { subtree: true, childList: true, characterData: true, attributes: true });
+}
+"""
+"""Whose card each change of the page is in; times tick by themselves."""
+
+
+def test_an_event_touches_its_own_card_alone(visits: Visits, daemon: RunningDaemon) -> None:
+    """However many agents there are, what one of them does changes its card and nothing else on the page."""
+    fill(daemon)
+    page = visits.open(daemon)
+    page.get_by_role("region", name="States").get_by_role("button", name="working").click()
+    told = {"session_id": "s1", "cwd": "/home/dev/project-1"}
+    agent = next(agent["id"] for agent in daemon.agents() if agent["session_id"] == "s1")
+    card = page.locator(f"[data-agent='{agent}']")
+    card.wait_for()
+    page.evaluate(TOUCHED)
+    for number in range(10):
+        call = {**told, "tool_name": "Bash", "tool_input": {"command": f"make {number}"}, "tool_use_id": f"t{number}"}
+        daemon.post("pre-tool-use", call)
+        expect(card).to_contain_text(f"make {number}")
+        daemon.post("post-tool-use", call)
+    assert set(page.evaluate("window.touched")) == {agent}
+
+
 def test_five_hundred_agents_are_within_reach(visits: Visits, daemon: RunningDaemon) -> None:
     """The page makes some dozens of cards, scrolls to the last, finds one by typing, and follows one of them."""
     fill(daemon)

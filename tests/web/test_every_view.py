@@ -10,9 +10,8 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.support import RunningDaemon
-from tests.web.conftest import LAPTOP, PHONE, PICTURES, ROOT, Stage, Visits
+from tests.web.conftest import LAPTOP, PHONE, PICTURES, Stage, Visits
 
-AXE = ROOT / "web/node_modules/axe-core/axe.min.js"
 SERIOUS = ("serious", "critical")
 RULES = {"light": {}, "dark": {"runOnly": ["color-contrast"]}}
 """In the dark only the contrast differs."""
@@ -21,6 +20,7 @@ VIEWS = {
     "board": "/",
     "agent": "/agents/snug-plover",
     "waits": "/waits",
+    "missions": "/missions",
     "efforts": "/efforts",
     "effort": "/efforts/{effort}",
     "search": "/search?q=auth",
@@ -41,11 +41,9 @@ def look(page: Page, name: str) -> None:
     page.screenshot(path=PICTURES / f"{name}.png")
 
 
-def findings(page: Page, scheme: str) -> list[str]:
+def findings(page: Page, axe: str, scheme: str) -> list[str]:
     """What axe finds. It runs beside the page, where the content policy of the page does not apply."""
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed: bin/test installs it")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
+    page.evaluate(axe)
     options = {"resultTypes": ["violations"], **RULES[scheme]}
     result: dict[str, Any] = page.evaluate("(options) => axe.run(document, options)", options)
     serious = [each for each in result["violations"] if each["impact"] in SERIOUS]
@@ -53,7 +51,7 @@ def findings(page: Page, scheme: str) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_view_can_be_used_by_everybody(visits: Visits, stage: Stage, scheme: str) -> None:
+def test_every_view_can_be_used_by_everybody(visits: Visits, stage: Stage, axe: str, scheme: str) -> None:
     """Each view shows without complaint, and axe finds nothing serious: contrast, names, roles, order."""
     page = visits.open(stage.daemon, color_scheme=scheme, reduced_motion="reduce")
     found = {}
@@ -64,33 +62,33 @@ def test_every_view_can_be_used_by_everybody(visits: Visits, stage: Stage, schem
             page.locator(".card").first.wait_for()
             page.keyboard.press("n")
         look(page, f"{view} {scheme}")
-        found[view] = findings(page, scheme)
+        found[view] = findings(page, axe, scheme)
     page.goto(stage.daemon.url)
     for view, key in KEYS.items():
         page.locator(".card").first.wait_for()
         page.keyboard.press(key)
         look(page, f"{view} {scheme}")
-        found[view] = findings(page, scheme)
+        found[view] = findings(page, axe, scheme)
     assert {view: serious for view, serious in found.items() if serious} == {}
 
 
-def test_a_phone_can_be_used_by_everybody(visits: Visits, stage: Stage) -> None:
+def test_a_phone_can_be_used_by_everybody(visits: Visits, stage: Stage, axe: str) -> None:
     """The board and an agent that waits, on a small screen."""
     page = visits.open(stage.daemon, viewport=PHONE, color_scheme="light", reduced_motion="reduce")
     for view, path in ON_A_PHONE.items():
         page.goto(stage.daemon.url + path)
         page.wait_for_selector("[data-link=live]", state="attached")
         look(page, f"{view} phone")
-        assert findings(page, "light") == []
+        assert findings(page, axe, "light") == []
 
 
-def test_pages_without_agents_explain_themselves(visits: Visits, daemon: RunningDaemon) -> None:
+def test_pages_without_agents_explain_themselves(visits: Visits, daemon: RunningDaemon, axe: str) -> None:
     """A first visit, and one without a cookie."""
     page = visits.open(daemon, color_scheme="light", viewport=LAPTOP)
     page.get_by_text("headspace install").wait_for()
     look(page, "first visit")
-    assert findings(page, "light") == []
+    assert findings(page, axe, "light") == []
     page = visits.open(daemon, signed_in=False, color_scheme="dark")
     page.get_by_text("headspace open", exact=True).first.wait_for()
     look(page, "signed out")
-    assert findings(page, "dark") == []
+    assert findings(page, axe, "dark") == []

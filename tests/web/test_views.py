@@ -24,10 +24,35 @@ def test_an_agents_page_tells_everything(visits: Visits, stage: Stage) -> None:
     ribbon.hover(position={"x": 5, "y": 10})
     expect(page.locator("figcaption").first).to_contain_text("confidence")
     expect(page.get_by_role("img", name="Context now")).to_be_visible()
+    curve = page.get_by_role("img", name="Context now")
+    curve.hover(position={"x": 2, "y": 10})
+    expect(page.locator("figcaption").last).to_contain_text("tokens")
     page.get_by_text("How it came here").click()
     expect(page.locator(".chain li").first).to_contain_text("working")
     page.get_by_text("The same state in other words").click()
     expect(page.locator("details dl").last).to_contain_text("PROCESSING")
+
+
+def test_an_agents_errors_lead_to_their_place(visits: Visits, stage: Stage) -> None:
+    """What failed is listed with its reason; a click unfolds it in the conversation."""
+    page = visits.open(stage.daemon, "/agents/snug-plover")
+    errors = page.get_by_role("region", name="Errors")
+    expect(errors).to_contain_text("UnicodeEncodeError")
+    errors.get_by_role("button", name="failed: Bash: pytest tests/auth -q").click()
+    opened = page.get_by_role("region", name="Conversation").locator("details[open]", has_text="UnicodeEncodeError")
+    expect(opened.last).to_be_in_viewport()
+    page.goto(stage.daemon.url + "/agents/olive-bee")
+    expect(page.get_by_role("region", name="Errors")).to_contain_text("the turn was stopped")
+
+
+def test_sub_agents_are_a_tree(visits: Visits, stage: Stage) -> None:
+    """Each sub-agent has what it does and its calls; agents that it started stand there too, with theirs."""
+    page = visits.open(stage.daemon, "/agents/quiet-lynx")
+    tree = page.get_by_role("region", name="Sub-agents")
+    expect(tree.locator("details")).to_have_count(4)
+    reading = tree.locator("details", has_text="explorer, reading main.tf").first
+    reading.locator("summary").first.click()
+    expect(reading).to_contain_text("reading main.tf")
 
 
 def test_an_agents_page_follows(visits: Visits, daemon: RunningDaemon, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 // What stands where on the board.
 import { expect, test } from "vitest";
-import { areSame, counts, matches, projects, recommended, sections } from "../src/lib/arrange";
+import { areSame, counts, isPlacedAlike, matches, projects, recommended, sections } from "../src/lib/arrange";
 import type { Agent } from "../src/lib/types";
 import { agent } from "./make";
 
@@ -62,10 +62,19 @@ test("a list of projects that says the same is the same", () => {
 
 test("next is who waits, then who stopped or finished unseen, then nobody", () => {
   const waits = agent({ state: "waiting" });
-  const stopped = agent({ state: "error" });
-  const done = agent();
-  expect(recommended([done, stopped, waits], () => true)).toBe(waits);
-  expect(recommended([done, stopped], () => true)).toBe(stopped);
-  expect(recommended([done, stopped], () => false)).toBe(null);
-  expect(recommended([waits], () => false)).toBe(waits);
+  const stopped = agent({ state: "error", unseen: true });
+  const done = agent({ unseen: true });
+  expect(recommended([done, stopped, waits])).toBe(waits);
+  expect(recommended([done, stopped])).toBe(stopped);
+  expect(recommended([{ ...done, unseen: false }, { ...stopped, unseen: false }])).toBe(null);
+  expect(recommended([waits])).toBe(waits);
+});
+
+test("what an agent does moves no card; what it is, does", () => {
+  const one = agent({ state: "working" });
+  const tool = { name: "Bash", summary: "make", since: "" };
+  expect(isPlacedAlike(one, { ...one, tool, last_active_at: "2026-01-01T13:00:00Z", cost_usd: 1 })).toBe(true);
+  expect(isPlacedAlike(one, { ...one, state: "waiting" })).toBe(false);
+  expect(isPlacedAlike(one, { ...one, name: "other" })).toBe(false);
+  expect(isPlacedAlike(undefined, one)).toBe(false);
 });

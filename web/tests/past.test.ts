@@ -1,7 +1,7 @@
 // An agent's past: stretches of states, and what was said and done in its order.
 import { expect, test } from "vitest";
 import { stateAt, stretches, ticks } from "../src/lib/ribbon";
-import { plain, talk } from "../src/lib/talk";
+import { placeAt, plain, talk } from "../src/lib/talk";
 import type { Call, State, StateChange, Turn } from "../src/lib/types";
 
 const MINUTE = 60_000;
@@ -10,10 +10,18 @@ const change = (minute: number, state: State): StateChange => ({
   seq: minute, at: at(minute), state, waiting_for: null, source: "hook", confidence: "high", why: "", event: "",
 });
 const call = (id: string, minute: number): Call => ({
-  id, tool: "Bash", summary: "", subagent_id: null, started_at: at(minute), ended_at: null, outcome: "done", input: null, result: null,
+  id, tool: "Bash", summary: "", subagent_id: null, subagent_type: null, started_at: at(minute), ended_at: null, outcome: "done", input: null, result: null,
 });
 const turn = (id: string, minute: number): Turn => ({
   turn_id: id, agent_id: "a", command_id: "c", actor: "USER", intent: "COMMAND", text: "", timestamp: at(minute), timestamp_source: "", reason: "",
+});
+
+test("a hit leads to what was said or done nearest to its moment", () => {
+  const turns = [turn("first", 0), turn("last", 30)];
+  const calls = [{ ...call("ran", 10), ended_at: at(20) }];
+  expect(placeAt(turns, calls, at(1))).toBe("turn-first");
+  expect(placeAt(turns, calls, at(19))).toBe("call-ran");
+  expect(placeAt([], [], at(1))).toBe(null);
 });
 
 test("a state lasts until the next one, in the order of time", () => {

@@ -31,7 +31,7 @@ Relatives = Callable[[int], Awaitable[Context]]
 
 LONGEST_DELIVERY_ID = 200
 
-WRAPPERS_WORD = (b"role", b"mode", b"mission")
+WRAPPERS_WORD = (b"role", b"mode", b"mission-id")
 """What rules and context depend on: only the user's own script tells it."""
 
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -227,7 +227,7 @@ def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Context) 
         fleet_id=_text(told.get(b"agent-id")),
         role=_text(told.get(b"role")),
         mode=_text(told.get(b"mode")),
-        mission_id=_text(told.get(b"mission")),
+        mission_id=_text(told.get(b"mission-id")),
         project_root=around.project_root,
         branch=around.branch,
     )

@@ -295,9 +295,10 @@ def _noted(envelope: Envelope) -> dict[str, str]:
         "tmux-session": context.tmux_session,
         "session-id": context.headspace_id,
         "wrapper-id": context.wrapper_id,
+        "agent-id": context.fleet_id,
         "role": context.role,
         "mode": context.mode,
-        "mission": context.mission_id,
+        "mission-id": context.mission_id,
         "verdict": msgspec.json.encode(context.verdict).decode() if context.verdict else None,
     }
     return {name: value for name, value in notes.items() if value}

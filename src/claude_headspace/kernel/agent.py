@@ -14,7 +14,9 @@ import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Field, Question, RateLimit
+from claude_headspace.kernel.mission.nouns import Mission, News
 from claude_headspace.kernel.notice import Notice
+from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 
 NEWS: Micros = 5 * SECOND
@@ -245,6 +247,19 @@ class BackgroundTask(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
         return self.heard_at > self.ended_at
 
 
+class Judged(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A call that a rule spoke about."""
+
+    event_id: str
+    ruling: Ruling
+    at: Micros
+    rule: str | None = None
+    reason: str | None = None
+    enforced: bool = True
+    tool: str = ""
+    summary: str = ""
+
+
 class Supervision(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Somebody starts the agent's client anew when its context window is spent."""
 
@@ -305,6 +320,10 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     parent_id: str | None = None
     role: str | None = None
     mode: str = INTERACTIVE
+    mission: Mission | None = None
+    """What it was sent to do."""
+    news: tuple[News, ...] = ()
+    """What it is to be told of its workers."""
     note: Note | None = None
     briefed: Briefed | None = None
     imported_from: str | None = None
@@ -360,6 +379,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     background: tuple[BackgroundTask, ...] = ()
     notices: tuple[Notice, ...] = ()
     """Who was called about it, and what came of that."""
+    verdicts: tuple[Judged, ...] = ()
+    """The newest calls that a rule spoke about."""
     error: str | None = None
     last_tool: str | None = None
     """The newest tool of the main thread, running or not."""

@@ -26,7 +26,7 @@ SPEAKS_FOR = {
     Origin.TRANSCRIPT: ("session",),
     Origin.REGISTRY: ("session", "process"),
     Origin.STATUS_LINE: ("session",),
-    Origin.OPERATOR: ("headspace",),
+    Origin.OPERATOR: ("headspace", "mission"),
 }
 """What a source knows of the client itself. All others speak of agents that are known already."""
 
@@ -39,4 +39,5 @@ def claims(agent: Agent, envelope: Envelope, event: Event) -> list[Identity]:
     """What the agent of this event will be recognised by from now on."""
     known = identities(envelope, event)
     kinds = [kind for kind in SPEAKS_FOR.get(envelope.origin, ()) if kind in known]
-    return [known[kind] for kind in kinds if agent.parent_id is None or kind not in INHERITED]
+    is_child = (agent.parent_id or envelope.context.parent_id) is not None
+    return [known[kind] for kind in kinds if not is_child or kind not in INHERITED]

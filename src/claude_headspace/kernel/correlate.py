@@ -6,6 +6,7 @@ as a known session: the same process with a new session id (`/clear`, `/resume`)
 Rules
 - Panes, processes and directories are those of one machine: what another one calls the same is something else.
 - A client that descends from an agent's client is its child, whatever ids and panes it inherited.
+- The first client that names a mission is the agent that was registered for it.
 - A pane belongs to its agent as long as the work stays in the same project and no other client of it is alive.
 - Neither the pane nor the directory make a session another agent's whose role or mode differs.
 - The directory decides only for hooks, and only while nothing better speaks: an agent there is free to be claimed when
@@ -18,8 +19,9 @@ from enum import StrEnum
 import msgspec
 
 from claude_headspace.kernel.agent import INTERACTIVE, Agent, AgentState, Project
-from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
 from claude_headspace.kernel.facts import Event, SessionStarted
+from claude_headspace.kernel.mission.nouns import WORKER_MODES
 
 CLAIMABLE_AFTER_END: Micros = 600 * SECOND
 SAME_START: Micros = 5 * SECOND
@@ -83,6 +85,8 @@ def identities(envelope: Envelope, event: Event) -> dict[str, Identity]:
         known["process"] = Identity("process", f"{host}:{context.client_pid}")
     if context.tmux_pane:
         known["pane"] = Identity("pane", f"{host}:{context.tmux_pane}")
+    if context.mission_id:
+        known["mission"] = Identity("mission", context.mission_id)
     return known
 
 
@@ -105,6 +109,9 @@ def correlate(
     if process is not None and _same_process(process.agent, envelope):
         return Correlation(_known(process), process.agent)
     parent = next((agent for agent in parents if _is_parent(agent, envelope)), None)
+    expected = found.get("mission")
+    if expected is not None and expected.agent.session is None and expected.agent.ended_at is None:
+        return Correlation(Strategy.HEADSPACE_ID, expected.agent, parent.id if parent else None)
     if parent is not None:
         return Correlation(Strategy.NEW, parent_id=parent.id)
     if "headspace" in found:
@@ -164,13 +171,25 @@ def _plays_another_part(agent: Agent, envelope: Envelope, event: Event) -> bool:
     return isinstance(event.fact, SessionStarted) and part != (agent.role, agent.mode)
 
 
+def leaves_its_pane(agent: Agent, newcomer: Agent, event: Event) -> bool:
+    """Whether a client that begins in an agent's pane shows that the agent is gone; a known process shows it better."""
+    begins = isinstance(event.fact, SessionStarted) and event.fact.source in ("startup", "resume")
+    is_there = agent.ended_at is None and agent.host == newcomer.host
+    return begins and is_there and agent.id != newcomer.id and agent.pid is None and newcomer.parent_id is None
+
+
 def _may_go_on(agent: Agent, envelope: Envelope, event: Event) -> bool:
     """Whether a client may be the next one of an unclaimed agent in its directory: of its kind, in no other pane."""
-    ours = agent.client == envelope.client and agent.host == envelope.host
+    ours = agent.client == envelope.client and agent.host == envelope.host and not is_sent(envelope.context)
     if not ours or not is_unclaimed(agent, envelope.fired_at) or _plays_another_part(agent, envelope, event):
         return False
     panes = {agent.tmux_pane, envelope.context.tmux_pane} - {None}
     return len(panes) < 2
+
+
+def is_sent(context: Context) -> bool:
+    """Whether a client was started to work by itself: it is nobody who was there before."""
+    return context.mission_id is not None or context.mode in WORKER_MODES
 
 
 def is_unclaimed(agent: Agent, now: Micros) -> bool:
@@ -179,8 +198,10 @@ def is_unclaimed(agent: Agent, now: Micros) -> bool:
 
 
 def is_free(agent: Agent) -> bool:
-    """Whether nobody else has a claim to an agent: it is over, or rests without a client. A child was an errand."""
-    if agent.parent_id is not None:
+    """Whether nobody else has a claim to an agent: it is over, or rests without a client. A child was an errand, and a
+    mission is its worker's.
+    """
+    if agent.parent_id is not None or agent.mission is not None:
         return False
     has_client = agent.pid is not None or agent.tmux_pane is not None
     return agent.ended_at is not None or (

@@ -19,6 +19,7 @@ from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Ask, Event, Fact, Meta
 from claude_headspace.kernel.forms import form_of
+from claude_headspace.kernel.mission.nouns import LONGEST_GOAL, Mission, MissionOutcome
 from claude_headspace.kernel.reading import (
     answer_of,
     ask_of,
@@ -171,7 +172,7 @@ def _stopped(shape: wire.WireStop) -> Fact:
             for task in shape.background_tasks
             if task.id and task.status == "running"
         ),
-        shape.stop_hook_active,
+        kept_on=shape.stop_hook_active,
     )
 
 
@@ -338,6 +339,10 @@ class WireAct(msgspec.Struct, omit_defaults=True):
     pid: int | None = None
     files: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    mission_id: str = ""
+    goal: str = ""
+    conversation_id: str | None = None
+    outcome: str = ""
     began: int | None = None
     supervised: bool = False
 
@@ -352,9 +357,20 @@ def _registered(act: WireAct, envelope: Envelope) -> Fact:
         branch=around.branch,
         tmux_session=around.tmux_session,
         tmux_pane=around.tmux_pane,
+        mission=_mission(act, envelope) if act.mission_id else None,
         wrapper_pid=act.pid,
         wrapper_started_at=act.began,
         supervised=act.supervised,
+    )
+
+
+def _mission(act: WireAct, envelope: Envelope) -> Mission:
+    return Mission(
+        id=short(act.mission_id),
+        started_at=envelope.fired_at,
+        goal=act.goal[:LONGEST_GOAL],
+        started_by=short(act.by),
+        conversation_id=act.conversation_id,
     )
 
 
@@ -364,6 +380,10 @@ ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
     "AgentNoted": lambda act, _: facts.AgentNoted(act.text),
     "ContextLoaded": lambda act, _: facts.ContextLoaded(act.files, act.left_out, act.reason),
     "AgentSeen": lambda _act, _: facts.AgentSeen(),
+    "MissionReported": lambda act, _: facts.MissionReported(act.text, act.outcome == MissionOutcome.FAILED),
+    "MissionFinished": lambda act, _: facts.MissionFinished(act.outcome, act.text),
+    "WorkerEnded": lambda act, _: facts.WorkerEnded(short(act.mission_id), act.goal[:LONGEST_GOAL], act.text),
+    "ConversationWoken": lambda _act, _: facts.ConversationWoken(),
     "AgentClosed": lambda act, _: facts.AgentClosed(act.reason or "closed", act.pid),
     "RestartBegun": lambda act, _: facts.RestartBegun(short(act.reason)),
     "SupervisionEnded": lambda act, _: facts.SupervisionEnded(short(act.reason)),

@@ -13,6 +13,7 @@ import msgspec
 
 from claude_headspace.kernel.claude_os.care import Care
 from claude_headspace.kernel.effort.advice import Advice
+from claude_headspace.kernel.mission.notice import Notice
 from claude_headspace.kernel.policy.verdict import Verdict
 
 Micros = int
@@ -47,9 +48,7 @@ class Context(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     wrapper_id: str | None = None
     """`CLAUDE_SESSION_ID` of a foreign wrapper."""
     role: str | None = None
-    """`CLAUDE_SESSION_ROLE`, `CLAUDE_SESSION_MODE` and `MISSION_EXECUTION_ID`, as the wrapper set them."""
-    mode: str | None = None
-    mission_id: str | None = None
+    """`CLAUDE_SESSION_ROLE`."""
     project_root: str | None = None
     branch: str | None = None
     assigned_name: str | None = None
@@ -60,6 +59,12 @@ class Context(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Who asked, for what an operator did."""
     fleet_id: str | None = None
     """`AGENT_ID`: in a fleet, the pane's own name."""
+    mode: str | None = None
+    """`CLAUDE_SESSION_MODE`: interactive, mission or background."""
+    mission_id: str | None = None
+    """`MISSION_EXECUTION_ID`: the mission that the client works on."""
+    notice: Notice | None = None
+    """What the client was told with the answer."""
     effort_id: str | None = None
     """The effort that the event belongs to."""
     directives: tuple[str, ...] = ()

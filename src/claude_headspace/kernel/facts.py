@@ -7,6 +7,7 @@ from it.
 import msgspec
 
 from claude_headspace.kernel.envelope import Context, Micros, Origin
+from claude_headspace.kernel.mission.nouns import Mission
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True):
@@ -210,7 +211,13 @@ class TurnStopped(msgspec.Struct, frozen=True):
     message: str | None = None
     background: tuple[Task, ...] | None = None
     kept_on: bool = False
-    """Whether the turn goes on already because its end was not let happen before."""
+    """Whether a hook has kept the turn from ending before."""
+
+
+class TurnWentOn(msgspec.Struct, frozen=True):
+    """The turn would have ended, and the answer to its hook kept it on."""
+
+    message: str = ""
 
 
 class TurnFailed(msgspec.Struct, frozen=True):
@@ -345,9 +352,36 @@ class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
     branch: str | None = None
     tmux_session: str | None = None
     tmux_pane: str | None = None
+    mission: Mission | None = None
     wrapper_pid: int | None = None
     wrapper_started_at: Micros | None = None
     supervised: bool = False
+
+
+class MissionReported(msgspec.Struct, frozen=True):
+    """A worker says what came of its mission."""
+
+    text: str
+    failed: bool = False
+
+
+class MissionFinished(msgspec.Struct, frozen=True):
+    """Somebody says how a mission ended."""
+
+    outcome: str
+    text: str = ""
+
+
+class WorkerEnded(msgspec.Struct, frozen=True):
+    """A worker of this conversation is back, with all that it is to be told."""
+
+    mission_id: str
+    goal: str
+    text: str
+
+
+class ConversationWoken(msgspec.Struct, frozen=True):
+    """The conversation is about to be woken for its workers."""
 
 
 class RestartBegun(msgspec.Struct, frozen=True):
@@ -503,6 +537,7 @@ Fact = (
     | SubagentDescribed
     | SubagentStopped
     | TurnStopped
+    | TurnWentOn
     | TurnFailed
     | TurnInterrupted
     | CompactionStarted
@@ -521,6 +556,10 @@ Fact = (
     | ClientReported
     | ClientVanished
     | AgentRegistered
+    | MissionReported
+    | MissionFinished
+    | WorkerEnded
+    | ConversationWoken
     | RestartBegun
     | SupervisionEnded
     | WrapperVanished

@@ -13,8 +13,10 @@ from claude_headspace.kernel.views import (
     dialects,
     evidence_view,
     iso,
+    mission_view,
     notice_view,
     turn_view,
+    verdict_view,
     view_changes,
     wait_view,
 )
@@ -30,6 +32,8 @@ STREAM = {
     "wait_answered": "Somebody answered through Headspace; the client has yet to take it up.",
     "wait_closed": "It does not any more, and why.",
     "notification": "Somebody is called, was called, or need not be any more: which need, through what, how far it is.",
+    "verdict_given": "A rule spoke about a tool call: what it said, of what, and whether it was enforced.",
+    "mission_changed": "A mission began, went on or ended: `mission` is its JSON as the agent has it.",
     "effort_changed": "An effort is another: `effort` is its whole JSON. Counts of calls alone are not told.",
     "gap": "What came between can no longer be replayed: read the board anew.",
 }
@@ -54,9 +58,18 @@ def react(before: Agent | None, change: Change) -> list[Publish]:
     told += [_publish(agent, "turn_updated", _updated(patch)) for patch in change.patches]
     told += _about_waits(before, change)
     told += _about_notices(before, agent)
+    if agent.verdicts is not (before.verdicts if before is not None else ()):
+        told.append(_publish(agent, "verdict_given", msgspec.structs.asdict(verdict_view(agent.verdicts[-1]))))
+    if agent.mission is not (before.mission if before is not None else None):
+        told.append(_publish(agent, "mission_changed", _mission(change)))
     if agent.state is AgentState.ENDED and change.state_changed:
         told.append(_publish(agent, "agent_ended", {"ended_at": iso(agent.ended_at or 0), "reason": agent.end_reason}))
     return [message for message in told if message is not None]
+
+
+def _mission(change: Change) -> dict[str, object]:
+    agent = change.agent
+    return {"timestamp": iso(change.meta.at), "mode": agent.mode, "mission": mission_view(agent.mission)}
 
 
 def _updated(patch: TurnPatch) -> dict[str, object]:

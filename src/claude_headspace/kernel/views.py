@@ -11,9 +11,10 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.kernel.agent import Agent, AgentState, Command, Project, Session, ToolCall, Turn, Wait
+from claude_headspace.kernel.agent import Agent, AgentState, Command, Judged, Project, Session, ToolCall, Turn, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Field, Question, RateLimit
+from claude_headspace.kernel.mission.nouns import Mission
 from claude_headspace.kernel.notice import Notice
 from claude_headspace.kernel.state_machine import CommandState
 
@@ -236,6 +237,45 @@ class TurnView(msgspec.Struct, frozen=True):
     reason: str
 
 
+class MissionView(msgspec.Struct, frozen=True):
+    """What an agent was sent to do, and what came of it."""
+
+    id: str
+    goal: str
+    started_by: str
+    conversation_id: str | None
+    report: str
+    answer: str
+    outcome: str | None
+    words: str
+    started_at: Time
+    ended_at: Time | None
+
+
+class JudgedView(msgspec.Struct, frozen=True):
+    """A call that a rule spoke about."""
+
+    event_id: str
+    timestamp: Time
+    ruling: str
+    """`warn`, `ask` or `deny`."""
+    rule: str | None
+    reason: str | None
+    enforced: bool
+    """False where it was only written down."""
+    tool: str
+    summary: str
+
+
+class NewsView(msgspec.Struct, frozen=True):
+    """A worker that is back."""
+
+    mission_id: str
+    goal: str
+    at: Time
+    woken: bool
+
+
 class SupervisionView(msgspec.Struct, frozen=True):
     """Somebody starts the client anew when its context window is spent."""
 
@@ -278,6 +318,8 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     background_tasks: tuple[BackgroundTaskView, ...]
     notices: tuple[NoticeView, ...]
     todo: TodoView | None
+    verdicts: tuple[JudgedView, ...]
+    """The newest calls that a rule spoke about, the newest last."""
     error: str | None
     model: str | None
     context_percent: float | None
@@ -289,6 +331,10 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     permission_mode: str | None
     role: str | None
     mode: str
+    mission: MissionView | None
+    """What it was sent to do."""
+    news: tuple[NewsView, ...]
+    """What it is to be told of its workers, at its next prompt."""
     note: NoteView | None
     briefed: BriefedView | None
     supervision: SupervisionView | None
@@ -348,6 +394,9 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "background_tasks": (("background",), _background_views),
     "notices": (("notices",), lambda agent: tuple(notice_view(notice) for notice in agent.notices)),
     "todo": (("todos", "todos_done"), lambda a: TodoView(len(a.todos_done), len(a.todos)) if a.todos else None),
+    "verdicts": (("verdicts",), lambda agent: tuple(verdict_view(each) for each in agent.verdicts)),
+    "mission": (("mission",), lambda agent: mission_view(agent.mission)),
+    "news": (("news",), lambda a: tuple(NewsView(n.mission_id, n.goal, iso(n.at), n.woken) for n in a.news)),
     "dialects": (("state", "state_since", "seen_at", "waiting_for", "calls", "command"), dialects),
     "context_warning_level": (("told_level",), lambda agent: agent.told_level),
     "note": (("note",), lambda agent: NoteView(agent.note.text, iso(agent.note.at)) if agent.note else None),
@@ -392,6 +441,38 @@ def view_changes(before: Agent, after: Agent) -> dict[str, object]:
         if name not in _PARTIAL or value != make(before):
             changes[name] = value
     return changes
+
+
+def verdict_view(judged: Judged) -> JudgedView:
+    """A call that a rule spoke about."""
+    return JudgedView(
+        judged.event_id,
+        iso(judged.at),
+        judged.ruling,
+        judged.rule,
+        judged.reason,
+        judged.enforced,
+        judged.tool,
+        judged.summary,
+    )
+
+
+def mission_view(mission: Mission | None) -> MissionView | None:
+    """A mission, as its agent has it."""
+    if mission is None:
+        return None
+    return MissionView(
+        mission.id,
+        mission.goal,
+        mission.started_by,
+        mission.conversation_id,
+        mission.report,
+        mission.answer,
+        mission.outcome,
+        mission.words,
+        iso(mission.started_at),
+        _maybe(mission.ended_at),
+    )
 
 
 def _maybe(moment: Micros | None) -> Time | None:

@@ -1,7 +1,8 @@
 """tmux's windows in the colours of the fleet: what the most urgent agent in a window is, seen from every other window.
 
 Only where the setting `tmux_colours` asks for it. A window's own style is remembered and given back when its agents are
-gone or the daemon stops. Every pane of an agent also has its word in the option `@headspace`, for formats of one's own.
+gone or the daemon stops. Every pane of an agent also has its word and its colour in the options `@headspace` and
+`@headspace_style`: `headspace tmux --borders` shows them in its border, or one's own format does.
 tmux is asked once for all panes of a server, and told only what changed.
 """
 
@@ -22,7 +23,7 @@ STYLES = {
 }
 """The fleet's words, and how a window looks."""
 
-STYLE, WORD = "window-status-style", "@headspace"
+STYLE, WORD, WORD_STYLE = "window-status-style", "@headspace", "@headspace_style"
 
 Place = tuple[str, str]
 """A server's socket, and a window or a pane in it."""
@@ -50,16 +51,17 @@ class Colours:
         for pane, word in panes.items():
             if self._panes.get(pane) != word:
                 tmux.tmux(pane[0], "set-option", "-p", "-t", pane[1], WORD, word)
+                tmux.tmux(pane[0], "set-option", "-p", "-t", pane[1], WORD_STYLE, STYLES[word])
         for pane in self._panes.keys() - panes.keys():
-            _quietly(pane[0], "set-option", "-pu", "-t", pane[1], WORD)
+            _unname(pane)
         self._panes = panes
 
     def clear(self) -> None:
         """Give everything back."""
         for window in list(self._windows):
             self._give_back(window)
-        for socket, pane in self._panes:
-            _quietly(socket, "set-option", "-pu", "-t", pane, WORD)
+        for pane in self._panes:
+            _unname(pane)
         self._panes = {}
 
     def _words(self, agents: Sequence[Agent]) -> dict[Place, str]:
@@ -96,6 +98,11 @@ def _by_window(panes: dict[Place, str]) -> dict[Place, str]:
             if (socket, pane) in panes:
                 words.setdefault((socket, window), []).append(panes[socket, pane])
     return {window: rollup(found) for window, found in words.items()}
+
+
+def _unname(pane: Place) -> None:
+    for option in (WORD, WORD_STYLE):
+        _quietly(pane[0], "set-option", "-pu", "-t", pane[1], option)
 
 
 def _quietly(socket: str, *arguments: str) -> None:

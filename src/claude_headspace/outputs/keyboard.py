@@ -86,6 +86,10 @@ class Keyboard:
         """Refuse, before anything is written down, where there is no pane to type into."""
         await asyncio.to_thread(_pane_of, agent)
 
+    async def is_in_use(self, agent: Agent) -> bool:
+        """Whether somebody types in an agent's pane at the moment; refused where that is not its own."""
+        return await asyncio.to_thread(_is_in_use, agent)
+
     async def type(self, agent: Agent, text: str) -> None:
         """Check that the pane is still the client's, then type."""
         await asyncio.to_thread(lambda: tmux.type_text(_pane_of(agent), text))
@@ -93,6 +97,10 @@ class Keyboard:
     async def press(self, agent: Agent, key: str) -> None:
         """Check that the pane is still the client's, then press one key."""
         await asyncio.to_thread(lambda: tmux.press_key(_pane_of(agent), key))
+
+
+def _is_in_use(agent: Agent) -> bool:
+    return tmux.is_typed_in(_pane_of(agent))
 
 
 def _pane_of(agent: Agent) -> tmux.Pane:

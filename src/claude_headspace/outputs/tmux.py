@@ -25,6 +25,9 @@ LONGEST_KEYS = 200
 SETTLE_SECONDS = 0.35
 """Between the text and its Enter: the client takes an Enter that comes within a paste for a new line."""
 
+TYPING_SECONDS = 10.0
+"""So long after the last key somebody is taken to be typing."""
+
 _FORMAT = "\t".join(
     f"#{{{name}}}"
     for name in (
@@ -70,11 +73,16 @@ def is_there() -> bool:
     return shutil.which("tmux") is not None
 
 
+def require() -> None:
+    """Refuse where there is no tmux."""
+    if not is_there():
+        raise Refused("no_tmux", "There is no tmux on this machine.", "Install it, and start agents inside it.")
+
+
 def tmux(socket: str, *arguments: str) -> list[str]:
     """Run one command of tmux; what it says."""
     libtmux = _library()
-    if not is_there():
-        raise Refused("no_tmux", "There is no tmux on this machine.", "Install it, and start agents inside it.")
+    require()
     try:
         done = libtmux.Server(socket_path=socket or None).cmd(*(_as_argument(argument) for argument in arguments))
     except libtmux.exc.LibTmuxException as error:
@@ -253,6 +261,15 @@ def clients(socket: str) -> list[Attached]:
 def shows(client: Attached, pane: Pane) -> bool:
     """Whether a terminal has a pane before it."""
     return pane.active and pane.window_active and client.session == pane.session and client.focused
+
+
+def is_typed_in(pane: Pane, within: float = TYPING_SECONDS) -> bool:
+    """Whether somebody who has the pane before him pressed a key just now."""
+    if not (pane.active and pane.window_active):
+        return False
+    found = tmux(pane.socket, "list-clients", "-F", "#{client_session}\t#{client_activity}")
+    pressed = [line.split("\t")[1] for line in found if line.split("\t")[0] == pane.session]
+    return any(each.isdigit() and time.time() - int(each) < within for each in pressed)
 
 
 def open_window(command: Sequence[str], directory: str, name: str, env: Mapping[str, str] = os.environ) -> str:

@@ -39,6 +39,8 @@ class Registration(msgspec.Struct, frozen=True):
     name: Word = ""
     role: Word | None = None
     mode: Word | None = None
+    mission: Word | None = None
+    """The mission that it will work on."""
     tmux_session: Word | None = None
     tmux_pane: Word | None = None
     wrapper_pid: Annotated[int, Meta(gt=0)] | None = None
@@ -86,7 +88,11 @@ async def register(api: Serving, request: Request) -> AgentView:
         raise BadRequest("bad_name", f"An agent cannot be called {told.name[:60]!r}.", "Use small letters and dashes.")
     around = await api.services.surroundings(told.cwd)
     context = msgspec.structs.replace(
-        around, headspace_id=told.headspace_id, tmux_session=told.tmux_session, tmux_pane=told.tmux_pane
+        around,
+        headspace_id=told.headspace_id,
+        mission_id=told.mission,
+        tmux_session=told.tmux_session,
+        tmux_pane=told.tmux_pane,
     )
     wrapper = await _wrapper(api, told.wrapper_pid)
     act = WireAct(
@@ -94,6 +100,7 @@ async def register(api: Serving, request: Request) -> AgentView:
         cwd=told.cwd,
         role=told.role,
         mode=told.mode,
+        mission_id=told.mission or "",
         pid=wrapper.client_pid,
         began=wrapper.client_started_at,
         supervised=told.supervised,

@@ -12,8 +12,8 @@ from functools import partial
 import msgspec
 import structlog
 
+from claude_headspace.batch import Outcome
 from claude_headspace.config import Settings
-from claude_headspace.engine import Outcome
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.briefing import find_house, gather
 from claude_headspace.inputs.directives import DirectiveFinder

@@ -28,6 +28,7 @@ from claude_headspace.surfaces import (
     efforts_api,
     household,
     interrupting,
+    missions,
     notify_api,
     past_api,
     plates,
@@ -73,6 +74,16 @@ class PartHealth(msgspec.Struct, frozen=True):
 
     status: str
     detail: str
+
+
+AWAY = PartHealth("waiting", "begins when the database is there")
+
+
+def part(running: bool, failure: str | None, detail: str) -> PartHealth:
+    """How a background part is doing."""
+    if not running:
+        return PartHealth("stopped", "not running: restart the daemon and see `headspace logs`")
+    return PartHealth("failing", failure) if failure else PartHealth("ok", detail)
 
 
 class SpoolStatus(msgspec.Struct, frozen=True):
@@ -465,6 +476,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *token_api.ENDPOINTS,
     *upkeep_api.ENDPOINTS,
     *actions.ENDPOINTS,
+    *missions.ENDPOINTS,
     *interrupting.ENDPOINTS,
     *plates.ENDPOINTS,
 )

@@ -14,6 +14,7 @@ import asyncio
 import getpass
 import os
 from collections.abc import Callable, Iterable
+from urllib.parse import unquote
 
 import msgspec
 import psutil
@@ -59,12 +60,31 @@ class Caller:
         if request.client is not None and server is not None and server[1] is not None:
             await asyncio.to_thread(self._look_at, request.client[1], server[1])
 
+    async def session_of(self, request: Request) -> str | None:
+        """The session of the agent that a request comes from, if one sent it and says so."""
+        if told := unquote(request.headers.get(SESSION, "")):
+            return told
+        server = request.scope.get("server")
+        if request.client is None or server is None or server[1] is None:
+            return None
+        return await asyncio.to_thread(_carried_by, request.client[1], server[1])
+
     def _look_at(self, their_port: int, our_port: int) -> None:
         peer = peer_of(their_port, our_port)
         if peer.is_gone:
             raise Forbidden("caller_gone", "Whoever asked is gone already.", "Ask again, and wait for the reply.")
         if peer.pid is not None and peer.pid != os.getpid() and descends(peer.pid, set(self._client_pids())):
             _refuse()
+
+
+def _carried_by(their_port: int, our_port: int) -> str | None:
+    pid = peer_of(their_port, our_port).pid
+    if pid is None or pid == os.getpid():
+        return None
+    try:
+        return psutil.Process(pid).environ().get(CARRIED) or None
+    except (psutil.Error, OSError):
+        return None
 
 
 def descends(pid: int, clients: set[int]) -> bool:

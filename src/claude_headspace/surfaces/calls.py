@@ -39,6 +39,7 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     summary: str
     subagent_id: str | None
+    subagent_type: str | None
     started_at: Time
     ended_at: Time | None
     outcome: str
@@ -52,6 +53,7 @@ class WireCall(msgspec.Struct):
     tool_name: str = ""
     tool_use_id: str = ""
     agent_id: str | None = None
+    agent_type: str | None = None
     tool_input: Any = None
     tool_response: Any = None
     error: Any = None
@@ -95,6 +97,7 @@ def _merged(known: CallView | None, key: str, told: WireCall, stored: StoredEven
         tool=told.tool_name,
         summary=_summary(told.tool_input),
         subagent_id=told.agent_id,
+        subagent_type=told.agent_type if told.agent_id else None,
         started_at=known.started_at if known else at,
         ended_at=at if outcome else None,
         outcome=outcome or unfinished,

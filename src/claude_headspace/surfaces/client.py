@@ -103,6 +103,14 @@ class Client:
         """Who needs a human, and what for."""
         return self._list("/api/waits", agent=agent, all="true" if every else None)
 
+    def missions(self, *, every: bool = False) -> list[Json]:
+        """Missions, the newest first; `every` includes those that ended long ago."""
+        return self._list("/api/missions", all="true" if every else None)
+
+    def mission(self, reference: str) -> Json:
+        """One mission, by id, beginning of the id, or name of its worker."""
+        return self._object(_mission(reference))
+
     def events(self, reference: str | None = None, *, after: int | None = None, limit: int = 100) -> list[Json]:
         """The log as it arrived, of one agent or of all."""
         path = _agent(reference, "events") if reference else "/api/events"
@@ -158,6 +166,19 @@ class Client:
     def send(self, reference: str, text: str, send_id: str) -> Json:
         """Type a prompt into the agent's terminal, once."""
         return self._post(_agent(reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
+
+    def begin_mission(self, goal: str, cwd: str, mode: str, **more: str | None) -> Json:
+        """Register a mission, with a placeholder for the agent that will work on it."""
+        given = {name: value for name, value in more.items() if value}
+        return self._post("/api/missions", Scope.ACT, {"goal": goal, "cwd": cwd, "mode": mode, **given})
+
+    def report(self, text: str, mission: str = "mine", *, failed: bool = False) -> Json:
+        """Tell what came of a mission, as its worker."""
+        return self._post(_mission(mission, "report"), Scope.ACT, {"text": text, "failed": failed})
+
+    def finish_mission(self, reference: str, outcome: str, text: str = "") -> Json:
+        """Tell how a mission ended."""
+        return self._post(_mission(reference, "finish"), Scope.ACT, {"outcome": outcome, "text": text})
 
     def interrupt(self, reference: str) -> Json:
         """Press Esc in the agent's terminal, once."""
@@ -374,6 +395,11 @@ def _running(places: Places) -> DaemonInfo:
 
 def _agent(reference: str, part: str = "") -> str:
     path = f"/api/agents/{quote(reference, safe='')}"
+    return f"{path}/{part}" if part else path
+
+
+def _mission(reference: str, part: str = "") -> str:
+    path = f"/api/missions/{quote(reference, safe='')}"
     return f"{path}/{part}" if part else path
 
 

@@ -1,7 +1,8 @@
 """Starting Claude Code as a program of ours: with the ids that its hooks will name, and as if we were not there.
 
 Signals reach it, its exit code is ours, and the terminal is its own. Inside tmux it runs in the pane we are in; else a
-new session can be made for it, with a job file (0600) that hands everything over: no secret stands on a command line.
+new session or window is made for it, with a job file (0600) that hands everything over: no secret stands on a command
+line, and what a tmux server remembers of its own start does not matter.
 """
 
 import os
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
@@ -40,11 +41,44 @@ def client_program() -> str:
     return found
 
 
+OF_A_CLIENT = (
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_EFFORT",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PID",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_SESSION_MODE",
+    "CLAUDE_SESSION_ROLE",
+    "COLUMNS",
+    "LINES",
+    "MISSION_EXECUTION_ID",
+)
+"""What a client tells its own tools of itself: a worker that one of them starts is another client."""
+
+
+def worker_environment() -> dict[str, str]:
+    """Our environment without what an agent, whose tool we may be, put into it."""
+    return {name: value for name, value in os.environ.items() if name not in OF_A_CLIENT}
+
+
 def client_environment(
-    url: str, headspace_id: str, session: str | None, role: str | None = None, mode: str | None = None
+    url: str,
+    headspace_id: str,
+    session: str | None,
+    role: str | None = None,
+    mode: str | None = None,
+    mission: str | None = None,
 ) -> dict[str, str]:
     """What the client's hooks tell us by, beside all that is there; what another client was is not inherited."""
     ids = {
+        "MISSION_EXECUTION_ID": mission or "",
         "CLAUDE_HEADSPACE_URL": url,
         "CLAUDE_HEADSPACE_SESSION_ID": headspace_id,
         "CLAUDE_SESSION_ID": headspace_id,
@@ -135,30 +169,43 @@ def _config_variables(agent: Json) -> dict[str, str]:
     return {"CLAUDE_CONFIG_DIR": str(above[0])} if above and above[0] != usual and above[0].is_dir() else {}
 
 
-# --- in a new tmux session --------------------------------------------------------------------------------------------
+# --- in a new tmux session or window ----------------------------------------------------------------------------------
 
 
 class Job(msgspec.Struct, frozen=True):
-    """What is to be started in a new session."""
+    """A command of ours that is to be started elsewhere, with the environment of whoever wants it."""
 
     arguments: list[str]
     env: dict[str, str]
+    leaves_code: bool = False
+    """Whether somebody waits for its exit code, which then stands in a file beside the job."""
 
 
-def open_session(home: Places, name: str, arguments: Sequence[str], directory: str) -> Path:
-    """Start a command of ours in a new tmux session; the file in which its exit code will stand."""
+def open_session(home: Places, name: str, job: Job, directory: str) -> Path:
+    """Start a job in a new tmux session; the file in which its exit code will stand."""
+    return _hand_over(
+        home, job, lambda command: tmux.tmux("", "new-session", "-d", "-s", name, "-c", directory, "--", *command)
+    )
+
+
+def open_window(home: Places, name: str, job: Job, directory: str) -> None:
+    """Start a job in a new window of the tmux session that its environment names."""
+    _hand_over(home, job, lambda command: tmux.open_window(command, directory, name, job.env))
+
+
+def _hand_over(home: Places, job: Job, start: Callable[[Sequence[str]], object]) -> Path:
+    """A tmux server has an environment of its own, often an old one, so everything goes through a file."""
     home.make()
-    job = home.runtime / f"job-{uuid.uuid4().hex}.json"
-    handle = os.open(job, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    path = home.runtime / f"job-{uuid.uuid4().hex}.json"
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as file:
-        file.write(msgspec.json.encode(Job(list(arguments), dict(os.environ))))
-    inner = [sys.executable, "-m", "claude_headspace", "run", "--job", str(job)]
+        file.write(msgspec.json.encode(job))
     try:
-        tmux.tmux("", "new-session", "-d", "-s", name, "-c", directory, "--", *inner)
+        start([sys.executable, "-m", "claude_headspace", "run", "--job", str(path)])
     except HeadspaceError:
-        job.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
         raise
-    return job.with_suffix(".exit")
+    return path.with_suffix(".exit")
 
 
 def take_job(path: Path) -> Job:

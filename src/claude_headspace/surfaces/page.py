@@ -22,6 +22,8 @@ PATHS = (
     "/",
     "/agents/{agent}",
     "/waits",
+    "/missions",
+    "/missions/{mission}",
     "/efforts",
     "/efforts/{effort}",
     "/search",

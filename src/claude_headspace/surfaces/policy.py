@@ -52,7 +52,7 @@ def check(places: Places, preset: str, directory: str, file: Path | None = None)
     book, shipped = rule_book(places, preset, file), built_in(places, preset)
     root = project_of(directory)
     known = {rule.id: rule for rule in shipped.policy.rules}
-    rules = book.policy.rules
+    rules, contacts = book.policy.rules, contacts_of(places.contacts_file)
     return {
         "preset": preset,
         "file": str(file or places.policy_file),
@@ -60,8 +60,9 @@ def check(places: Places, preset: str, directory: str, file: Path | None = None)
         "rules": len(rules),
         "added": [rule.id for rule in rules if rule.id not in known],
         "changed": [rule.id for rule in rules if rule.enabled and rule.id in known and rule != known[rule.id]],
-        "switched_off": [rule.id for rule in rules if not rule.enabled],
-        "contacts": len(contacts_of(places.contacts_file)),
+        "switched_off": [rule.id for rule in rules if not rule.enabled and rule != known.get(rule.id)],
+        "contacts": len(contacts or ()),
+        "contacts_needed": contacts is not None or preset == "strict",
         "contacts_file": str(places.contacts_file),
         "project_file": str(Path(root) / PROJECT_FILE),
         "project_rules": [rule.id for rule in read_project(root)],

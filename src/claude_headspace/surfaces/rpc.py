@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
-from claude_headspace.engine import Outcome
+from claude_headspace.batch import Outcome
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.kernel.envelope import Envelope
@@ -29,10 +29,10 @@ NOTES = {
     "CLAUDE_HEADSPACE_TMUX_SESSION": b"tmux-session",
     "CLAUDE_HEADSPACE_SESSION_ID": b"session-id",
     "CLAUDE_SESSION_ID": b"wrapper-id",
+    "CLAUDE_SESSION_MODE": b"mode",
+    "MISSION_EXECUTION_ID": b"mission-id",
     "CLAUDE_PID": b"client-pid",
     "CLAUDE_SESSION_ROLE": b"role",
-    "CLAUDE_SESSION_MODE": b"mode",
-    "MISSION_EXECUTION_ID": b"mission",
 }
 """What the environment of a request tells of its client, as the shim tells it."""
 

@@ -38,6 +38,8 @@ _CONTROLS = re.compile(
 
 def clean(text: str) -> str:
     """A text without anything that a terminal would act on; its lines stay."""
+    if text.isprintable():
+        return text
     plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
     return _CONTROLS.sub("", _SEQUENCES.sub("", plain))
 
@@ -190,6 +192,15 @@ def note_words(agent: Json, now: datetime) -> str:
     """What it says that it is at, and how long ago it said so."""
     note = agent.get("note")
     return f"{one_line(note['text'])} ({ago(note['at'], now)})" if note else ""
+
+
+def marks(agent: Json) -> list[str]:
+    """What sets an agent apart from others: that it works by itself, that workers of its are back."""
+    news = len(agent.get("news") or ())
+    return [
+        *([agent["mode"]] if agent.get("mission") and agent.get("mode") else []),
+        *([f"{count(news, 'worker')} back"] if news else []),
+    ]
 
 
 def tells_time(agent: Json) -> bool:

@@ -201,7 +201,7 @@ def test_a_session_with_a_role_asks_by_itself(place: Place) -> None:
             assert place.run(event, env=env).out == b"{}"
         assert place.run("PreToolUse", env=env) == QUIET
         assert place.run("SessionStart") == QUIET
-    told = [tuple(header(each, f"X-Headspace-{name}") for name in ("Role", "Mode", "Mission")) for each in requests]
+    told = [tuple(header(each, f"X-Headspace-{name}") for name in ("Role", "Mode", "Mission-Id")) for each in requests]
     assert told == [("chief of staff", "mission", "m-1")] * 3
     assert [("role" in notes, notes["event"]) for notes, _ in place.told()] == [
         (False, "PreToolUse"),
@@ -213,7 +213,7 @@ def test_a_role_is_told_when_nobody_answers(place: Place) -> None:
     """What would have been asked lies in the spool, with the role; a mission alone asks nothing."""
     assert place.run("SessionStart", env={"CLAUDE_SESSION_ROLE": "chief"}) == QUIET
     assert place.run("SessionStart", env={"MISSION_EXECUTION_ID": "m-1"}) == QUIET
-    assert [(notes.get("role"), notes.get("mission")) for notes, _ in place.told()] == [
+    assert [(notes.get("role"), notes.get("mission-id")) for notes, _ in place.told()] == [
         ("chief", None),
         (None, "m-1"),
     ]
@@ -249,13 +249,15 @@ def test_the_time_of_firing_is_told_and_sorts(installed: Place) -> None:
 
 
 def test_what_the_environment_tells_comes_along(place: Place) -> None:
-    """Pane, tmux session, client and wrapper ids are told where they are set."""
+    """Pane, tmux session, client and wrapper ids, mode and mission are told where they are set."""
     known = {
         "CLAUDE_PID": "4711",
         "TMUX_PANE": "%3",
         "CLAUDE_HEADSPACE_TMUX_SESSION": "a work session",
         "CLAUDE_HEADSPACE_SESSION_ID": "headspace-1",
         "CLAUDE_SESSION_ID": "wrapper-1",
+        "CLAUDE_SESSION_MODE": "background",
+        "MISSION_EXECUTION_ID": "mission-1",
     }
     place.run("Stop", env=known)
     [(notes, _)] = place.told()
@@ -266,6 +268,8 @@ def test_what_the_environment_tells_comes_along(place: Place) -> None:
         "tmux-session": "a work session",
         "session-id": "headspace-1",
         "wrapper-id": "wrapper-1",
+        "mode": "background",
+        "mission-id": "mission-1",
     }
 
 

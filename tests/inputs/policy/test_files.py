@@ -106,6 +106,37 @@ def test_contacts_that_cannot_be_read_are_named(places: Places) -> None:
         load(places, "guard")
 
 
+def contact_rules(places: Places, preset: str) -> dict[str, bool]:
+    """Whether the rules about contacts hold."""
+    return {rule.id: rule.enabled for rule in load(places, preset).policy.rules if rule.untagged}
+
+
+def test_who_never_named_a_contact_is_not_asked_for_any(places: Places) -> None:
+    """Without contacts.toml interactive messages are left to Claude Code; `strict` denies them, workers never send."""
+    places.contacts_file.unlink()
+    assert set(contact_rules(places, "guard").values()) == {False}
+    assert set(contact_rules(places, "strict").values()) == {True}
+    rules = {rule.id: rule for rule in load(places, "guard").policy.rules}
+    assert rules["messages-only-interactive"].enabled
+    places.contacts_file.write_text("", encoding="utf-8")
+    assert set(contact_rules(places, "guard").values()) == {True}
+
+
+def test_contacts_that_cannot_be_read_open_nothing(places: Places) -> None:
+    """The rules that come along hold then as if nobody were named."""
+    places.contacts_file.write_text("not toml", encoding="utf-8")
+    book = built_in(places, "guard")
+    assert all(rule.enabled for rule in book.policy.rules if rule.untagged)
+    assert book.contacts == ()
+
+
+def test_a_rule_about_contacts_that_the_user_wrote_holds(places: Places) -> None:
+    """Also where no contact is named."""
+    places.contacts_file.unlink()
+    places.policy_file.write_text('[[rule]]\nid = "messages-only-to-contacts"\noutcome = "ask"\n', encoding="utf-8")
+    assert contact_rules(places, "guard")["messages-only-to-contacts"]
+
+
 def test_a_file_that_is_asked_for_must_be_there(places: Places, tmp_path: Path) -> None:
     """A mistyped name is not taken for no rules."""
     with pytest.raises(BadConfiguration, match="there is no such file"):

@@ -28,6 +28,15 @@ const TITLES: Record<State, string> = {
   ended: "Ended",
 };
 
+/** What decides where a card stands, and what is counted. */
+const PLACING = ["state", "state_since", "created_at", "name", "project", "parent_id", "unseen", "waits"] as const;
+
+/** Whether a change moves no card and changes no number: then all that is arranged stays as it is. */
+export function isPlacedAlike(before: Agent | undefined, after: Agent | undefined): boolean {
+  if (!before || !after) return before === after;
+  return before.subagents.length === after.subagents.length && PLACING.every((field) => before[field] === after[field]);
+}
+
 export const URGENCY = Object.fromEntries(STATES.map((state, at) => [state, at])) as Record<State, number>;
 
 /** The API writes all its times alike, so their texts are in the order of time; reading them would cost more. */
@@ -50,8 +59,8 @@ export function inOrder(a: Agent, b: Agent): number {
 export function matches(agent: Agent, filter: Filter): boolean {
   if (filter.project !== null && agent.project.id !== filter.project) return false;
   if (filter.state !== null && agent.state !== filter.state) return false;
+  if (filter.text === "") return true;
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return true;
   const shown = haystack(agent);
   return words.every((word) => shown.includes(word));
 }
@@ -131,12 +140,6 @@ export function areSame(before: ProjectCount[], after: ProjectCount[]): boolean 
 }
 
 /** Who to look at next: who waits longest, then who was stopped, then who finished something that nobody saw. */
-export function recommended(agents: Iterable<Agent>, unseen: (agent: Agent) => boolean): Agent | null {
-  const candidates = [...agents].filter((agent) => wantsLook(agent, unseen));
-  return candidates.toSorted(inOrder)[0] ?? null;
-}
-
-function wantsLook(agent: Agent, unseen: (agent: Agent) => boolean): boolean {
-  if (agent.state === "waiting") return true;
-  return (agent.state === "error" || agent.state === "idle") && unseen(agent);
+export function recommended(agents: Agent[]): Agent | null {
+  return agents.filter((agent) => agent.state === "waiting" || agent.unseen).toSorted(inOrder)[0] ?? null;
 }

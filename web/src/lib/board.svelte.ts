@@ -1,41 +1,52 @@
 // The one store. Everything on the page that tells a state reads it from here, and it holds nothing but what the API
 // said: `GET /api/agents`, then the changes of the stream, each applied to a copy of the agent that it is about. What
 // arrives within a frame is applied together. After a `gap` everything is read anew.
+//
+// An event costs what changes by it, not what is there: lists and numbers follow `placed`, which stays the same until
+// something moves; a card follows its own agent.
 import { ApiError, get, isSignedOut } from "./api";
 import { apply, type Told } from "./apply";
+import { isPlacedAlike } from "./arrange";
 import type { Message } from "./frames";
 import { follow, type Link } from "./stream";
 import type { Agent, HookStatus } from "./types";
+
+/** Between two tries to read the board, in milliseconds. */
+const AGAIN = 2_000;
 
 type Subscriber = (told: Told[]) => void;
 
 class Board {
   agents = $state.raw<ReadonlyMap<string, Agent>>(new Map());
+  /** The agents as of when one of them was last moved, counted or named anew. Their other fields may be older. */
+  placed = $state.raw<Agent[]>([]);
   link = $state<Link>("connecting");
   loaded = $state(false);
   problem = $state.raw<ApiError | null>(null);
   version = $state("");
   /** The newest announcement that was applied. */
   seq = $state.raw(0);
-  /** Counts the times that everything was read anew: whoever keeps more than the board reads that anew too. */
+  /** When the daemon was last heard of before it went away. */
+  awaySince = $state<number | null>(null);
+  /** Counts the times that something may have been missed: whoever keeps more than the board reads that anew. */
   generation = $state(0);
 
   #pending: Told[] = [];
   #scheduled = false;
   #stop: (() => void) | null = null;
   #subscribers = new Set<Subscriber>();
-  #loading: Promise<void> | null = null;
+  #isReloading = false;
 
   async start(): Promise<void> {
     try {
       await this.#load();
     } catch (error) {
       this.#failed(error);
-      if (this.link !== "signed out") setTimeout(() => void this.start(), 2_000);
+      if (this.link !== "signed out") setTimeout(() => void this.start(), AGAIN);
       return;
     }
     this.#stop ??= follow({
-      link: (link) => (this.link = link),
+      link: (link) => this.#linked(link),
       messages: (messages) => this.#take(messages),
       position: () => this.#pending.at(-1)?.id ?? this.seq,
     });
@@ -49,7 +60,27 @@ class Board {
 
   /** Bring in an agent that the board does not list, such as one that ended long ago. */
   put(agent: Agent): void {
-    this.agents = new Map(this.agents).set(agent.id, agent);
+    this.#show(new Map(this.agents).set(agent.id, agent), [agent.id]);
+  }
+
+  /** The newest that is known of an agent that is placed. */
+  newest(agent: Agent): Agent {
+    return this.agents.get(agent.id) ?? agent;
+  }
+
+  #show(agents: Map<string, Agent>, touched: string[]): void {
+    const before = this.agents;
+    this.agents = agents;
+    if (!touched.every((id) => isPlacedAlike(before.get(id), agents.get(id)))) this.placed = [...agents.values()];
+  }
+
+  #linked(link: Link): void {
+    if (link === "offline") this.awaySince ??= Date.now();
+    else if (link === "live" && this.awaySince !== null) {
+      this.awaySince = null;
+      this.generation += 1;
+    }
+    this.link = link;
   }
 
   #failed(error: unknown): void {
@@ -61,10 +92,10 @@ class Board {
   async #load(): Promise<void> {
     const status = await get<HookStatus>("/hook/status");
     const agents = await get<Agent[]>("/api/agents");
-    this.#pending = [];
     this.version = status.version;
     this.seq = status.last_seq;
     this.agents = new Map(agents.map((agent) => [agent.id, agent]));
+    this.placed = agents;
     this.problem = null;
     this.loaded = true;
     this.generation += 1;
@@ -83,20 +114,34 @@ class Board {
 
   #flush(): void {
     this.#scheduled = false;
-    const told = this.#pending;
-    this.#pending = [];
-    if (told.length === 0) return;
-    if (told.some((each) => each.type === "gap")) {
-      this.#loading ??= this.#load()
-        .catch((error: unknown) => this.#failed(error))
-        .finally(() => (this.#loading = null));
-      return;
+    const gap = this.#pending.findLastIndex((each) => each.type === "gap");
+    if (gap !== -1) {
+      this.#pending = this.#pending.slice(gap + 1);
+      void this.#reload();
     }
+    const told = this.#pending;
+    if (told.length === 0 || this.#isReloading) return;
+    this.#pending = [];
     const agents = new Map(this.agents);
     for (const each of told) apply(agents, each, (id) => void this.#fetch(id));
-    this.agents = agents;
+    this.#show(agents, told.flatMap(({ data }) => data.agent_id ?? []));
     this.seq = told.at(-1)?.id ?? this.seq;
     for (const subscriber of this.#subscribers) subscriber(told);
+  }
+
+  /** Everything anew; what is told meanwhile is kept, and applied afterwards. */
+  async #reload(): Promise<void> {
+    this.#isReloading = true;
+    try {
+      await this.#load();
+    } catch (error) {
+      if (isSignedOut(error)) this.#failed(error);
+      else setTimeout(() => void this.#reload(), AGAIN);
+      return;
+    }
+    this.#isReloading = false;
+    this.#pending = this.#pending.filter((each) => each.id === null || each.id > this.seq);
+    this.#flush();
   }
 
   /** An agent that was not on the board, and is heard of again. */

@@ -8,6 +8,7 @@ export type Place =
   | { view: "effort"; id: string }
   | { view: "search" }
   | { view: "activity" }
+  | { view: "missions"; id: string | null }
   | { view: "replay"; id: string | null }
   | { view: "logging" }
   | { view: "settings" }
@@ -19,6 +20,7 @@ export function placeOf(path: string): Place {
   const [first = "", second] = path.split("/").filter(Boolean).map(decodeURIComponent);
   if (first === "") return { view: "board" };
   if (first === "agents" && second) return { view: "agent", id: second };
+  if (first === "missions") return { view: "missions", id: second ?? null };
   if (first === "efforts" && second) return { view: "effort", id: second };
   if (first === "replay") return { view: "replay", id: second ?? null };
   return PLAIN.has(first) && second === undefined ? ({ view: first } as Place) : { view: "nowhere" };
@@ -58,6 +60,10 @@ export function follow(event: MouseEvent): void {
   if (!link || !plain || link.target || link.origin !== location.origin || event.defaultPrevented) return;
   event.preventDefault();
   route.go(link.pathname + link.search);
+}
+
+export function missionPath(id: string): string {
+  return `/missions/${encodeURIComponent(id)}`;
 }
 
 export function agentPath(id: string): string {

@@ -34,6 +34,16 @@ export function talk(turns: Turn[], calls: Call[]): Item[] {
   return items;
 }
 
+/** The element that shows what was said or done at a moment, or nearest to it. */
+export function placeAt(turns: Turn[], calls: Call[], at: string): string | null {
+  const places = [
+    ...turns.map((turn) => ({ place: `turn-${turn.turn_id}`, at: turn.timestamp })),
+    ...calls.flatMap((call) => [call.started_at, call.ended_at ?? call.started_at].map((time) => ({ place: `call-${call.id}`, at: time }))),
+  ];
+  const distance = (each: { at: string }): number => Math.abs(instant(each.at) - instant(at));
+  return places.toSorted((a, b) => distance(a) - distance(b))[0]?.place ?? null;
+}
+
 /** What went in or came out, as people read it: a text as it is, one lonely text of an object too, else JSON. */
 export function plain(value: unknown): string {
   if (value === null || value === undefined) return "";

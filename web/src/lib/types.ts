@@ -124,6 +124,51 @@ export interface Project {
   root: string;
 }
 
+/** What an agent was sent to do, as the agent has it. */
+export interface Mission {
+  id: string;
+  goal: string;
+  started_by: string;
+  conversation_id: string | null;
+  report: string;
+  answer: string;
+  outcome: Outcome | null;
+  words: string;
+  started_at: string;
+  ended_at: string | null;
+}
+
+export type Outcome = "succeeded" | "failed" | "abandoned";
+
+/** A mission with everybody who works on it; sessions and timeline only where one is asked for. */
+export interface MissionOverview extends Mission {
+  mode: string;
+  project: Project;
+  conversation: string | null;
+  cost_usd: number | null;
+  workers: { id: string; name: string; state: State; cost_usd: number | null; sessions: Session[] }[];
+  timeline: { at: string; what: string; text: string; agent_id: string }[];
+}
+
+export interface Session {
+  id: string;
+  ordinal: number;
+  source: string;
+  started_at: string;
+}
+
+/** A call that a rule spoke about. */
+export interface Judged {
+  event_id: string;
+  timestamp: string;
+  ruling: "warn" | "ask" | "deny";
+  rule: string | null;
+  reason: string | null;
+  enforced: boolean;
+  tool: string;
+  summary: string;
+}
+
 export interface Agent {
   id: string;
   name: string;
@@ -135,12 +180,14 @@ export interface Agent {
   pid: number | null;
   tmux: { session: string | null; pane: string | null };
   session_id: string | null;
-  session: { id: string; ordinal: number; source: string; started_at: string } | null;
+  session: Session | null;
   parent_id: string | null;
   state: State;
   waiting_for: string | null;
   state_since: string;
   last_active_at: string;
+  /** Whether it came to something that nobody has looked at yet, on whatever surface. */
+  unseen: boolean;
   evidence: Evidence | null;
   tool: Tool | null;
   command: Command | null;
@@ -149,6 +196,7 @@ export interface Agent {
   background_tasks: BackgroundTask[];
   notices: Called[];
   todo: { done: number; total: number } | null;
+  verdicts: Judged[];
   error: string | null;
   model: string | null;
   context_percent: number | null;
@@ -158,6 +206,9 @@ export interface Agent {
   permission_mode: string | null;
   role: string | null;
   mode: string;
+  mission: Mission | null;
+  /** What it is to be told of its workers, at its next prompt. */
+  news: { mission_id: string; goal: string; at: string; woken: boolean }[];
   note: { text: string; at: string } | null;
   briefed: { at: string; files: string[]; left_out: string[]; problem: string } | null;
   supervision: Supervision | null;
@@ -275,6 +326,7 @@ export interface Call {
   tool: string;
   summary: string;
   subagent_id: string | null;
+  subagent_type: string | null;
   started_at: string;
   ended_at: string | null;
   outcome: "running" | "done" | "failed" | "refused" | "unknown";

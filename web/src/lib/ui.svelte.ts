@@ -13,12 +13,13 @@ class Ui {
   helpIsOpen = $state(false);
   theme = $state<Theme>((document.documentElement.dataset.theme as Theme | undefined) ?? "system");
 
-  shown = $derived([...board.agents.values()].filter((agent) => matches(agent, this.filter)));
+  /** Words are looked for in all that a card shows, so while somebody types every change counts. */
+  shown = $derived((this.filter.text === "" ? board.placed : [...board.agents.values()]).filter((agent) => matches(agent, this.filter)));
   sections = $derived(sections(this.shown, this.view.value));
   order = $derived(this.sections.flatMap((section) => section.agents));
   #projects: ProjectCount[] = [];
   projects = $derived.by(() => {
-    const found = projects(board.agents.values());
+    const found = projects(board.placed);
     if (!areSame(this.#projects, found)) this.#projects = found;
     return this.#projects;
   });

@@ -1,6 +1,6 @@
 // What an agent does, in the words that the terminal uses too (`surfaces/wording.py`; one file of examples tests
 // both). Pure.
-import type { Agent, State, Subagent, Tool, Wait } from "./types";
+import type { Agent, Judged, Mission, State, Subagent, Tool, Wait } from "./types";
 import { ago, instant } from "./time";
 
 export const SHAPES: Record<State, string> = {
@@ -77,6 +77,24 @@ export function doing(agent: Agent, now: number): string {
   const words = summary(agent, now);
   if (!agent.note || !["working", "idle", "starting"].includes(agent.state)) return words;
   return `${words} · ${oneLine(agent.note.text)}`;
+}
+
+/** What sets an agent apart from others: that it works by itself, that workers of its are back. */
+export function marks(agent: Agent): string[] {
+  const back = agent.news.length > 0 ? [`${count(agent.news.length, "worker")} back`] : [];
+  return agent.mission ? [agent.mode, ...back] : back;
+}
+
+const RULINGS: Record<string, string> = { deny: "denied", ask: "asked", warn: "warned" };
+
+/** What a rule said of a call. */
+export function rulingWords(judged: Pick<Judged, "ruling" | "enforced">): string {
+  return judged.enforced ? (RULINGS[judged.ruling] ?? judged.ruling) : `would ${judged.ruling}`;
+}
+
+/** How a mission stands. */
+export function outcomeWords(mission: Pick<Mission, "outcome">): string {
+  return mission.outcome ?? "under way";
 }
 
 /** Whether the summary says already since when. */

@@ -23,12 +23,12 @@ fi
 # --- telling: one new file, complete when it ends in a newline ---
 
 id=$HOSTNAME-$$-$fired-$RANDOM pid=${CLAUDE_PID:-$PPID} pane=$TMUX_PANE tmux=$CLAUDE_HEADSPACE_TMUX_SESSION
-agent=$CLAUDE_HEADSPACE_SESSION_ID wrapper=$CLAUDE_SESSION_ID fleet=$AGENT_ID above='' role='' mode='' mission=''
+agent=$CLAUDE_HEADSPACE_SESSION_ID wrapper=$CLAUDE_SESSION_ID fleet=$AGENT_ID above='' asks='' role=''
+mode=$CLAUDE_SESSION_MODE mission=$MISSION_EXECUTION_ID
 
 # A session with a role or a mode is given files and told how it stands, so its script asks by itself.
-if [[ -n $CLAUDE_SESSION_ROLE$CLAUDE_SESSION_MODE$MISSION_EXECUTION_ID &&
-    ($event == SessionStart || $event == UserPromptSubmit || $event == Stop) ]]; then
-    role=$CLAUDE_SESSION_ROLE mode=$CLAUDE_SESSION_MODE mission=$MISSION_EXECUTION_ID
+if [[ -n $CLAUDE_SESSION_ROLE$mode && ($event == SessionStart || $event == UserPromptSubmit || $event == Stop) ]]; then
+    asks=yes role=$CLAUDE_SESSION_ROLE
 fi
 
 # What the client descends from, told once: a short one may be gone before anybody can look.
@@ -44,12 +44,12 @@ tell() {
     printf '%s\n' "{\"event\":\"$event\",\"delivery-id\":\"$id\",\"client-pid\":\"$pid\"${fired:+,\"fired-at\":\"$fired\"}\
 ${pane:+,\"tmux-pane\":\"$pane\"}${tmux:+,\"tmux-session\":\"$tmux\"}${agent:+,\"session-id\":\"$agent\"}\
 ${wrapper:+,\"wrapper-id\":\"$wrapper\"}${fleet:+,\"agent-id\":\"$fleet\"}${role:+,\"role\":\"$role\"}${mode:+,\"mode\":\"$mode\"}\
-${mission:+,\"mission\":\"$mission\"}${above:+,\"ancestor-pids\":\"$above\"}}" "$first$payload" >"$state/spool/${fired:-0}-$$-$RANDOM.json"
+${mission:+,\"mission-id\":\"$mission\"}${above:+,\"ancestor-pids\":\"$above\"}}" "$first$payload" >"$state/spool/${fired:-0}-$$-$RANDOM.json"
 }
 
 # Plain values, nobody who wants to answer, room in the spool, and not one of the hooks that look whether there is room.
-if [[ $event$id$pid$pane$tmux$agent$wrapper$fleet$mission != *[!A-Za-z0-9%._:/@-]* && $event == [A-Za-z]* && $$ != *00 &&
-    -z $role$mode && ! -e $state/asked/$event && ! -e $state/spool/full ]]; then
+if [[ $event$id$pid$pane$tmux$agent$wrapper$fleet$role$mode$mission != *[!A-Za-z0-9%._:/@-]* && $event == [A-Za-z]* && $$ != *00 &&
+    -z $asks && ! -e $state/asked/$event && ! -e $state/spool/full ]]; then
     tell && exit 0
 fi
 
@@ -109,7 +109,7 @@ send() {
     request+="${tmux:+X-Headspace-Tmux-Session: $tmux$line}${agent:+X-Headspace-Session-Id: $agent$line}"
     request+="${wrapper:+X-Headspace-Wrapper-Id: $wrapper$line}${fleet:+X-Headspace-Agent-Id: $fleet$line}"
     request+="${role:+X-Headspace-Role: $role$line}${mode:+X-Headspace-Mode: $mode$line}"
-    request+="${mission:+X-Headspace-Mission: $mission$line}"
+    request+="${mission:+X-Headspace-Mission-Id: $mission$line}"
     request+="${above:+X-Headspace-Ancestor-Pids: $above$line}"
     request+="$line$payload"
     if [[ -n $old ]]; then

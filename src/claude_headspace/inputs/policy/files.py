@@ -3,6 +3,8 @@
 Rules
 - The user may add rules, and change or switch off any that comes with Headspace, by its id.
 - A project may only add: rules that deny, ask or warn, under ids of their own. It cannot weaken what the user set.
+- Whom an interactive session may write to is looked at once there is a `contacts.toml`, and always under `strict`: who
+  never named a contact has Claude Code's own permissions for it.
 - A file that cannot be used is named with what is wrong in it; nothing of it is used.
 """
 
@@ -64,12 +66,13 @@ def load(places: Places, preset: str) -> RuleBook:
 
 
 def built_in(places: Places, preset: str) -> RuleBook:
-    """The rules that come with Headspace, as they are."""
-    return compose(preset, places, _PolicyFile(), places.policy_file)
+    """The rules that come with Headspace, as they are; contacts that cannot be read are still meant."""
+    contacts = () if places.contacts_file.exists() else None
+    return compose(preset, places, _PolicyFile(), places.policy_file, contacts)
 
 
 def compose(
-    preset: str, places: Places, own: _PolicyFile, source: Path, contacts: tuple[Contact, ...] = ()
+    preset: str, places: Places, own: _PolicyFile, source: Path, contacts: tuple[Contact, ...] | None = None
 ) -> RuleBook:
     """Rules and messaging: those that come with Headspace, as the user changed them."""
     shipped = _shipped()
@@ -78,9 +81,18 @@ def compose(
         name = str(rule.get("id", ""))
         rules[name] = {**rules.get(name, {}), **rule}
     made = tuple(_rule(rule, source, _own_places(places)) for rule in rules.values())
+    if contacts is None and preset != "strict":
+        made = _without_contacts(made, {str(rule.get("id")) for rule in own.rule})
     messaging = _messaging({**shipped.messaging, **own.messaging}, source)
     policy = Policy(rules=made if preset != "off" else (), strict=preset == "strict", shadow=preset == "watch")
-    return RuleBook(policy=policy, messaging=messaging, contacts=contacts)
+    return RuleBook(policy=policy, messaging=messaging, contacts=contacts or ())
+
+
+def _without_contacts(rules: tuple[Rule, ...], own: set[str]) -> tuple[Rule, ...]:
+    """Rules about contacts that nobody has named hold only where the user wrote them."""
+    return tuple(
+        msgspec.structs.replace(rule, enabled=False) if rule.untagged and rule.id not in own else rule for rule in rules
+    )
 
 
 def _own_places(places: Places) -> dict[str, str]:
@@ -110,8 +122,10 @@ def read_project(root: str) -> tuple[Rule, ...]:
     return tuple(msgspec.structs.replace(rule, id=f"project-{rule.id}"[:64]) for rule in rules)
 
 
-def contacts_of(path: Path) -> tuple[Contact, ...]:
-    """The people that the user has named."""
+def contacts_of(path: Path) -> tuple[Contact, ...] | None:
+    """The people that the user has named; None without such a file."""
+    if not path.exists():
+        return None
     try:
         return msgspec.convert(_toml(path), _ContactsFile).contact
     except msgspec.ValidationError as error:

@@ -35,6 +35,16 @@ from claude_headspace.kernel.evolve.lines import (
     turn_closed,
     user_spoke,
 )
+from claude_headspace.kernel.evolve.missions import (
+    finished,
+    follow_mission,
+    reported,
+    take_notice,
+    take_orders,
+    went_on,
+    woken,
+    worker_ended,
+)
 from claude_headspace.kernel.evolve.notices import notice_begun, notice_over, notice_settled
 from claude_headspace.kernel.evolve.operator import (
     briefed,
@@ -72,7 +82,9 @@ from claude_headspace.kernel.evolve.traits import (
     usage_measured,
 )
 from claude_headspace.kernel.evolve.turns import failed, interrupted, prompt, stopped
+from claude_headspace.kernel.evolve.verdicts import take_verdict
 from claude_headspace.kernel.facts import Event, Meta
+from claude_headspace.kernel.mission.notice import NoticeKind
 
 CONFIDENCE = {
     Origin.HOOK: Confidence.HIGH,
@@ -96,6 +108,9 @@ AFTER_THE_END = (
     facts.SessionEnded,
     facts.Several,
     facts.UsageMeasured,
+    facts.MissionReported,
+    facts.MissionFinished,
+    facts.WorkerEnded,
 )
 """What still says something of an agent that is gone."""
 
@@ -107,20 +122,26 @@ def evolve(agent: Agent, event: Event) -> Change:
         change.anomalies.append(event.anomaly)
     if event.meta.origin is Origin.HOOK:
         take_sign_of_life(change, event)
+        take_orders(change, event)
+        take_notice(change, event)
+        take_verdict(change, event)
     elif event.meta.origin in (Origin.TRANSCRIPT, Origin.REGISTRY, Origin.STATUS_LINE):
         take_reading(change, event)
-    _apply(change, event.meta, _happened(change, event))
+    _apply(change, event.meta, _as_answered(change, event))
     _conclude(change)
+    follow_mission(change)
     return change
 
 
-def _happened(change: Change, event: Event) -> facts.Fact:
-    """What was told; a turn that was not let end has not."""
-    care = event.context.care
-    if care is None:
-        return event.fact
-    take_care(change, care)
-    return facts.Observed() if care.holds else event.fact
+def _as_answered(change: Change, event: Event) -> facts.Fact:
+    """What was told, with what its agent was told in return: an end that the answer to its hook put off is none."""
+    care, notice, fact = event.context.care, event.context.notice, event.fact
+    if care is not None:
+        take_care(change, care)
+    put_off = (care is not None and care.holds) or (notice is not None and notice.kind is NoticeKind.REMINDER)
+    if put_off and isinstance(fact, facts.TurnStopped):
+        return facts.TurnWentOn(fact.message or "")
+    return fact
 
 
 def _apply(change: Change, meta: Meta, fact: facts.Fact) -> None:
@@ -179,6 +200,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.SubagentDescribed: subagent_described,
     facts.SubagentStopped: subagent_stopped,
     facts.TurnStopped: stopped,
+    facts.TurnWentOn: went_on,
     facts.TurnFailed: failed,
     facts.TurnInterrupted: interrupted,
     facts.CompactionStarted: compaction_started,
@@ -197,6 +219,10 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.ClientReported: client_reported,
     facts.ClientVanished: client_vanished,
     facts.AgentRegistered: registered,
+    facts.MissionReported: reported,
+    facts.MissionFinished: finished,
+    facts.WorkerEnded: worker_ended,
+    facts.ConversationWoken: woken,
     facts.RestartBegun: restart_begun,
     facts.SupervisionEnded: supervision_ended,
     facts.WrapperVanished: wrapper_vanished,

@@ -17,6 +17,7 @@ def registered(change: Change, meta: Meta, fact: facts.AgentRegistered) -> None:
     agent.role, agent.mode = fact.role or agent.role, fact.mode or agent.mode
     agent.cwd, agent.branch = meta.cwd or agent.cwd, fact.branch or agent.branch
     agent.tmux_session, agent.tmux_pane = fact.tmux_session or agent.tmux_session, fact.tmux_pane or agent.tmux_pane
+    agent.mission = agent.mission or fact.mission
     agent.wrapper_pid, agent.wrapper_started_at = fact.wrapper_pid, fact.wrapper_started_at
     agent.supervision = Supervision() if fact.supervised else None
     agent.last_active_at = max(agent.last_active_at, meta.at)

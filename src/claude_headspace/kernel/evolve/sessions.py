@@ -77,9 +77,9 @@ def _take_client(change: Change, event: Event) -> None:
     """The client's process and terminal. A child inherited the terminal and the id of its parent: not its own."""
     agent, context = change.agent, event.context
     _take_process(agent, event)
+    agent.parent_id = agent.parent_id or context.parent_id
     if agent.parent_id is None:
         agent.role = context.role or agent.role
-        agent.mode = context.mode or agent.mode
         agent.tmux_session = agent.tmux_session or context.tmux_session
         agent.tmux_pane = context.tmux_pane or agent.tmux_pane
         agent.headspace_id = context.headspace_id or context.wrapper_id or agent.headspace_id

@@ -23,6 +23,7 @@ from claude_headspace.surfaces.cli import (
     hook,
     install,
     launch,
+    mission,
     notes,
     notify,
     past,
@@ -102,6 +103,11 @@ COMMANDS = (
             'headspace answer calm-otter "SQLite" "unit, browser"',
             "headspace answer calm-otter --field board=7 --field urgent=yes",
         ),
+    ),
+    Entry(
+        "report",
+        mission.report,
+        ('headspace report "Fixed: the cache was stale."', 'headspace report --failed "The server is away."'),
     ),
     Entry(
         "search",
@@ -233,6 +239,29 @@ NOTIFY_COMMANDS = (
 )
 
 
+MISSION_COMMANDS = (
+    Entry(
+        "start",
+        mission.start,
+        (
+            'headspace mission start "Find out why the nightly build is slow."',
+            'headspace mission start -b "Update the changelog." -- --permission-mode acceptEdits',
+            'headspace mission start --for calm-otter "Review the open pull requests."',
+        ),
+        passes_on=True,
+    ),
+    Entry(
+        "list", mission.list_missions, ("headspace mission list", "headspace mission list --all --json | jq '.[].goal'")
+    ),
+    Entry("show", mission.show, ("headspace mission show 3f2a91c4", "headspace mission show brave-wren --json")),
+    Entry(
+        "finish",
+        mission.finish,
+        ("headspace mission finish 3f2a91c4", 'headspace mission finish brave-wren "Not needed." -o abandoned'),
+    ),
+)
+
+
 def build(first: Sequence[Entry] = ()) -> typer.Typer:
     """The application, with further commands before those of the table."""
     app = group("Mission control for Claude Code: what every agent is doing, who waits for whom, live.")
@@ -247,6 +276,9 @@ def build(first: Sequence[Entry] = ()) -> typer.Typer:
     efforts = group("Make an effort: work that outlives sessions.")
     add(efforts, EFFORT_COMMANDS)
     app.add_typer(efforts, name="effort")
+    missions = group("Send agents off to work by themselves, and see what came of it.")
+    add(missions, MISSION_COMMANDS)
+    app.add_typer(missions, name="mission")
     app.add_typer(_token_group(), name="token")
     policies = group("What agents may do: look at the rules, try them, look back.")
     add(policies, POLICY_COMMANDS)

@@ -30,6 +30,8 @@ NOTES = {
     "tmux-session": "CLAUDE_HEADSPACE_TMUX_SESSION",
     "session-id": "CLAUDE_HEADSPACE_SESSION_ID",
     "wrapper-id": "CLAUDE_SESSION_ID",
+    "mode": "CLAUDE_SESSION_MODE",
+    "mission-id": "MISSION_EXECUTION_ID",
 }
 """What the surroundings tell, and the variables that hold it."""
 

@@ -21,6 +21,7 @@ def run(
     name: Annotated[str, typer.Option("--name", help="What the agent is called; else it gets a name.")] = "",
     role: Annotated[str | None, typer.Option("--role", help="Its role.")] = None,
     mode: Annotated[str | None, typer.Option("--mode", help="interactive, mission or background.")] = None,
+    mission: Annotated[str | None, typer.Option("--mission", metavar="ID", help="The mission it works on.")] = None,
     supervise: Annotated[
         bool, typer.Option("--supervise", help="Start it anew, with what was handed over, when its context is spent.")
     ] = False,
@@ -48,10 +49,11 @@ def run(
     client, program = Client.local(), client_program()
     inside = bool(os.environ.get("TMUX"))
     if detached or (not inside and not here and tmux.is_there() and sys.stdin.isatty()):
-        traits = (("name", name), ("role", role), ("mode", mode), ("prompt", prompt))
-        given = [f"--{key}={value}" for key, value in traits if value] + ["--supervise"] * supervise
-        _in_new_session([*given, "--here", *context.args], name, detached=detached)
-    _launch(client, [program, *context.args], prompt, supervise=supervise, name=name, role=role, mode=mode)
+        traits = {"name": name, "role": role, "mode": mode, "mission": mission, "prompt": prompt}
+        given = [f"--{key}={value}" for key, value in traits.items() if value] + ["--supervise"] * supervise
+        _in_new_session(["run", *given, "--here", *context.args], name, detached=detached)
+    known = {"name": name, "role": role, "mode": mode, "mission": mission}
+    _launch(client, [program, *context.args], prompt, supervise=supervise, **known)
 
 
 def _launch(client: "Client", command: "Sequence[str]", prompt: str, *, supervise: bool, **traits: str | None) -> None:
@@ -63,7 +65,9 @@ def _launch(client: "Client", command: "Sequence[str]", prompt: str, *, supervis
     from claude_headspace.surfaces.launching import Running, client_environment, new_headspace_id
     from claude_headspace.surfaces.supervising import GO_ON
 
-    headspace_id, session, directory = new_headspace_id(), tmux.session_of(), str(Path.cwd())
+    role, mode, mission = (traits.get(name) for name in ("role", "mode", "mission"))
+    headspace_id, session, directory = mission or new_headspace_id(), tmux.session_of(), str(Path.cwd())
+    env = client_environment(client.url, headspace_id, session, role, mode, mission)
     where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE"), "wrapper_pid": os.getpid()}
     try:
         agent = client.register(headspace_id, directory, **where, supervised=supervise, **traits)
@@ -71,7 +75,6 @@ def _launch(client: "Client", command: "Sequence[str]", prompt: str, *, supervis
         raise
     except HeadspaceError as error:
         raise RegistrationRefused(error.code, error.message, error.hint) from error
-    env = client_environment(client.url, headspace_id, session, traits.get("role"), traits.get("mode"))
 
     def start(again: bool) -> Running:
         words = GO_ON if again else prompt
@@ -110,10 +113,11 @@ def _in_new_session(arguments: "Sequence[str]", name: str, *, detached: bool) ->
     import subprocess
 
     from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.launching import new_headspace_id, open_session, tmux_name
+    from claude_headspace.surfaces.launching import Job, new_headspace_id, open_session, tmux_name
 
     session = tmux_name(name) or f"headspace-{new_headspace_id()[:6]}"
-    exit_file = open_session(places(), session, arguments, str(Path.cwd()))
+    job = Job(list(arguments), dict(os.environ), leaves_code=not detached)
+    exit_file = open_session(places(), session, job, str(Path.cwd()))
     if not detached:
         subprocess.run(["tmux", "attach-session", "-t", session], check=False)
         if exit_file.exists():
@@ -125,16 +129,17 @@ def _in_new_session(arguments: "Sequence[str]", name: str, *, detached: bool) ->
 
 
 def _run_job(path: Path) -> None:
-    """Inside the new session: take the job over, and leave the exit code behind."""
+    """Inside the new session or window: take the job over, and leave the exit code behind where it is waited for."""
     import subprocess
 
     from claude_headspace.surfaces.launching import take_job
 
     job = take_job(path)
     kept = {name: os.environ[name] for name in ("TMUX", "TMUX_PANE", "TERM") if name in os.environ}
-    command = [sys.executable, "-m", "claude_headspace", "run", *job.arguments]
+    command = [sys.executable, "-m", "claude_headspace", *job.arguments]
     code = subprocess.run(command, env={**job.env, **kept}, check=False).returncode
-    path.with_suffix(".exit").write_text(str(code))
+    if job.leaves_code:
+        path.with_suffix(".exit").write_text(str(code))
     raise typer.Exit(code)
 
 

@@ -39,8 +39,18 @@ bind-key {key} display-popup -E -w 95% -h 85% {popup}
 """
 
 
+BORDERS = """\
+# Each pane's border says what its agent is, in its colour; the daemon tells it with `tmux_colours = true`.
+set -g pane-border-status top
+set -g pane-border-format '#{?@headspace,#[#{@headspace_style}] #{@headspace} #[default],} #{pane_title} '
+"""
+
+
 def tmux(
     key: Annotated[str, typer.Option("--key", "-k", help="The key, after tmux's prefix, that opens the board.")] = "h",
+    borders: Annotated[
+        bool, typer.Option("--borders", help="Also lines that let each pane's border say what its agent is.")
+    ] = False,
 ) -> None:
     """Print what to add to ~/.tmux.conf: who waits in the status line, and a key for the board.
 
@@ -53,4 +63,5 @@ def tmux(
 
     command = shlex.join([sys.executable, "-m", "claude_headspace", "top", "--once"])
     text = TMUX.format(key=key, glance=shlex.quote(str(places().glance_file)), popup=shlex.quote(command))
+    text += BORDERS if borders else ""
     terminal.screen().show([terminal.line(each) for each in text.splitlines()])

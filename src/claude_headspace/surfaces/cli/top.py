@@ -19,14 +19,21 @@ def top(
     Enter jumps to an agent's tmux pane, s types a prompt to it, r brings an ended one back, ? shows every key. It goes
     on when the daemon is restarted.
     """
+    import gc
     import sys
 
     from claude_headspace.errors import HeadspaceError
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise HeadspaceError("no_terminal", "`headspace top` needs a terminal.", "Use `headspace list` in a pipe.")
-    from claude_headspace.surfaces.tui.app import Top
     from claude_headspace.surfaces.tui.feed import LiveFeed
+
+    feed = LiveFeed()
+    feed.begin()  # the board is read while the screen's modules, most of what a start takes, are loaded
+    gc.disable()  # nothing of them is garbage: looking for it would take a tenth of that time
+    from claude_headspace.surfaces.tui.app import Top
     from claude_headspace.surfaces.tui.terminal_hands import TerminalHands
 
-    Top(LiveFeed(), TerminalHands(), now, theme, bell=not silent, once=once).run()
+    gc.freeze()
+    gc.enable()
+    Top(feed, TerminalHands(), now, theme, bell=not silent, once=once).run()

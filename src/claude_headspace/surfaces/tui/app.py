@@ -1,5 +1,6 @@
 """`headspace top`: the screen, its keys, and how news come to it. What is shown is made in `presentation`."""
 
+import operator
 import subprocess
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -19,7 +20,7 @@ from claude_headspace.surfaces.tui import look
 from claude_headspace.surfaces.tui.feed import Feed, News
 from claude_headspace.surfaces.tui.hands import Done, Hands
 from claude_headspace.surfaces.tui.keys import KEYS
-from claude_headspace.surfaces.tui.presentation.details import details, evidence, headline
+from claude_headspace.surfaces.tui.presentation.details import Talk, details, evidence, headline
 from claude_headspace.surfaces.tui.presentation.frame import empty, foot, head
 from claude_headspace.surfaces.tui.steps import held_wait
 from claude_headspace.surfaces.tui.store import Board, attention
@@ -86,6 +87,8 @@ class Top(App[None]):
         self._message: Line | None = None
         self._shows_why = False
         self._pane = "beside"
+        self._talk = Talk()
+        self._detailed: tuple[object, ...] = ()
         self._sure_of = ""
         self._delayed: dict[str, Timer] = {}
         self.board = Board()
@@ -141,7 +144,7 @@ class Top(App[None]):
         """Take everything that came, then draw once."""
         for news in self._feed.take():
             self._learn(news)
-        self._show()
+        self._show(again=False)
         self._close_stale_panel()
 
     def _learn(self, news: News) -> None:
@@ -162,7 +165,7 @@ class Top(App[None]):
         if self._bell and attention(before, after) and not self.app_focus:
             self._do(partial(self._hands.call, after), lambda wanted: self.bell() if wanted else None)
 
-    def _show(self) -> None:
+    def _show(self, *, again: bool = True) -> None:
         shown = self.board.shown(self._words, with_ended=self._with_ended)
         board = self.board
         filtered = bool(board.agents) and not shown
@@ -171,22 +174,29 @@ class Top(App[None]):
         self.agents.border_title = f"agents {len(shown)}" if shown else "agents"
         self.query_one("#head").refresh()
         self.query_one("#foot").refresh()
-        self._show_details(from_the_top=False)
+        self._show_details(from_the_top=False, again=again)
 
-    def _show_details(self, *, from_the_top: bool) -> None:
+    def _show_details(self, *, from_the_top: bool, again: bool = True) -> None:
+        """Make the details anew; not `again`: only if something about the selected agent is other than shown."""
         pane, agent = self.query_one("#details", Lines), self.agents.selected
         if agent is None:
+            self._detailed = ()
             pane.border_title = ""
             pane.show([], from_the_top=True)
             return
-        if agent["id"] not in self.board.turns or (self._shows_why and agent["id"] not in self.board.states):
+        turns, states = self.board.turns.get(agent["id"]), self.board.states.get(agent["id"])
+        shown = (agent, turns, states)
+        if self._detailed and not again and all(map(operator.is_, shown, self._detailed)):
+            return
+        self._detailed = shown
+        if turns is None or (self._shows_why and states is None):
             self._later("ask", ASK_SECONDS, partial(self._ask, agent["id"]))
         width, now = max(pane.size.width - 1, 20), self._clock()
         pane.border_title = headline(agent, now, pane.size.width - 4)
         if self._shows_why:
-            lines = evidence(agent, self.board.states.get(agent["id"]), now, width)
+            lines = evidence(agent, states, now, width)
         else:
-            lines = details(agent, self.board.turns.get(agent["id"]), now, width)
+            lines = details(agent, self._talk.lines(turns, now, width), now, width)
         pane.show(lines, from_the_top=from_the_top)
 
     def _ask(self, agent_id: str) -> None:

@@ -48,11 +48,18 @@ class LiveFeed:
         self._find = find
         self._news: deque[News] = deque()
         self._ring: Callable[[], None] = lambda: None
+        self._follower = threading.Thread(target=self._run, name="feed", daemon=True)
+
+    def begin(self) -> None:
+        """Begin to follow; the news wait for whoever starts to listen."""
+        self._follower.start()
 
     def start(self, ring: Callable[[], None]) -> None:
-        """Begin to follow."""
+        """Begin to follow, unless that has begun, and tell of what is there already."""
         self._ring = ring
-        threading.Thread(target=self._run, name="feed", daemon=True).start()
+        if self._follower.ident is None:
+            self.begin()
+        ring()
 
     def take(self) -> list[News]:
         """The news since the last time."""

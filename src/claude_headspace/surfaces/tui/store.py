@@ -9,7 +9,7 @@ Rules
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from claude_headspace.surfaces.wording import SHAPES, Json, cleaned, instant, summary
+from claude_headspace.surfaces.wording import SHAPES, Json, cleaned, summary
 
 KEPT_TURNS = 60
 
@@ -78,12 +78,17 @@ class Board:
             for agent in self.agents.values()
             if (with_ended or agent["state"] != "ended") and all(word in _haystack(agent) for word in wanted)
         ]
+        found.sort(key=_since, reverse=True)
         return sorted(found, key=_place)
 
 
-def _place(agent: Json) -> tuple[int, bool, float]:
-    since = instant(agent["state_since"]).timestamp()
-    return _URGENCY.get(agent["state"], len(_URGENCY)), not agent["unseen"], -since
+def _since(agent: Json) -> str:
+    """The API writes all its times alike, so their texts are in the order of time; reading them would cost more."""
+    return str(agent["state_since"])
+
+
+def _place(agent: Json) -> tuple[int, bool]:
+    return _URGENCY.get(agent["state"], len(_URGENCY)), not agent["unseen"]
 
 
 def _haystack(agent: Json) -> str:

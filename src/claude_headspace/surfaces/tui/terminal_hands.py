@@ -13,12 +13,9 @@ from claude_headspace.config import Places, find_places, load_settings
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.client import Client
-from claude_headspace.surfaces.launching import resumption, tmux_name
+from claude_headspace.surfaces.launching import Job, open_window, resumption, tmux_name
 from claude_headspace.surfaces.tui.hands import Done
 from claude_headspace.surfaces.wording import Json, interrupted_words, sent_words, summary, want
-
-HANDED_ON = ("HEADSPACE_HOME", "CLAUDE_CONFIG_DIR")
-"""What a new window must know of where things live."""
 
 NOTIFIERS: dict[str, Callable[[str, str], list[str]]] = {
     "notify-send": lambda title, text: ["notify-send", "--app-name=headspace", title, text],
@@ -61,13 +58,11 @@ class TerminalHands:
 
     def resume(self, agent: Json) -> Done:
         """Bring an ended agent back: in a new window of the tmux that we are in, else here."""
-        _, directory, variables = resumption(agent, load_settings(self._places).host_name)
-        command = [sys.executable, "-m", "claude_headspace", "resume", agent["id"]]
+        _, directory, _ = resumption(agent, load_settings(self._places).host_name)
+        arguments = ["resume", agent["id"]]
         if not self._env.get("TMUX"):
-            return Done("", command)
-        kept = {name: self._env[name] for name in HANDED_ON if name in self._env}
-        given = [f"{name}={value}" for name, value in {**kept, **variables}.items()]
-        tmux.open_window(["env", *given, *command], directory, tmux_name(agent["name"]), self._env)
+            return Done("", [sys.executable, "-m", "claude_headspace", *arguments])
+        open_window(self._places, tmux_name(agent["name"]), Job(arguments, dict(self._env)), directory)
         return Done(f"{agent['name']} comes back in a new window.")
 
     def seen(self, agent: Json) -> None:

@@ -93,7 +93,7 @@ class AgentList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def lay_out(self) -> None:
         """Find the columns for the size there is, and draw anew."""
-        self._columns = columns(self.agents, self._clock(), self.size.width - 1)
+        self._columns = columns(self.agents, self.size.width - 1)
         self.virtual_size = Size(self.size.width, max(len(self.agents), len(self._instead)) + 1)
         self.refresh()
         self._keep_visible()
@@ -143,10 +143,17 @@ class AgentList(ScrollView, can_focus=True, inherit_bindings=False):
             return
         chosen = self.agents[min(max(index, 0), len(self.agents) - 1)]["id"]
         if chosen != self.selected_id:
+            self._refresh_row(self.index)
             self.selected_id = chosen
-            self.refresh()
+            self._refresh_row(self.index)
             self._keep_visible()
             self.post_message(self.Selected())
+
+    def _refresh_row(self, at: int) -> None:
+        """Draw one agent anew; the others stay as they are."""
+        y = at + 1 - self.scroll_offset.y
+        if 0 < y < self.size.height:
+            self.refresh(Region(0, y, self.size.width, 1))
 
     def _keep_visible(self) -> None:
         height = max(self.size.height - 1, 1)

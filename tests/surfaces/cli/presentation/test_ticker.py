@@ -37,6 +37,9 @@ def changed(state: str, **changes: Any) -> dict[str, Any]:
 
 ANSWERED = {"words": "allowed", "by": "ann", "via": "web", "at": AT}
 BASH = {"name": "Bash", "summary": "npm test"}
+MISSION = {"id": "m1", "goal": "Count the tests", "report": "", "words": "", "outcome": None, "ended_at": None}
+OTTER_AT = "11:59:58 ○ calm-otter "
+VERDICT = {"ruling": "deny", "rule": "system-delete", "enforced": True, "tool": "Bash", "summary": "rm -rf /"}
 
 
 def test_the_same_words_are_said_once() -> None:
@@ -99,6 +102,8 @@ def test_whoever_wants_everything_gets_everything() -> None:
         "channel": "phone",
         "failure": "",
         "outcome": "",
+        "mission": MISSION,
+        **VERDICT,
     }
     silent = [kind for kind in STREAM_TYPES if Reader(everything=True).hears(kind, **data) is None]
     assert silent == []
@@ -109,6 +114,24 @@ def test_a_call_that_failed_is_told_to_everybody() -> None:
     call = {"channel": "phone", "status": "failed", "failure": "403", "outcome": ""}
     assert (Reader().hears("notification", **call) or "").endswith("call through phone: failed (403)")
     assert Reader().hears("notification", **{**call, "status": "delivered", "failure": ""}) is None
+
+
+def test_a_verdict_is_told_at_once() -> None:
+    """What was denied, by which rule; one that was only written down says so."""
+    assert Reader().hears("verdict_given", **VERDICT) == OTTER_AT + "denied by system-delete: Bash rm -rf /"
+    assert (
+        Reader().hears("verdict_given", **VERDICT | {"enforced": False})
+        == OTTER_AT + "would deny by system-delete: Bash rm -rf /"
+    )
+
+
+def test_a_mission_is_told_when_it_begins_and_when_it_ends() -> None:
+    """What comes between only when everything is wanted."""
+    reader = Reader()
+    assert reader.hears("mission_changed", mission=MISSION) == OTTER_AT + "is on a mission: Count the tests"
+    assert reader.hears("mission_changed", mission=MISSION | {"answer": "12"}) is None
+    over = MISSION | {"ended_at": AT, "outcome": "succeeded", "report": "There are 12."}
+    assert reader.hears("mission_changed", mission=over) == OTTER_AT + "mission succeeded: There are 12."
 
 
 def test_a_gap_is_not_hidden() -> None:

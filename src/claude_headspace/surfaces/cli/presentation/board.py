@@ -10,7 +10,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, line, quiet, row
-from claude_headspace.surfaces.wording import SHAPES, Json, doing, instant, shape, span, tells_time
+from claude_headspace.surfaces.wording import SHAPES, Json, doing, instant, marks, shape, span, tells_time
 
 LEAST_DOING = 22
 LEAST_PLACE = {"where": 12, "project": 6}
@@ -55,11 +55,12 @@ def _cells(agent: Json, now: datetime, with_host: bool) -> dict[str, Span]:
     state = agent["state"]
     role = "ended" if state == "ended" else ""
     context, cost = agent["context_percent"], agent["cost_usd"]
+    words = " · ".join([doing(agent, now), *marks(agent)])
     return {
         "name": Span(f"{shape(state)} {agent['name']}", state),
         "where": Span(where(agent) + (f" on {agent['host']}" if with_host else ""), role),
         "project": Span(agent["project"]["name"], role),
-        "doing": Span(doing(agent, now), {"waiting": "strong", "error": "error"}.get(state, role)),
+        "doing": Span(words, {"waiting": "strong", "error": "error"}.get(state, role)),
         "since": Span("" if tells_time(agent) else span(age(agent["state_since"], now)), "quiet"),
         "context": Span("" if context is None else f"{context:.0f} %", "quiet"),
         "cost": Span("" if cost is None else f"${cost:,.2f}", "quiet"),

@@ -34,7 +34,8 @@ def checked(report: Json, width: int) -> list[Line]:
     """What the rules come from."""
     own = report["file"] if report["exists"] else f"{report['file']} (not there: only the rules that come along)"
     lines = [line(f"The rules can be used: {count(report['rules'], 'rule')}, preset {report['preset']}.")]
-    contacts = f"{count(report['contacts'], 'contact')} in {report['contacts_file']}"
+    known = f"{count(report['contacts'], 'contact')} in {report['contacts_file']}"
+    contacts = known if report["contacts_needed"] else f"{report['contacts_file']} (not there: nobody is asked for any)"
     lists = (("added", "added"), ("changed", "changed"), ("off", "switched_off"), ("project", "project_rules"))
     pairs = [("yours", own), *((label, ", ".join(report[name])) for label, name in lists), ("contacts", contacts)]
     for label, text in pairs:

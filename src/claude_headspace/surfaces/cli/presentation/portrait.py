@@ -41,6 +41,7 @@ CONFIDENCES = {
     "medium": "read from what the client leaves behind",
     "low": "concluded",
 }
+RULINGS = {"deny": "denied", "ask": "asked", "warn": "warned"}
 SPEAKERS = {"user": "you", "agent": "agent"}
 
 
@@ -57,6 +58,7 @@ def portrait(agent: Json, turns: Sequence[Json], now: datetime, width: int) -> l
         lines += [NOTHING, *wait_lines(wait, now, width)]
     lines += listed("Sub-agents", [subagent_words(sub) for sub in agent["subagents"]], width)
     lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
+    lines += listed("Rules", [verdict_words(verdict, now) for verdict in agent["verdicts"]], width)
     return lines + _turns(turns, now, width)
 
 
@@ -74,6 +76,7 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("because", _because(agent["evidence"])),
         ("note", note_words(agent, now)),
         ("command", _command(agent["command"], now)),
+        ("last tool", agent["last_tool"] or ""),
         ("project", f"{where(agent)}  {agent['project']['root']}"),
         ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
         ("session", _session(agent, now)),
@@ -83,6 +86,8 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("imported", f"from {agent['imported_from']}" if agent.get("imported_from") else ""),
         ("usage", _usage(agent)),
         ("files", _briefed(agent.get("briefed"))),
+        ("mission", _mission(agent)),
+        ("workers", f"{count(len(agent['news']), 'worker')} back, told at its next prompt" if agent["news"] else ""),
         ("to do", f"{agent['todo']['done']} of {agent['todo']['total']} done" if agent["todo"] else ""),
         (
             "ended",
@@ -91,6 +96,21 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("id", agent["id"]),
     ]
     return [(label, text) for label, text in pairs if text]
+
+
+def _mission(agent: Json) -> str:
+    mission = agent["mission"]
+    if mission is None:
+        return ""
+    goal = cut(one_line(mission["goal"]) or "no goal", 200)
+    return f"{goal} ({mission['outcome'] or 'under way'}, {mission['id'][:8]})"
+
+
+def verdict_words(verdict: Json, now: datetime) -> str:
+    """What a rule said of a call: "denied 4 min ago: …"."""
+    word = RULINGS.get(verdict["ruling"], verdict["ruling"]) if verdict["enforced"] else f"would {verdict['ruling']}"
+    about = f"{verdict['tool']}: {one_line(verdict['summary'])}" if verdict["summary"] else verdict["tool"]
+    return f"{word} {ago(verdict['timestamp'], now)}: {cut(about, 80)} ({verdict['rule']})"
 
 
 def _because(evidence: Json | None) -> str:

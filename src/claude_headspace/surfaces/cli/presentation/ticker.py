@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from claude_headspace.surfaces.cli.presentation.board import where
+from claude_headspace.surfaces.cli.presentation.portrait import RULINGS
 from claude_headspace.surfaces.cli.terminal import Line, Span, line
 from claude_headspace.surfaces.wording import Json, clock, cut, one_line, shape, summary, want
 
@@ -18,6 +19,7 @@ class Ticker:
     def __init__(self, agents: Sequence[Json], look_up: Callable[[str], Json], *, everything: bool = False) -> None:
         self._agents: dict[str, Json] = {agent["id"]: agent for agent in agents}
         self._said = {agent["id"]: summary(agent, None) for agent in agents}
+        self._sent = {agent["id"] for agent in agents if agent.get("mission")}
         self._look_up = look_up
         self._everything = everything
 
@@ -65,8 +67,16 @@ class Ticker:
             case "wait_closed" if self._everything or agent["state"] == "waiting":
                 return f"waits no longer: {data['resolution']}"
             case "notification" if self._everything or data["status"] == "failed":
-                rest = data["failure"] or data["outcome"]
-                return f"call through {data['channel']}: {data['status']}{f' ({rest})' if rest else ''}"
+                return _call(data)
+            case "verdict_given":
+                return _verdict(data)
+            case "mission_changed":
+                return self._mission(data["mission"], agent)
+            case _:
+                return self._of_agent(kind, data, agent)
+
+    def _of_agent(self, kind: str, data: Json, agent: Json) -> str | None:
+        match kind:
             case "agent_created":
                 self._said[agent["id"]] = summary(agent, None)
                 return f"appeared in {where(agent)}"
@@ -79,6 +89,15 @@ class Ticker:
             case _:
                 return None
 
+    def _mission(self, mission: Json, agent: Json) -> str | None:
+        """That it began or ended; what comes between only when everything is wanted."""
+        if mission["ended_at"] or self._everything:
+            words = one_line(mission["report"] or mission["words"])
+            return f"mission {mission['outcome'] or 'under way'}: {words or one_line(mission['goal'])}"
+        begins = agent["id"] not in self._sent
+        self._sent.add(agent["id"])
+        return f"is on a mission: {one_line(mission['goal']) or mission['id']}" if begins else None
+
     def _news(self, kind: str, agent: Json) -> str | None:
         """What the agent does now, if that is news; between two tools it is not."""
         words = summary(agent, None)
@@ -90,6 +109,16 @@ class Ticker:
 def _effort(effort: Json) -> str:
     phase = f", {effort['phase']}" if effort["phase"] else ""
     return f"effort {effort['skill']} {effort['ordinal']}: {effort['lifecycle']}{phase}"
+
+
+def _call(notice: Json) -> str:
+    rest = notice["failure"] or notice["outcome"]
+    return f"call through {notice['channel']}: {notice['status']}{f' ({rest})' if rest else ''}"
+
+
+def _verdict(data: Json) -> str:
+    word = RULINGS.get(data["ruling"], data["ruling"]) if data["enforced"] else f"would {data['ruling']}"
+    return f"{word} by {data['rule']}: {data['tool']} {one_line(data['summary'])}".rstrip()
 
 
 def _tone(kind: str) -> str:

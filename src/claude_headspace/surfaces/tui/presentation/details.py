@@ -1,7 +1,7 @@
 """The selected agent: what it waits for, what is known of it, what was said, and why its state is believed."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 from claude_headspace.surfaces.cli.presentation.board import age
 from claude_headspace.surfaces.cli.presentation.portrait import (
@@ -10,6 +10,7 @@ from claude_headspace.surfaces.cli.presentation.portrait import (
     listed,
     reasons,
     task_words,
+    verdict_words,
     wait_lines,
 )
 from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet
@@ -22,8 +23,8 @@ MOST_LINES = 14
 LEFT_OUT = ("id",)
 
 
-def details(agent: Json, turns: Sequence[Json] | None, now: datetime, width: int) -> list[Line]:
-    """What the agent wants, says and is; the newest of the conversation first."""
+def details(agent: Json, talk: Sequence[Line], now: datetime, width: int) -> list[Line]:
+    """What the agent wants, says and is."""
     lines: list[Line] = []
     if not agent["waits"]:
         lines += hang(line(), summary(agent, now), width, "error" if agent["state"] == "error" else "strong")
@@ -31,7 +32,8 @@ def details(agent: Json, turns: Sequence[Json] | None, now: datetime, width: int
         lines += [*([NOTHING] if number else []), *wait_lines(wait, now, width)]
     lines += listed("Sub-agents", [subagent_words(sub) for sub in agent["subagents"]], width)
     lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
-    lines += _conversation(turns, now, width)
+    lines += listed("Rules", [verdict_words(verdict, now) for verdict in agent["verdicts"]], width)
+    lines += talk
     lines += [NOTHING, line(Span("About", "strong"))]
     for label, text in facts(agent, now):
         if label not in LEFT_OUT:
@@ -39,7 +41,24 @@ def details(agent: Json, turns: Sequence[Json] | None, now: datetime, width: int
     return lines
 
 
-def _conversation(turns: Sequence[Json] | None, now: datetime, width: int) -> list[Line]:
+class Talk:
+    """The conversation as lines, kept as long as nothing else was said: breaking long texts takes its time."""
+
+    def __init__(self) -> None:
+        self._turns: Sequence[Json] | None = None
+        self._place: tuple[int, date] | None = None
+        self._lines: list[Line] = []
+
+    def lines(self, turns: Sequence[Json] | None, now: datetime, width: int) -> list[Line]:
+        """The lines for a width; on another day times are written with their date."""
+        place = (width, now.date())
+        if turns is not self._turns or place != self._place:
+            self._turns, self._place, self._lines = turns, place, conversation(turns, now, width)
+        return self._lines
+
+
+def conversation(turns: Sequence[Json] | None, now: datetime, width: int) -> list[Line]:
+    """What was said, the newest first."""
     if turns is None:
         return [NOTHING, quiet("…")]
     if not turns:

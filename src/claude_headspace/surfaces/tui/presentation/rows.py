@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.presentation.board import age, where
 from claude_headspace.surfaces.cli.terminal import Line, Span, row
-from claude_headspace.surfaces.wording import Json, count, doing, shape, span, tells_time
+from claude_headspace.surfaces.wording import Json, count, doing, marks, shape, span, tells_time
 
 HEADINGS = {
     "key": "",
@@ -26,10 +26,11 @@ HEADINGS = {
     "since": "since",
 }
 _TO_THE_RIGHT = frozenset({"todo", "context", "cost", "since"})
-_NEEDS = {"tool": 150, "cost": 84, "todo": 92, "context": 76, "where": 70, "key": 50}
+_NEEDS = {"tool": 112, "cost": 84, "todo": 92, "context": 76, "where": 70, "key": 50}
 """How wide the list must be to have a column."""
 
-MOST_NAME, MOST_WHERE, LEAST_DOING = 26, 30, 34
+MOST_NAME, MOST_WHERE, LEAST_DOING = 26, 30, 32
+SINCE = len("59 min")
 GAP = 2
 WARM, HOT = 80, 95
 """How full a context may be before it is pointed out."""
@@ -47,22 +48,36 @@ class Columns(NamedTuple):
         return [name in _TO_THE_RIGHT for name in self.widths]
 
 
-def columns(agents: Sequence[Json], now: datetime, width: int) -> Columns:
-    """The columns for a width: those that have something to say, and room to say it. A branch must fit whole."""
-    whole = _columns(agents, now, width, with_branch=True)
-    longest = max((cell_len(where(agent)) for agent in agents), default=0)
-    if whole.widths.get("where", MOST_WHERE) >= min(longest, MOST_WHERE):
+def columns(agents: Sequence[Json], width: int) -> Columns:
+    """The columns for a width: those that have something to say, and room to say it. A branch must fit whole.
+
+    What an agent does has the room that is left, so it is not read here: three hundred of them would take their time.
+    """
+    natural = _natural(agents)
+    whole = _columns(natural, width, with_branch=True)
+    if whole.widths.get("where", MOST_WHERE) >= min(natural["where"], MOST_WHERE):
         return whole
-    return _columns(agents, now, width, with_branch=False)
+    project = max((cell_len(agent["project"]["name"]) for agent in agents), default=0)
+    return _columns({**natural, "where": project}, width, with_branch=False)
 
 
-def _columns(agents: Sequence[Json], now: datetime, width: int, *, with_branch: bool) -> Columns:
-    cells = [_cells(agent, now, 0, with_branch=with_branch) for agent in agents]
-    natural = {name: max((cell_len(each[name].text) for each in cells), default=0) for name in HEADINGS}
-    wanted = {name: wide for name, wide in natural.items() if wide or name in ("name", "doing")}
-    if agents:
-        wanted |= {"key": 1, "unseen": 1, "since": max(wanted.get("since", 0), 6)}
-    kept = {name: _width(name, wanted[name]) for name in HEADINGS if name in wanted and width >= _NEEDS.get(name, 0)}
+def _natural(agents: Sequence[Json]) -> dict[str, int]:
+    """How wide each column would be if there was room for everything."""
+    texts = {
+        "name": {f"  {agent['name']}" for agent in agents},
+        "where": {where(agent) for agent in agents},
+        "tool": {agent["last_tool"] or "" for agent in agents},
+        "todo": {_todo(agent) for agent in agents},
+        "context": {context_cell(agent["context_percent"]).text for agent in agents},
+        "cost": {_cost(agent) for agent in agents},
+    }
+    found = {name: max(map(cell_len, each), default=0) for name, each in texts.items()}
+    return found | ({"key": 1, "unseen": 1, "since": SINCE} if agents else {})
+
+
+def _columns(natural: dict[str, int], width: int, *, with_branch: bool) -> Columns:
+    wanted = {name: natural.get(name, 0) for name in HEADINGS if natural.get(name) or name in ("name", "doing")}
+    kept = {name: _width(name, wide) for name, wide in wanted.items() if width >= _NEEDS.get(name, 0)}
     return Columns(_shared(kept, width), with_branch)
 
 
@@ -97,7 +112,6 @@ def agent_row(agent: Json, number: int, shown: Columns, now: datetime) -> Line:
 def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dict[str, Span]:
     state = agent["state"]
     role = "ended" if state == "ended" else ""
-    todo, cost = agent["todo"], agent["cost_usd"]
     return {
         "key": Span(str(number) if 0 < number <= 9 else "", "quiet"),
         "name": Span(f"{shape(state)} {agent['name']}", state),
@@ -105,11 +119,21 @@ def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dic
         "where": Span(where(agent) if with_branch else agent["project"]["name"], role or "place"),
         "doing": Span(_doing(agent, now), {"waiting": "strong", "error": "error"}.get(state, role)),
         "tool": Span(agent["last_tool"] or "", "quiet"),
-        "todo": Span(f"{todo['done']}/{todo['total']}" if todo else "", "quiet"),
+        "todo": Span(_todo(agent), "quiet"),
         "context": context_cell(agent["context_percent"]),
-        "cost": Span("" if cost is None else f"${cost:,.2f}", "quiet"),
+        "cost": Span(_cost(agent), "quiet"),
         "since": Span("" if tells_time(agent) else span(age(agent["state_since"], now)), "quiet"),
     }
+
+
+def _todo(agent: Json) -> str:
+    todo = agent["todo"]
+    return f"{todo['done']}/{todo['total']}" if todo else ""
+
+
+def _cost(agent: Json) -> str:
+    cost = agent["cost_usd"]
+    return "" if cost is None else f"${cost:,.2f}"
 
 
 def _doing(agent: Json, now: datetime) -> str:
@@ -121,7 +145,7 @@ def _doing(agent: Json, now: datetime) -> str:
             beside.append(count(subagents, "sub-agent"))
         if agent["background_tasks"]:
             beside.append(f"{len(agent['background_tasks'])} in background")
-    return " · ".join([words, *beside])
+    return " · ".join([words, *beside, *marks(agent)])
 
 
 def context_cell(percent: float | None) -> Span:

@@ -1,0 +1,182 @@
+"""What happens to missions, and to the conversations that wait for them."""
+
+import msgspec
+import pytest
+
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.envelope import Context, Origin
+from claude_headspace.kernel.mission.notice import Notice, NoticeKind
+from claude_headspace.kernel.mission.nouns import Mission, MissionOutcome
+from claude_headspace.kernel.react import react
+from tests.kernel.story import CLIENT, START, Story, moment, new_agent
+
+SENT = msgspec.structs.replace(CLIENT, mode="background", mission_id="m1")
+
+
+def worker() -> Story:
+    """An agent on its mission."""
+    story = Story()
+    story.hook("SessionStart", source="startup", context=SENT)
+    story.hook("UserPromptSubmit", prompt="Count the tests", prompt_id="p1", context=SENT)
+    return story
+
+
+def mission_of(story: Story) -> Mission:
+    """The mission of the agent."""
+    assert story.agent.mission is not None
+    return story.agent.mission
+
+
+def test_a_hook_tells_mode_and_mission() -> None:
+    """The first hook begins it; its first prompt is the goal where nobody told one."""
+    story = worker()
+    assert (story.agent.mode, mission_of(story).id, mission_of(story).goal) == ("background", "m1", "Count the tests")
+    assert mission_of(story).started_at == moment(1)
+    assert mission_of(story).outcome is None
+
+
+def test_a_child_works_for_the_agent_that_started_it() -> None:
+    """A client that an agent's tool started in background mode has that agent as its conversation."""
+    story = Story(new_agent(parent_id="parent"))
+    story.hook("SessionStart", source="startup", context=SENT)
+    assert mission_of(story).conversation_id == "parent"
+
+
+def test_interactive_is_no_order_to_a_headless_client() -> None:
+    """What the registry saw stays."""
+    story = Story(new_agent(mode="headless"))
+    story.hook("SessionStart", context=msgspec.structs.replace(CLIENT, mode="interactive"))
+    assert story.agent.mode == "headless"
+
+
+def test_the_end_of_the_agent_is_the_end_of_its_mission() -> None:
+    """With its last answer; a turn that had come to its end has succeeded."""
+    story = worker()
+    story.stops("There are 12.")
+    story.hook("SessionEnd", reason="other")
+    mission = mission_of(story)
+    assert (mission.outcome, mission.answer) == (MissionOutcome.SUCCEEDED, "There are 12.")
+    assert mission.words == "its client ended (other)"
+    assert mission.ended_at == story.agent.ended_at
+
+
+@pytest.mark.parametrize("reason", ["clear", "resume"])
+def test_clear_and_resume_end_nothing(reason: str) -> None:
+    """Neither the agent nor its mission."""
+    story = worker()
+    story.stops()
+    story.hook("SessionEnd", reason=reason)
+    assert (story.agent.ended_at, story.agent.end_reason, mission_of(story).ended_at) == (None, None, None)
+
+
+def test_a_client_that_vanishes_in_its_turn_has_failed() -> None:
+    """And so has one whose turn ended in an error; one that was never asked anything is abandoned."""
+    story = worker()
+    story.tell(facts.ClientVanished(CLIENT.client_pid), origin=Origin.PROCESS)
+    assert (mission_of(story).outcome, story.agent.end_reason) == (MissionOutcome.FAILED, "vanished")
+    story = worker()
+    story.hook("StopFailure", error="rate_limit", prompt_id="p1")
+    story.hook("SessionEnd", reason="other")
+    assert mission_of(story).outcome is MissionOutcome.FAILED
+    story = Story()
+    story.hook("SessionStart", source="startup", context=SENT)
+    story.hook("SessionEnd", reason="other")
+    assert mission_of(story).outcome is MissionOutcome.ABANDONED
+
+
+def test_a_report_ends_the_mission_and_not_the_agent() -> None:
+    """The worker's word counts at once; its end afterwards changes nothing but what it said."""
+    story = worker()
+    story.tell(facts.MissionReported("There are 12."), origin=Origin.OPERATOR)
+    mission = mission_of(story)
+    assert (mission.outcome, mission.report, story.agent.ended_at) == (MissionOutcome.SUCCEEDED, "There are 12.", None)
+    story.tell(facts.MissionReported("No, 13.", failed=True), origin=Origin.OPERATOR)
+    assert mission_of(story) == msgspec.structs.replace(mission, report="No, 13.")
+    story.hook("SessionEnd", reason="other")
+    assert mission_of(story).ended_at == mission.ended_at
+
+
+def test_a_person_finishes_a_mission() -> None:
+    """A placeholder that never began ends with it; a second time changes nothing."""
+    story = Story(new_agent(mode="mission", mission=Mission(id="m1", started_at=START)))
+    story.tell(facts.MissionFinished("abandoned", "Not needed."), origin=Origin.OPERATOR)
+    mission = mission_of(story)
+    assert (mission.outcome, mission.words) == (MissionOutcome.ABANDONED, "Not needed.")
+    assert story.agent.end_reason == "its mission is over"
+    story.tell(facts.MissionFinished("succeeded"), origin=Origin.OPERATOR)
+    assert mission_of(story) == mission
+
+
+def test_nobody_without_a_mission_reports() -> None:
+    """It is kept as an oddity, and changes nothing."""
+    story = Story()
+    change = story.tell(facts.MissionReported("Done."), origin=Origin.OPERATOR)
+    assert change.anomalies == ["it has no mission"]
+    assert story.agent.mission is None
+
+
+def test_a_reminded_turn_goes_on() -> None:
+    """The end that our answer put off is none: the agent works until it stops again."""
+    story = worker()
+    notice = Notice(NoticeKind.REMINDER, "Report before you end.")
+    story.hook(
+        "Stop",
+        last_assistant_message="There are 12.",
+        prompt_id="p1",
+        background_tasks=[],
+        context=msgspec.structs.replace(SENT, notice=notice),
+    )
+    assert story.board == ("working", None)
+    assert mission_of(story).reminded_at == moment(story.now)
+    assert story.turns[-1] == ("AGENT", "PROGRESS", "There are 12.")
+    assert mission_of(story).answer == "There are 12."
+    story.stops("I have reported.", stop_hook_active=True)
+    assert story.board == ("idle", None)
+    assert mission_of(story).answer == "I have reported."
+
+
+def test_a_conversation_hears_of_a_worker_once() -> None:
+    """It is told at a prompt, and what was told is told no more."""
+    story = Story()
+    story.starts()
+    ended = facts.WorkerEnded("m1", "Count the tests", "There are 12.")
+    story.tell(ended, origin=Origin.OPERATOR)
+    story.tell(ended, origin=Origin.OPERATOR)
+    [news] = story.agent.news
+    assert (news.text, news.woken) == ("There are 12.", False)
+    story.tell(facts.ConversationWoken(), origin=Origin.OPERATOR)
+    assert [each.woken for each in story.agent.news] == [True]
+    told = Context(notice=Notice(NoticeKind.NEWS, "There are 12.", ("m1",)))
+    story.hook("UserPromptSubmit", prompt="[Headspace] A worker is back", context=told)
+    assert story.agent.news == ()
+
+
+def test_a_conversation_that_is_gone_hears_when_it_comes_back() -> None:
+    """The news waits with the agent; nobody gathers it for a background agent."""
+    story = Story()
+    story.starts()
+    story.hook("SessionEnd", reason="prompt_input_exit")
+    story.tell(facts.WorkerEnded("m1", "", "x"), origin=Origin.OPERATOR)
+    assert len(story.agent.news) == 1
+    alone = Story(new_agent(mode="background"))
+    alone.tell(facts.WorkerEnded("m1", "", "x"), origin=Origin.OPERATOR)
+    assert alone.agent.news == ()
+
+
+def test_another_mission_follows_one_that_is_over() -> None:
+    """A client that is resumed with another mission works on that."""
+    story = worker()
+    story.tell(facts.MissionReported("Done."), origin=Origin.OPERATOR)
+    story.hook("SessionStart", source="resume", context=msgspec.structs.replace(SENT, mission_id="m2"))
+    assert (mission_of(story).id, mission_of(story).outcome) == ("m2", None)
+
+
+def test_the_stream_tells_of_every_change() -> None:
+    """Its beginning, its answer, its end."""
+    story = Story()
+    before = story.agent
+    change = story.hook("SessionStart", source="startup", context=SENT)
+    [told] = [each for each in react(before, change) if each.type == "mission_changed"]
+    assert (told.data["mode"], told.data["mission"].outcome) == ("background", None)  # type: ignore[attr-defined]
+    before = story.agent
+    assert [each.type for each in react(before, story.calls("t1", context=SENT))] == ["state_changed"]
