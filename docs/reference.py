@@ -13,6 +13,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "src" / "claude_headspace"
+LONG = 500
 BLOCK = re.compile(r"(<!-- begin generated: (?P<name>[^>]+?) -->\n).*?(<!-- end generated: (?P=name) -->)", re.DOTALL)
 
 
@@ -235,6 +236,19 @@ def first_sentence(path: Path) -> str:
     return re.split(r"(?<=\.)\s", " ".join(said.split("\n\n")[0].split()))[0]
 
 
+def long_files() -> str:
+    """The files that are longer than they should be."""
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES.rglob("*.py")}
+    return ", ".join(f"`{path.relative_to(SOURCES)}`" for path, length in sorted(lengths.items()) if length > LONG)
+
+
+def decisions() -> str:
+    """Every decision, by its title."""
+    records = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
+    titles = [(path, path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")) for path in records]
+    return "\n".join(f"- [{title}]({path.name})" for path, title in titles)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "state machine": state_machine,
     "settings": settings,
@@ -250,6 +264,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "metrics": metrics,
     "top keys": top_keys,
     "tree": tree,
+    "long files": long_files,
+    "decisions": decisions,
 }
 
 
@@ -257,6 +273,7 @@ def pages() -> Iterator[Path]:
     """Every page that may have blocks."""
     yield ROOT / "README.md"
     yield from sorted((ROOT / "docs").glob("*.md"))
+    yield ROOT / "docs" / "decisions" / "README.md"
 
 
 def rendered(text: str) -> str:
