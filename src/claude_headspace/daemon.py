@@ -201,7 +201,10 @@ class Daemon:
         self._secret = read_secret(places.secret_file)
         self.sign_ins = SignIns(self._secret, self._clock)
         household = Household(settings, origins or {}, places, self.sign_ins)
-        self.notifier = calling(settings.host_name, self._note, journal, self._clock, places.notify_file, self._address)
+        self.links = Links(self._secret, settings.public_url)
+        self.notifier = calling(
+            settings.host_name, self._note, journal, self._clock, places.notify_file, self._address, self.links.link
+        )
         colours = [Colours(settings.host_name)] if settings.tmux_colours else []
         displays: list[Display] = [Glance(places.glance_file), *colours, self.notifier]
         self.gathering = Gathering(self._board, displays)
@@ -267,10 +270,12 @@ class Daemon:
             services,
             answering,
         )
-        return api, LinkPage(Links(self._secret, settings.public_url), answering, model, caller, clock)
+        return api, LinkPage(self.links, answering, model, caller, clock)
 
     def _address(self) -> str:
-        """Where this daemon can be reached from this machine."""
+        """Where this daemon can be reached: from everywhere, or else from this machine."""
+        if self._settings.public_url:
+            return self._settings.public_url.rstrip("/")
         found = read_daemon_file(self._places.daemon_file)
         return found.url if found is not None else ""
 
@@ -284,11 +289,6 @@ class Daemon:
 
     async def _note_seen(self, agent_id: str) -> None:
         self.sources.known.met(await self._note("AgentSeen", WireAct(), agent_id))
-
-    @property
-    def links(self) -> Links:
-        """What makes links that answer a wait, for messages."""
-        return self._link_page.links
 
     def _shows_dialog(self, session_id: str) -> bool:
         return self.sources.registry.shows_dialog(session_id)

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from claude_headspace.surfaces.links import Invited, Links
+from tests.receivers import receiver
 from tests.stories.asking import COMMAND, QUESTIONS, Asking, printed
 from tests.support import LIMIT_SECONDS, Reply, running_daemon, wait_until
 
@@ -48,6 +49,27 @@ def asking(tmp_path: Path, client_pid: int) -> Iterator[Asking]:
     """A client at work beside a daemon that people reach from elsewhere."""
     with running_daemon(tmp_path, public_url=f"https://{HOST}") as daemon:
         yield Asking(tmp_path, daemon, client_pid)
+
+
+@pytest.mark.parametrize(("more", "answers"), [("", True), ("brief = true\n", False)])
+def test_a_message_brings_the_link(tmp_path: Path, client_pid: int, more: str, answers: bool) -> None:
+    """Whoever is called about a question can answer from there; not through a channel that others may read."""
+    with receiver() as phone:
+        (tmp_path / "notify.toml").write_text(f'[channels.phone]\nurl = "{phone.url}"\n{more}')
+        with running_daemon(tmp_path, public_url=f"https://{HOST}") as daemon:
+            asking = Asking(tmp_path, daemon, client_pid)
+            hook = asking.ask()
+            (call,) = phone.wait(1)
+            link = call["message"].splitlines()[-1]
+            assert link.startswith(f"https://{HOST}/answer/") is answers
+            if answers:
+                reader = Reader(asking, "phone")
+                assert link.endswith(reader.path)
+                reader.press(do="allow")
+            else:
+                assert link == f"https://{HOST}/agents/{daemon.agents()[0]['id']}"
+                asking.headspace("approve", daemon.agents()[0]["name"])
+            assert printed(hook)
 
 
 def test_a_link_answers_once_and_then_tells_who_did(asking: Asking) -> None:

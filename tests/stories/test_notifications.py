@@ -116,7 +116,8 @@ def look(daemon: RunningDaemon, agent_id: str | None, *, visible: bool = True) -
 
 def test_a_call_says_who_where_what_and_how_to_answer(tmp_path: Path, phone: Receiver) -> None:
     """One message: the agent, what it wants, the project, and the link to its page."""
-    with daemon_with(tmp_path, 'link = "https://headspace.example"', channel("phone", phone)) as daemon:
+    reached = {"HEADSPACE_PUBLIC_URL": "https://headspace.example"}
+    with daemon_with(tmp_path, channel("phone", phone), env=reached) as daemon:
         agent = daemon.agent(ask(daemon))
         (call,) = phone.wait(1)
         assert call["title"] == f"{agent['name']} wants to run"

@@ -15,7 +15,7 @@ from pathlib import Path
 import structlog
 from watchfiles import awatch
 
-from claude_headspace.inputs.loop import Loop
+from claude_headspace.loop import Loop
 
 log = structlog.get_logger(__name__)
 

@@ -23,11 +23,11 @@ import psutil
 import structlog
 
 from claude_headspace.inputs.known import KnownAgents
-from claude_headspace.inputs.loop import Loop
 from claude_headspace.inputs.receiver import new_id
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import is_same_start
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.loop import Loop
 from claude_headspace.ports import Clock, Reader
 
 log = structlog.get_logger(__name__)

@@ -12,8 +12,8 @@ from enum import StrEnum
 import msgspec
 import structlog
 
-from claude_headspace.inputs.loop import Loop
 from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.loop import Loop
 from claude_headspace.ports import Clock
 
 log = structlog.get_logger(__name__)

@@ -22,13 +22,13 @@ import structlog
 
 from claude_headspace.inputs.files import FileWatch, opened
 from claude_headspace.inputs.known import KnownAgents
-from claude_headspace.inputs.loop import Loop
 from claude_headspace.inputs.processes import Kinship, is_alive
 from claude_headspace.inputs.receiver import Surroundings, new_id
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.news import is_news
+from claude_headspace.loop import Loop
 from claude_headspace.ports import Clock
 
 log = structlog.get_logger(__name__)

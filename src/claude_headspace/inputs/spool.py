@@ -29,9 +29,9 @@ import structlog
 
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.doorbell import Doorbell
-from claude_headspace.inputs.loop import Loop
 from claude_headspace.inputs.receiver import HookReceiver
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
+from claude_headspace.loop import Loop
 from claude_headspace.ports import Clock
 
 log = structlog.get_logger(__name__)

@@ -24,7 +24,6 @@ import structlog
 from claude_headspace.inputs.files import FileWatch, below
 from claude_headspace.inputs.known import KnownAgents
 from claude_headspace.inputs.lines import PROJECTS, Piece, Reading, is_transcript, read_piece, survey, transcripts_in
-from claude_headspace.inputs.loop import Loop
 from claude_headspace.inputs.sealer import Sealer
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
@@ -33,6 +32,7 @@ from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.news import is_beyond_memory, is_news
 from claude_headspace.kernel.transcript import Line, is_repetition, measured_tokens
+from claude_headspace.loop import Loop
 from claude_headspace.ports import Bookmarks, Clock, Position
 
 log = structlog.get_logger(__name__)

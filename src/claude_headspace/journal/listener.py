@@ -10,37 +10,22 @@ from collections.abc import Callable
 import structlog
 
 from claude_headspace.journal.dialects import CHANNEL, Postgres, dialect_of
+from claude_headspace.loop import Loop
 
 log = structlog.get_logger(__name__)
 
 RETRY_SECONDS = 1.0
 
 
-class Listener:
+class Listener(Loop):
     """Listens, and begins anew when the connection is lost."""
 
     def __init__(self, url: str, heard: Callable[[], None]) -> None:
+        super().__init__()
         address = dialect_of(url)[1].set(drivername="postgresql")
         self._address = address.render_as_string(hide_password=False)
         self._told = {name: value for name, value in Postgres.connection.items() if name not in address.query}
         self._heard = heard
-        self._task: asyncio.Task[None] | None = None
-        self.failure: str | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether it listens, or tries to."""
-        return self._task is not None and not self._task.done()
-
-    def start(self) -> None:
-        """Begin to listen."""
-        self._task = asyncio.create_task(self._run(), name="listener")
-
-    async def stop(self) -> None:
-        """Listen no more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
         import psycopg  # only a shared database needs it

@@ -24,6 +24,7 @@ from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.missions import to_wake_for
 from claude_headspace.kernel.mission.tell import wanted
 from claude_headspace.kernel.mission.texts import summary, wake_up
+from claude_headspace.loop import Loop
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.ports import Clock, Reader, StreamMessage
 
@@ -40,7 +41,7 @@ SETTLED: Micros = SECOND
 LOOK_AGAIN_SECONDS = 2.0
 
 
-class Conversations:
+class Conversations(Loop):
     """Beside the hooks of the agents of this machine."""
 
     def __init__(
@@ -53,6 +54,7 @@ class Conversations:
         changed: Callable[[], None] = lambda: None,
         pause: float = LOOK_AGAIN_SECONDS,
     ) -> None:
+        super().__init__()
         self._reader = reader
         self._act = act
         self._keyboard = keyboard
@@ -64,24 +66,10 @@ class Conversations:
         self._back: list[str] = []
         self._asleep: set[str] = set()
         self._stirred = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self.failure: str | None = None
-        """Why it cannot do its work at the moment."""
 
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it goes on, what fails, and how many agents are to be told something."""
-        running = self._task is not None and not self._task.done()
-        return running, self.failure, f"{len(self._wanted)} agents to be told something"
-
-    def start(self) -> None:
-        """Begin, with what happened before."""
-        self._task = asyncio.create_task(self._run(), name="conversations")
-
-    async def stop(self) -> None:
-        """End; what was not told is found again at the next start."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        return self.running, self.failure, f"{len(self._wanted)} agents to be told something"
 
     # --- what is heard ---
 

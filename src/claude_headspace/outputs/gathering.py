@@ -10,6 +10,7 @@ from typing import Protocol
 import structlog
 
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.loop import Loop
 
 log = structlog.get_logger(__name__)
 
@@ -26,18 +27,14 @@ class Display(Protocol):
         """Leave no trace: nobody keeps it up to date any more."""
 
 
-class Gathering:
+class Gathering(Loop):
     """Keeps displays up to date."""
 
     def __init__(self, agents: Callable[[], Iterable[Agent]], displays: Sequence[Display]) -> None:
+        super().__init__()
         self._agents = agents
         self._displays = displays
         self._news = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin to follow."""
-        self._task = asyncio.create_task(self._run(), name="gathering")
 
     def ring(self) -> None:
         """Something changed."""
@@ -45,9 +42,7 @@ class Gathering:
 
     async def stop(self) -> None:
         """Follow no more, and clear up."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await super().stop()
         for display in self._displays:
             await asyncio.to_thread(_tried, display.clear)
 

@@ -15,6 +15,7 @@ import structlog
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND
+from claude_headspace.loop import Loop
 from claude_headspace.outputs import tmux
 
 log = structlog.get_logger(__name__)
@@ -25,28 +26,18 @@ Touched = dict[str, int]
 """Panes on top, and when their terminal was last touched, in seconds."""
 
 
-class Lookout:
+class Lookout(Loop):
     """Looks who is looked at."""
 
     def __init__(self, agents: Callable[[], Iterable[Agent]], seen: Callable[[str], Awaitable[None]]) -> None:
+        super().__init__()
         self._agents = agents
         self._seen = seen
         self._news = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin to look."""
-        self._task = asyncio.create_task(self._run(), name="lookout")
 
     def ring(self) -> None:
         """Something changed."""
         self._news.set()
-
-    async def stop(self) -> None:
-        """Look no more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
         while True:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.inputs.loop import Loop
+from claude_headspace.loop import Loop
 from claude_headspace.ports import Reader, StreamMessage
 from claude_headspace.surfaces.stream import Broadcaster
 

@@ -102,7 +102,6 @@ class RulesView(msgspec.Struct, frozen=True):
     quiet: QuietView | None
     digest_from: int
     present_for: float
-    link: str
     channels: list[ChannelView]
 
 
@@ -194,7 +193,6 @@ def _rules(api: Serving) -> RulesView:
         _quiet(notifier),
         found.digest_from,
         book.present_for / SECOND,
-        book.link,
         _channels(notifier, found),
     )
 

@@ -12,7 +12,6 @@ from claude_headspace.outputs.notify.book import Book, BookKeeper, read_book
 
 WHOLE = """
 on = true
-link = "https://headspace.example/"
 digest_from = 5
 present_for = "30s"
 
@@ -71,7 +70,7 @@ def test_everything_can_be_written(tmp_path: Path) -> None:
     """Channels, times in every spelling, quiet hours, rules by kind and project."""
     book = book_of(tmp_path, WHOLE)
     rules = book.rules
-    assert (book.link, rules.digest_from, book.present_for) == ("https://headspace.example", 5, 30 * SECOND)
+    assert (rules.digest_from, book.present_for) == (5, 30 * SECOND)
     assert (rules.channels["phone"].per_hour, rules.channels["phone"].spacing) == (6, MINUTE)
     assert rules.channels["desktop"].spacing == 0
     assert rules.channels["desktop"].per_hour > 100

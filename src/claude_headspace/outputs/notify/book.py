@@ -85,7 +85,6 @@ class _Quiet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     on: bool = True
-    link: str = ""
     digest_from: Annotated[int, Meta(ge=2)] = 3
     present_for: Span = "2m"
     channels: dict[str, _Channel] = {}
@@ -113,8 +112,6 @@ class Book(msgspec.Struct, frozen=True, kw_only=True):
 
     rules: Rules = Rules()
     addresses: Mapping[str, Address] = {}
-    link: str = ""
-    """Where the page can be reached from elsewhere."""
     present_for: Micros = 2 * MINUTE
     """How long after the last key somebody is believed to be there."""
 
@@ -158,7 +155,6 @@ def _composed(found: _File) -> Book:
             digest_from=found.digest_from,
         ),
         addresses=addresses,
-        link=found.link.rstrip("/"),
         present_for=_span(found.present_for),
     )
 

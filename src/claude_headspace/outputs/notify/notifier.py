@@ -21,7 +21,7 @@ import msgspec
 import structlog
 
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
-from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.notice import CLAIM, Notice, find_notice
@@ -29,6 +29,7 @@ from claude_headspace.kernel.notify import texts
 from claude_headspace.kernel.notify.needs import Need, needs_of
 from claude_headspace.kernel.notify.plan import Call, Held, Looking, Moment, Over, Plan, plan, unsettled
 from claude_headspace.kernel.notify.rules import PAGE
+from claude_headspace.loop import Loop
 from claude_headspace.outputs.notify.attention import Attention
 from claude_headspace.outputs.notify.book import Book, BookKeeper
 from claude_headspace.outputs.notify.channels import Channels, ChannelState, Message
@@ -39,6 +40,9 @@ log = structlog.get_logger(__name__)
 
 Act = Callable[[str, WireAct, str], Awaitable[Agent]]
 """Writes an act down; the agent afterwards."""
+
+AnswerLink = Callable[[Wait, str], str | None]
+"""The address at which whoever a channel reaches can answer a wait without signing in, if there is any."""
 
 Key = tuple[str, str]
 """A need and a channel: what is being done."""
@@ -52,6 +56,10 @@ LOOK_AGAIN_SECONDS = 60.0
 """How soon it is looked again whether there is a channel for a need that has none."""
 SEND_SECONDS = CLAIM / SECOND * 0.75
 REMEMBERED = 100
+
+
+def no_link(_wait: Wait, _to: str) -> None:
+    """Nobody can answer from elsewhere."""
 
 
 class Unsent(msgspec.Struct, frozen=True):
@@ -70,12 +78,7 @@ class Tried(msgspec.Struct, frozen=True):
     detail: str
 
 
-def page_of(need: Need) -> str:
-    """Where a need can be looked at and answered: a path of the page."""
-    return f"/agents/{need.agent.id}"
-
-
-class Notifier:
+class Notifier(Loop):
     """Calls people. Follows the board as a display does."""
 
     def __init__(
@@ -88,8 +91,9 @@ class Notifier:
         channels: Channels,
         attention: Attention,
         base_url: Callable[[], str] = lambda: "",
-        link_for: Callable[[Need], str] = page_of,
+        answer_link: AnswerLink = no_link,
     ) -> None:
+        super().__init__()
         self._host = host
         self._act = act
         self._reader = reader
@@ -98,14 +102,13 @@ class Notifier:
         self.channels = channels
         self._attention = attention
         self._base_url = base_url
-        self.link_for = link_for
+        self._answer_link = answer_link
         self._agents: dict[str, Agent] = {}
         self._busy: set[Key] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="notify")
         self._news = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
         self.held: list[Held] = []
         self.unsent: deque[Unsent] = deque(maxlen=REMEMBERED)
         self.last: dict[str, tuple[Micros, str]] = {}
@@ -116,23 +119,16 @@ class Notifier:
     def start(self) -> None:
         """Begin to call."""
         self._loop = asyncio.get_running_loop()
-        self._task = asyncio.create_task(self._run(), name="notifier")
+        super().start()
 
     async def stop(self) -> None:
         """Call nobody any more; what is being sent is waited for a moment."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await super().stop()
         if self._tasks:
             _done, late = await asyncio.wait(self._tasks, timeout=1)
             for task in late:
                 task.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-    @property
-    def running(self) -> bool:
-        """Whether it follows the board."""
-        return self._task is not None and not self._task.done()
 
     def show(self, agents: Sequence[Agent]) -> None:
         """The board as it is now; only who needs somebody, or was called about, is of interest."""
@@ -250,7 +246,7 @@ class Notifier:
         claimed = [need for need in call.needs if await self._claim(need, call.channel)]
         if not claimed:
             return
-        message = self._message(claimed, book)
+        message = self._message(claimed, call.channel, book)
         try:
             receipt, failure = await self._threaded(lambda: self.channels.send(call.channel, message, book)), ""
         except Undelivered as error:
@@ -288,16 +284,27 @@ class Notifier:
         if notice is not None and notice.over_at:  # it was settled while it was sent
             await self._take_back(agent, notice, book)
 
-    def _message(self, needs: Sequence[Need], book: Book) -> Message:
-        base = book.link or self._base_url()
+    def _message(self, needs: Sequence[Need], channel: str, book: Book) -> Message:
         urgent = any(need.kind in URGENT for need in needs)
         if len(needs) == 1:
             need = needs[0]
-            link = f"{base}{self.link_for(need)}" if base else ""
+            link = self._answered_at(need, channel, book) or self._page(f"/agents/{need.agent.id}")
             return Message(title=need.title, text=need.text, link=link, urgent=urgent, tag=need.id)
         title, text = texts.digest([need.agent.name for need in needs], [need.title for need in needs])
-        link = f"{base}/waits" if base else ""
-        return Message(title=title, text=text, link=link, urgent=urgent, tag=needs[0].id)
+        return Message(title=title, text=text, link=self._page("/waits"), urgent=urgent, tag=needs[0].id)
+
+    def _page(self, path: str = "") -> str:
+        base = self._base_url()
+        return f"{base}{path}" if base else ""
+
+    def _answered_at(self, need: Need, channel: str, book: Book) -> str | None:
+        """A link that answers; not where the page itself is at hand, nor where others may read it."""
+        address = book.addresses.get(channel)
+        if address is None or address.brief:
+            return None
+        agent = self._agents.get(need.agent.id, need.agent)
+        wait = next((wait for wait in agent.waits if wait.id == need.wait_id), None)
+        return self._answer_link(wait, channel) if wait is not None else None
 
     # --- taking back ---
 
@@ -356,7 +363,7 @@ class Notifier:
         if not state.available or channel == PAGE:
             return Tried(channel, "sent" if state.available else "unavailable", state.detail)
         text = f"Headspace on {self._host} can reach you here."
-        message = Message(title="A test of Headspace", text=text, link=book.link or self._base_url(), tag="test")
+        message = Message(title="A test of Headspace", text=text, link=self._page(), tag="test")
         failure = ""
         try:
             await self._threaded(lambda: self.channels.send(channel, message, book))
@@ -369,12 +376,18 @@ class Notifier:
 
 
 def calling(
-    host: str, act: Act, reader: Reader, clock: Clock, file: Path, base_url: Callable[[], str] = lambda: ""
+    host: str,
+    act: Act,
+    reader: Reader,
+    clock: Clock,
+    file: Path,
+    base_url: Callable[[], str] = lambda: "",
+    answer_link: AnswerLink = no_link,
 ) -> Notifier:
     """A notifier with all that belongs to it, by the rules of a file."""
     attention = Attention()
     channels = Channels(has_page=attention.has_page)
-    return Notifier(host, act, reader, clock, BookKeeper(file), channels, attention, base_url)
+    return Notifier(host, act, reader, clock, BookKeeper(file), channels, attention, base_url, answer_link)
 
 
 def local_offset(now: Micros) -> Micros:
