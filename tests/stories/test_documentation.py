@@ -1,7 +1,7 @@
-"""The examples of the documentation, typed in as they stand, page by page, on a machine that is new to Headspace.
+"""The examples of the documentation, typed in as they stand, page by page, each from its top to its end.
 
-A page is typed in from its top to its end, in a home of its own in which an agent `calm-otter` has worked. What a
-person would answer is given along; what cannot be typed in here is named with its reason, and who tries it instead.
+Hooks are installed, the daemon runs, and an agent `calm-otter` has worked. What a person would answer is given along;
+what cannot be typed in here is named with its reason, and who tries it instead.
 """
 
 import json
@@ -69,13 +69,12 @@ def beginning(command: str, table: dict[str, str]) -> str | None:
     return next((said for start, said in table.items() if bare.startswith(start)), None)
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Path]:
-    """A home with a running daemon, hooks and an agent; in the end nothing runs there."""
-    place = tmp_path / "home"
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home with a project, an agent, and a daemon that does not outlive the tests."""
+    place = tmp_path_factory.mktemp("docs") / "home"
     (place / "shop" / ".git").mkdir(parents=True)
-    (tmp_path / "bin").mkdir()
-    for program in (tmp_path / "bin/headspace", place / "shop/bin/headspace"):
+    for program in (place.parent / "bin/headspace", place / "shop/bin/headspace"):
         program.parent.mkdir(exist_ok=True)
         program.write_text(f'#!/bin/sh\nexec {sys.executable} -m claude_headspace "$@"\n')
         program.chmod(0o755)
@@ -84,6 +83,13 @@ def home(tmp_path: Path) -> Iterator[Path]:
     yield place
     run(place, "headspace down")
     assert find_daemon(find_places({"HEADSPACE_HOME": str(place)})) is None
+
+
+@pytest.fixture
+def home(machine: Path) -> Path:
+    """The same with everything up, whatever the page before has taken down."""
+    run(machine, "headspace up --yes --no-open")
+    return machine
 
 
 def run(home: Path, command: str) -> "subprocess.CompletedProcess[str]":
