@@ -70,12 +70,14 @@ class Postgres:
     def freeze(self) -> None:
         """Answer nothing, and close nothing."""
         for process in self._processes():
-            process.suspend()
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.suspend()
 
     def thaw(self) -> None:
         """Go on."""
         for process in self._processes():
-            process.resume()
+            with contextlib.suppress(psutil.NoSuchProcess):  # one that was about to end does so when the first goes on
+                process.resume()
 
     def _processes(self) -> list[psutil.Process]:
         server = psutil.Process(self._server.get_pid())
