@@ -4,6 +4,7 @@ A block stands between `<!-- begin generated: NAME -->` and `<!-- end generated:
 itself.
 """
 
+import ast
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "src" / "claude_headspace"
+LONG = 500
 BLOCK = re.compile(r"(<!-- begin generated: (?P<name>[^>]+?) -->\n).*?(<!-- end generated: (?P=name) -->)", re.DOTALL)
 
 
@@ -183,6 +186,69 @@ def rule_keys() -> str:
     return "\n".join(["| key | what it means |", "|---|---|", *(f"| `{name}` | {what} |" for name, what in keys)])
 
 
+def metrics() -> str:
+    """Every number for Prometheus."""
+    from claude_headspace.surfaces.metrics import Metrics
+
+    counted = Metrics()
+    labels = {name: each._labelnames for each in vars(counted).values() for name in _names(each)}
+    rows = [
+        f"| `{family.name}{'_total' if family.type == 'counter' else ''}` | {family.type} | "
+        f"{', '.join(f'`{label}`' for label in labels[family.name])} | {family.documentation} |"
+        for family in counted.registry.collect()
+    ]
+    return "\n".join(["| metric | kind | labels | what it tells |", "|---|---|---|---|", *rows])
+
+
+def _names(metric: Any) -> list[str]:
+    """The names of what one metric gives out; none for what is no metric."""
+    return [each.name for each in metric.describe()] if hasattr(metric, "describe") else []
+
+
+def top_keys() -> str:
+    """Every key of `headspace top`."""
+    from claude_headspace.surfaces.tui.keys import KEYS
+
+    rows = [f"| {' '.join(f'`{part}`' for part in key.label.split())} | {key.meaning} |" for key in KEYS]
+    return "\n".join(["| key | what it does |", "|---|---|", *(row.replace("`–`", "–") for row in rows)])
+
+
+def tree() -> str:
+    """Every package with its purpose, and every file of it, by their own first sentences."""
+    packages = sorted(path.parent for path in SOURCES.rglob("__init__.py"))
+    return "\n\n".join(_package(folder) for folder in packages)
+
+
+def _package(folder: Path) -> str:
+    name = folder.relative_to(SOURCES.parent).as_posix()
+    files = [path for path in sorted(folder.glob("*.py")) if not path.name.startswith("__")]
+    lines = [f"**`{name}/`** {first_sentence(folder / '__init__.py')}"]
+    if files:
+        lines += ["", f"<details><summary>its {len(files)} files</summary>", ""]
+        lines += [f"- `{path.name}`: {first_sentence(path)}" for path in files]
+        lines += ["", "</details>"]
+    return "\n".join(lines)
+
+
+def first_sentence(path: Path) -> str:
+    """What a Python file says that it is."""
+    said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return re.split(r"(?<=\.)\s", " ".join(said.split("\n\n")[0].split()))[0]
+
+
+def long_files() -> str:
+    """The files that are longer than they should be."""
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES.rglob("*.py")}
+    return ", ".join(f"`{path.relative_to(SOURCES)}`" for path, length in sorted(lengths.items()) if length > LONG)
+
+
+def decisions() -> str:
+    """Every decision, by its title."""
+    records = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
+    titles = [(path, path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")) for path in records]
+    return "\n".join(f"- [{title}]({path.name})" for path, title in titles)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "state machine": state_machine,
     "settings": settings,
@@ -195,6 +261,11 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "commands": commands,
     "socket commands": socket_commands,
     "told": told,
+    "metrics": metrics,
+    "top keys": top_keys,
+    "tree": tree,
+    "long files": long_files,
+    "decisions": decisions,
 }
 
 
@@ -202,6 +273,7 @@ def pages() -> Iterator[Path]:
     """Every page that may have blocks."""
     yield ROOT / "README.md"
     yield from sorted((ROOT / "docs").glob("*.md"))
+    yield ROOT / "docs" / "decisions" / "README.md"
 
 
 def rendered(text: str) -> str:

@@ -1,4 +1,7 @@
-"""The documentation says what is true: generated blocks are fresh, links lead somewhere, commands exist."""
+"""The documentation says what is true: everything is there, what is named exists, generated blocks are fresh.
+
+`tests/stories/test_documentation.py` runs the examples.
+"""
 
 import importlib.util
 import json
@@ -6,18 +9,34 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from typer.main import get_command
 
+from claude_headspace.config import Places, describe_settings, effective_settings, find_places
+from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED
+from claude_headspace.kernel.agent import AgentState
+from claude_headspace.kernel.react import STREAM
 from claude_headspace.kernel.wire import HOOKS
 from claude_headspace.main import application
+from claude_headspace.surfaces.api import ENDPOINTS
+from claude_headspace.surfaces.metrics import Metrics
+from claude_headspace.surfaces.tui.keys import KEYS
 
 ROOT = Path(__file__).resolve().parent.parent
 FRONT = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md")
 PAGES = [*(ROOT / name for name in FRONT), *sorted((ROOT / "docs").rglob("*.md"))]
+CURRENT = [page for page in PAGES if page.parent.name != "decisions"]
+"""Pages about what is; a record of a decision is about what was."""
+TREE = ("src", "web", "tests", "bench", "bin", "docs", "plugin", ".claude-plugin", ".ci")
+"""The folders of the checkout. Paths below `src` are named by their package."""
+PACKAGES = ("inputs", "journal", "kernel", "outputs", "surfaces", "evolve")
+VARIABLES = {f"HEADSPACE_{name.upper()}" for name, _, _ in describe_settings()}
 
 
 def reference() -> ModuleType:
@@ -66,6 +85,211 @@ def test_commands_in_the_readme_exist() -> None:
         assert (ROOT / program).is_file(), line
         if program == "bin/headspace":
             assert rest[0] in commands, line
+
+
+# --- everything is there ---
+
+
+def command_paths(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command, with those below it."""
+    yield path, command
+    for name, child in getattr(command, "commands", {}).items():
+        yield from command_paths(child, (*path, name))
+
+
+def reported(counter: str = "") -> list[str]:
+    """The names of all metrics; those that count end in a word of their own."""
+    return [each.name + (counter if each.type == "counter" else "") for each in Metrics().registry.collect()]
+
+
+COMMANDS = dict(command_paths(get_command(application())))
+
+DOCUMENTED: dict[str, list[str]] = {
+    "cli.md": [f"### `{' '.join(('headspace', *path))}`" for path in COMMANDS],
+    "configuration.md": [f"| `{name}` |" for name, _, _ in describe_settings()],
+    "api.md": [f"| `{each.method} {each.path}` |" for each in ENDPOINTS] + [f"| `{name}` |" for name in STREAM],
+    "events.md": [f"| `{name}` |" for name in HOOKS] + [f"| `{state.value}`" for state in AgentState],
+    "hooks.md": [f"| `{name}` |" for name in (*REGISTERED, *LEFT_OUT)],
+    "operations.md": [f"| `{name}` |" for name in reported(counter="_total")],
+    "terminal.md": [f"| {key.meaning} |" for key in KEYS],
+}
+"""What must stand on which page."""
+
+
+@pytest.mark.parametrize("page", DOCUMENTED)
+def test_everything_is_documented(page: str) -> None:
+    """Every command, setting, endpoint, event, state, metric and key stands on its page."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert DOCUMENTED[page]
+    assert [name for name in DOCUMENTED[page] if name not in text] == []
+
+
+def test_every_file_of_a_home_is_documented() -> None:
+    """Whoever finds a file in the home finds it on the page, too."""
+    text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+    places = find_places({"HEADSPACE_HOME": "/home"})
+    files = [getattr(places, name) for name, each in vars(Places).items() if isinstance(each, property)]
+    assert files
+    assert [path.name for path in files if path.name not in text] == []
+
+
+def test_every_key_of_the_page_is_documented() -> None:
+    """What its own help lists stands on the page about it."""
+    text = (ROOT / "docs/dashboard.md").read_text(encoding="utf-8")
+    own = (ROOT / "web/src/parts/Help.svelte").read_text(encoding="utf-8")
+    listed = re.findall(r'^    \["([^"]+)", "', own, re.MULTILINE)
+    assert listed
+    assert [key for keys in listed for key in keys.split() if f"`{key}`" not in text] == []
+
+
+def test_the_board_of_grafana_shows_every_metric_and_no_other() -> None:
+    """A metric that is renamed, or new, is noticed."""
+    board = json.loads((ROOT / "docs/grafana.json").read_text(encoding="utf-8"))
+    asked = " ".join(target["expr"] for panel in board["panels"] for target in panel["targets"])
+    used = {re.sub(r"_(bucket|sum|count|total)$", "", name) for name in re.findall(r"headspace_\w+", asked)}
+    assert used == set(reported())
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+
+
+# --- what is named exists ---
+
+SPANS = re.compile(r"`((?:bin/)?headspace [^`\n]+)`")
+LINES = re.compile(r"^(?:\$ | +)?((?:bin/)?headspace (?!\[).+)$", re.MULTILINE)
+BLOCKS = re.compile(r"```(?:bash|console|text)\n(.*?)```", re.DOTALL)
+
+
+def typed(text: str) -> Iterator[str]:
+    """Every command of ours that a page names, in a sentence or in an example."""
+    for block in BLOCKS.findall(text):
+        yield from LINES.findall(block)
+    yield from SPANS.findall(BLOCKS.sub("", text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_and_their_options_exist(page: Path) -> None:
+    """Whatever is written as a command of ours is one, and takes the options that it is given."""
+    for line in typed(page.read_text(encoding="utf-8")):
+        words = re.split(r" (?:[|#]|--) |[;&]", line)[0].split()[1:]
+        path: tuple[str, ...] = ()
+        while words and (*path, words[0]) in COMMANDS:
+            path = (*path, words.pop(0))
+        rest = [word for word in words if re.fullmatch(r"--?[a-z][a-z-]*", word)]
+        assert path or not words or not words[0][0].isalpha(), f"{line}: no such command"
+        known = {name for option in COMMANDS[path].params for name in option.opts} | {"--help", "-h"}
+        known |= {"--install-completion", "--show-completion"} if not path else set()
+        passes_on = COMMANDS[path].context_settings.get("ignore_unknown_options")
+        assert passes_on or set(rest) <= known, f"{line}: {set(rest) - known}"
+
+
+@pytest.mark.parametrize("page", CURRENT, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_and_variables_that_pages_name_exist(page: Path) -> None:
+    """A path of the checkout, or a variable of ours, is not misspelt and not gone."""
+    text = page.read_text(encoding="utf-8")
+    files = re.findall(r"`((?:[\w.-]+/)+[\w.-]+\.(?:py|ts|svelte|sh|toml|json))`", text)
+    roots = (ROOT, ROOT / "src/claude_headspace", ROOT / "src/claude_headspace/kernel", ROOT / "docs", ROOT / "web")
+    ours = [name for name in files if name.split("/")[0] in (*TREE[1:], *PACKAGES)]
+    assert [name for name in ours if not any((root / name).exists() for root in roots)] == []
+    variables = set(re.findall(r"\bHEADSPACE_[A-Z_]*[A-Z]\b", text)) - VARIABLES
+    assert not variables or variables <= set(re.findall(r"HEADSPACE_[A-Z_]*[A-Z]", programs()))
+
+
+def programs() -> str:
+    """Everything that reads variables, as one text."""
+    code = [
+        *(ROOT / "src").rglob("*.py"),
+        *(ROOT / "bin").iterdir(),
+        ROOT / "hatch_build.py",
+        ROOT / "tests/conftest.py",
+    ]
+    return "".join(path.read_text(encoding="utf-8") for path in code)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_headings_that_links_name_exist(page: Path) -> None:
+    """A link into a page leads to a heading of it."""
+    links = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text(encoding="utf-8"))
+    assert [(file, to) for file, to in links if to not in headings(page.parent / file if file else page)] == []
+
+
+def headings(page: Path) -> set[str]:
+    """The headings of a page, as links name them."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_every_picture_is_shown() -> None:
+    """No picture is kept that no page shows."""
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [path.name for path in (ROOT / "docs/pictures").iterdir() if f"pictures/{path.name}" not in text] == []
+
+
+def test_every_page_can_be_found() -> None:
+    """The README leads to every page."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [page.name for page in (ROOT / "docs").glob("*.md") if f"(docs/{page.name})" not in text] == []
+
+
+# --- examples ---
+
+
+def blocks(kind: str) -> list[tuple[Path, str]]:
+    """Every example of a kind, with its page."""
+    found = re.compile(rf"```{kind}\n(.*?)```", re.DOTALL)
+    return [(page, block) for page in PAGES for block in found.findall(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize(("page", "block"), blocks("json"), ids=lambda each: getattr(each, "name", ""))
+def test_json_examples_are_json(page: Path, block: str) -> None:
+    """They can be read."""
+    assert json.loads(block), page
+
+
+@pytest.mark.parametrize(("page", "block"), blocks("toml"), ids=lambda each: getattr(each, "name", ""))
+def test_toml_examples_can_be_used(page: Path, block: str, tmp_path: Path) -> None:
+    """Settings load as they stand; rules, contacts and calls have tests of their own, and are only read here."""
+    assert tomllib.loads(block)
+    first = block.partition("\n")[0]
+    if page.name == "notifications.md" or re.match(r"# (policy|contacts|cases)\.toml", first):
+        return
+    places = find_places({"HEADSPACE_HOME": str(tmp_path)})
+    places.config_file.write_text(block, encoding="utf-8")
+    _, origins = effective_settings(places, {})
+    assert str(places.config_file) in origins.values()
+
+
+# --- the tree ---
+
+
+def test_every_folder_is_explained() -> None:
+    """Whoever opens the checkout finds each folder on the page about it."""
+    text = (ROOT / "docs/codebase.md").read_text(encoding="utf-8")
+    folders = [f"{name}/" for name in TREE if (ROOT / name).is_dir()]
+    folders += [f"tests/{path.parent.name}" for path in (ROOT / "tests").glob("*/*.py")]
+    assert [folder for folder in folders if folder not in text] == []
+
+
+@pytest.mark.parametrize("folder", ["src", "tests", "bench", "docs"])
+def test_every_python_file_says_what_it_is(folder: str) -> None:
+    """A file begins with a sentence about itself."""
+    silent = [str(path) for path in (ROOT / folder).rglob("*.py") if not reference().first_sentence(path)]
+    assert silent == []
+
+
+def test_every_file_of_the_page_says_what_it_is() -> None:
+    """So does every file of the page, and every program in `bin`."""
+    page = [
+        path
+        for end in ("ts", "svelte")
+        for part in ("src", "tests")
+        for path in (ROOT / "web" / part).rglob(f"*.{end}")
+    ]
+    assert page
+    assert [path.name for path in page if not path.read_text(encoding="utf-8").startswith(("// ", "<!-- "))] == []
+    programs = [path for path in (ROOT / "bin").iterdir() if path.is_file()]
+    assert [
+        path.name for path in programs if not path.read_text(encoding="utf-8").split("\n")[1].startswith("# ")
+    ] == []
 
 
 # --- the cookbook of roles ---

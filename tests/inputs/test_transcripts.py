@@ -406,10 +406,11 @@ def test_a_session_that_nobody_has_open_ends_with_its_last_line(tmp_path: Path, 
 
 
 def test_a_directory_that_appears_later_is_followed_too(tmp_path: Path) -> None:
-    """The first session of a new user makes it."""
+    """The first session of a new user makes it; until then no file is known."""
 
     async def play(reading: Reading) -> None:
         await reading.settled()
+        assert reading.sources.transcripts.followed == 0
         reading.session("s1").says(prompt("Fix it"))
         await reading.until(lambda: reading.state("s1") == "working")
 

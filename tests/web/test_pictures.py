@@ -4,15 +4,13 @@ Every picture must show what it is for. They go to `tests/web/pictures`, for peo
 into the documentation as well. `tests/tui/test_demo.py` draws the terminal of the same team.
 """
 
-import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 
 from claude_headspace.demo.stage import Stage
-from tests.demo.still import ROOT, keep, still_demo
+from tests.demo.still import keep, still_demo
 from tests.web.conftest import LAPTOP
 
 SCENES: dict[str, tuple[str, str, str]] = {
@@ -67,12 +65,3 @@ def test_the_page(pages: dict[str, Page], show: Stage, name: str) -> None:
     keep(f"{name}.png", page.screenshot())
     places = [line for line in page.inner_text("body").splitlines() if "/tmp" in line]
     assert places == []
-
-
-def test_the_documentation_has_them_all() -> None:
-    """Nobody links to a picture that is not made here or by the terminal's own tests."""
-    linked = set()
-    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
-        linked |= {Path(found).name for found in re.findall(r"pictures/([\w.-]+)", page.read_text(encoding="utf-8"))}
-    there = {path.name for path in (ROOT / "docs/pictures").iterdir()}
-    assert linked <= there

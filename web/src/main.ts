@@ -1,3 +1,4 @@
+// The beginning: the key out of the address, then the page, then the stream.
 import { mount } from "svelte";
 import App from "./App.svelte";
 import "./app.css";

@@ -1,3 +1,4 @@
+// What stands where on the board.
 import { expect, test } from "vitest";
 import { areSame, counts, isPlacedAlike, matches, projects, recommended, sections } from "../src/lib/arrange";
 import type { Agent } from "../src/lib/types";

@@ -1,3 +1,4 @@
+// An agent's family: its helpers, the agents that it started, and what went wrong.
 import { expect, test } from "vitest";
 import { childrenOf, failures, helpers } from "../src/lib/family";
 import type { Call, StateChange } from "../src/lib/types";

@@ -1,3 +1,4 @@
+// An agent's past: stretches of states, and what was said and done in its order.
 import { expect, test } from "vitest";
 import { stateAt, stretches, ticks } from "../src/lib/ribbon";
 import { placeAt, plain, talk } from "../src/lib/talk";

@@ -1,3 +1,4 @@
+// The board as rows, and which of them are in sight.
 import { expect, test } from "vitest";
 import { sections } from "../src/lib/arrange";
 import { cardHeight, inSight, rowsOf } from "../src/lib/rows";

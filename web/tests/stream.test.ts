@@ -1,3 +1,4 @@
+// Messages out of a stream's bytes, and what they do to the board.
 import { expect, test } from "vitest";
 import { apply, type Told } from "../src/lib/apply";
 import { Frames } from "../src/lib/frames";

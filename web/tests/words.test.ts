@@ -1,3 +1,4 @@
+// What is said of agents and times: the same words as in the terminal.
 import { expect, test } from "vitest";
 import { ago, duration, span } from "../src/lib/time";
 import type { Agent } from "../src/lib/types";

@@ -99,8 +99,8 @@ class TranscriptTailer(Loop):
 
     @property
     def followed(self) -> int:
-        """How many files are known."""
-        return len(self._readings)
+        """How many files are known; where to look for them is remembered beside them."""
+        return sum(path.endswith(".jsonl") for path in self._readings)
 
     def start(self) -> None:
         """Begin to follow."""

@@ -27,9 +27,7 @@ def retell(
     agent: Agent | None, agent_id: str, envelope: Envelope, strategy: Strategy, anomaly: str | None
 ) -> Retold | None:
     """What an event did to its agent (None: it was the first); nothing, where it was kept without meaning."""
-    if strategy in (Strategy.NOBODY, Strategy.EFFORT) or (
-        anomaly is not None and anomaly.startswith(UNDERSTANDING_FAILED)
-    ):
+    if strategy in OF_NO_AGENT or (anomaly is not None and anomaly.startswith(UNDERSTANDING_FAILED)):
         return None
     event = decode(envelope)
     before = agent or born(agent_id, envelope, event)

@@ -1,1 +1,1 @@
-"""What is done about it. Today: the reply to Claude Code."""
+"""What is done about it: the reply to Claude Code, questions held open, keys typed into terminals, calls to people."""

@@ -25,7 +25,7 @@ from claude_headspace.surfaces.parameters import read_body
 from claude_headspace.surfaces.services import Serving
 
 CONFIRM_SECONDS = 6.0
-_POLL_SECONDS = 0.1
+POLL_SECONDS = 0.1
 
 Word = Annotated[str, Meta(max_length=200)]
 Place = Annotated[str, Meta(max_length=8_192)]
@@ -185,7 +185,7 @@ async def _confirmed(api: Serving, agent: Agent, after: int, text: str) -> bool:
     while time.monotonic() < deadline:
         if await asyncio.to_thread(api.services.model.has_prompt, agent.id, after, text):
             return True
-        await asyncio.sleep(_POLL_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
     return False
 
 

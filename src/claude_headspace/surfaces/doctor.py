@@ -146,7 +146,7 @@ def _bash(configs: Sequence[ConfigDir]) -> Iterator[Check]:
         yield failed("bash", f"{program} cannot be run", f"Install bash. {INSTALL}")
         return
     version = done.stdout.strip()
-    old = " (it starts two more programs for each hook; a newer one is faster)" if version < "4.1" else ""
+    old = " (it starts another program for each hook; a newer one is faster)" if version < "4.1" else ""
     yield ok("bash", f"{program} {version}{old}")
 
 

@@ -17,13 +17,10 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.decode import WireAct
 from claude_headspace.outputs.keyboard import refuse_elsewhere, refuse_resting
-from claude_headspace.surfaces.actions import act_of, agent_of
+from claude_headspace.surfaces.actions import CONFIRM_SECONDS, POLL_SECONDS, act_of, agent_of
 from claude_headspace.surfaces.openapi import Endpoint
 from claude_headspace.surfaces.parameters import read_body
 from claude_headspace.surfaces.services import Serving
-
-CONFIRM_SECONDS = 6.0
-_POLL_SECONDS = 0.1
 
 
 class Interrupting(msgspec.Struct, frozen=True):
@@ -67,7 +64,7 @@ async def _settled(api: Serving, before: Agent) -> Agent:
         after = await _now(api, before)
         if _has_stopped(before, after) or time.monotonic() > deadline:
             return after
-        await asyncio.sleep(_POLL_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
 
 
 def _has_stopped(before: Agent, after: Agent) -> bool:

@@ -24,7 +24,7 @@ class Metrics:
         )
         self._hook = Histogram(
             "headspace_hook_seconds",
-            "From a hook's arrival to its answer.",
+            "From a hook's arrival, over HTTP or out of the spool, until it is stored.",
             buckets=LATENCIES,
             registry=self.registry,
         )

@@ -173,8 +173,8 @@ exit 0
 # Headspace, and notify-headspace.conf, which holds the token for asking. docs/hooks.md has the whole story.
 #
 # Telling is a new file in the spool, from where the daemon takes it at once, or when it is back. Asking, for the events
-# that the daemon wants to answer (it keeps a file in asked/ for each, and for sessions with a role), is one HTTP request; what nobody answers in time is
-# told instead. Without EVENT the payload's own hook_event_name counts.
+# that the daemon wants to answer (it keeps a file in asked/ for each) and for sessions with a role, is one HTTP request;
+# what nobody answers in time is told instead. Without EVENT the payload's own hook_event_name counts.
 #
 # Rules
 # - It exits with 0 and writes nothing to stderr, whatever happens; to stdout only an answer that came whole.

@@ -25,13 +25,6 @@ from claude_headspace.kernel.policy.verdict import Ruling
 
 PROJECT_FILE = ".headspace/policy.toml"
 
-PRESETS = {
-    "guard": "denies what nothing brings back and writes to protected files; asks before `sudo`, `pkill` and the like",
-    "strict": "denies all of it",
-    "watch": "denies nothing, and records what `guard` would have done",
-    "off": "looks at nothing",
-}
-
 
 class Messaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which calls write to people."""

@@ -152,7 +152,7 @@ COMMANDS = (
         doctor.doctor,
         ("headspace doctor", "headspace doctor --json | jq '.places[].checks[] | select(.status != \"ok\")'"),
     ),
-    Entry("fleet", fleet.fleet, ("headspace fleet", "headspace fleet --paint", "headspace fleet --json | jq .status")),
+    Entry("fleet", fleet.fleet, ("headspace fleet", "headspace fleet --json | jq .status")),
     Entry(
         "rpc",
         rpc.rpc,

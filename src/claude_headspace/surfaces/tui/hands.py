@@ -35,4 +35,4 @@ class Hands(Protocol):
         """Somebody has looked at it."""
 
     def call(self, agent: Json) -> bool:
-        """Call the user, unless the agent's own pane is before him; tells whether the bell should ring."""
+        """Whether the bell should ring: not if the agent's own pane is before the user."""

@@ -1,11 +1,9 @@
-"""The hands of a terminal: tmux for looking, the daemon for acting, the desktop for calling."""
+"""The hands of a terminal: tmux for looking, the daemon for acting. The desktop is the daemon's own to call on."""
 
 import os
-import shutil
-import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -15,13 +13,7 @@ from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.client import Client
 from claude_headspace.surfaces.launching import Job, open_window, resumption, tmux_name
 from claude_headspace.surfaces.tui.hands import Done
-from claude_headspace.surfaces.wording import Json, interrupted_words, sent_words, summary, want
-
-NOTIFIERS: dict[str, Callable[[str, str], list[str]]] = {
-    "notify-send": lambda title, text: ["notify-send", "--app-name=headspace", title, text],
-    "terminal-notifier": lambda title, text: ["terminal-notifier", "-title", title, "-message", text],
-}
-"""Programs that show a notification on the desktop; the first that is there is used."""
+from claude_headspace.surfaces.wording import Json, interrupted_words, sent_words, want
 
 
 class TerminalHands:
@@ -71,21 +63,12 @@ class TerminalHands:
             self._client().seen(agent["id"])
 
     def call(self, agent: Json) -> bool:
-        """Call, unless the agent's own pane is before the user."""
+        """Whether the bell should ring: not if the agent's own pane is before the user."""
         with suppress(HeadspaceError):
             pane = tmux.pane_of(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
             if tmux.is_watched(pane):
                 return False
-        self._notify(f"{agent['name']} needs you", summary(agent, None))
         return True
-
-    def _notify(self, title: str, text: str) -> None:
-        """On the desktop, where there is one."""
-        program = next((name for name in NOTIFIERS if shutil.which(name)), None)
-        if program is None:
-            return
-        with suppress(OSError, subprocess.SubprocessError):
-            subprocess.run(NOTIFIERS[program](title, text), capture_output=True, timeout=5, check=False)
 
     def _refuse_elsewhere(self, agent: Json) -> None:
         here = load_settings(self._places).host_name

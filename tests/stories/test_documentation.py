@@ -1,0 +1,150 @@
+"""The examples of the documentation, typed in as they stand, page by page, each from its top to its end.
+
+Hooks are installed, the daemon runs, and an agent `calm-otter` has worked. What a person would answer is given along;
+what cannot be typed in here is named with its reason, and who tries it instead.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from claude_headspace.config import find_places
+from claude_headspace.surfaces.client import Client
+from claude_headspace.surfaces.running import find_daemon
+from tests.support import LIMIT_SECONDS, environment
+
+ROOT = Path(__file__).resolve().parents[2]
+BASH = re.compile(r"```bash\n(.*?)```", re.DOTALL)
+PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if BASH.search(page.read_text())]
+
+ELSEWHERE = {
+    "headspace demo": "tests/demo plays it to the end",
+    "headspace top": "it fills a screen: tests/tui",
+    "headspace tail": "it never ends: tests/surfaces/cli/test_following.py",
+    "headspace run": "it needs Claude Code: tests/stories/test_terminal.py",
+    "headspace send": "it needs tmux: tests/stories/test_terminal.py",
+    "headspace jump": "it needs tmux: tests/stories/test_terminal.py",
+    "headspace resume": "it needs Claude Code: tests/stories/test_terminal.py",
+    "headspace approve": "it needs a dialog: tests/stories/test_answers.py",
+    "headspace deny": "it needs a dialog: tests/stories/test_answers.py",
+    "headspace answer": "it needs a dialog: tests/stories/test_answers.py",
+    "headspace note": "it is for agents: tests/stories/test_claude_os.py",
+    "headspace mission start": "it needs Claude Code: tests/stories/test_missions.py",
+    "headspace mission show": "it needs a mission: tests/stories/test_missions.py",
+    "headspace mission finish": "it needs a mission: tests/stories/test_missions.py",
+    "headspace report": "it is for workers: tests/stories/test_missions.py",
+    "headspace db copy": "it needs PostgreSQL: tests/journal/test_copying.py",
+    "headspace policy test": "it needs the file: tests/inputs/policy/test_cookbook.py has those of the page",
+    "headspace role show chief": "it needs the role: tests/test_docs.py has those of the page",
+    "bin/test": "this is it",
+    "git ": "the repository is here already",
+    "pipx ": "tests/clean_room installs the wheel",
+}
+"""How a command begins that is not run here, and why."""
+
+TOO_EARLY = ("--at 14:30", "?at=")
+"""Examples with a moment that may lie before this agent's time; then that is said."""
+
+ANSWERS = {"headspace up": "--yes --no-open", "headspace install": "--yes", "headspace uninstall": "--yes"}
+"""What a person would answer, as options."""
+
+
+def examples(page: Path) -> list[str]:
+    """The commands of a page, in their order."""
+    text = "\n".join(BASH.findall(page.read_text(encoding="utf-8"))).replace("\\\n", " ")
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def beginning(command: str, table: dict[str, str]) -> str | None:
+    """What a table says of a command."""
+    bare = command.removeprefix("bin/") if command.startswith("bin/headspace") else command
+    return next((said for start, said in table.items() if bare.startswith(start)), None)
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home with a project, an agent, and a daemon that does not outlive the tests."""
+    place = tmp_path_factory.mktemp("docs") / "home"
+    (place / "shop" / ".git").mkdir(parents=True)
+    for program in (place.parent / "bin/headspace", place / "shop/bin/headspace"):
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -m claude_headspace "$@"\n')
+        program.chmod(0o755)
+    run(place, "headspace up --yes --no-open")
+    meet(place)
+    yield place
+    run(place, "headspace down")
+    assert find_daemon(find_places({"HEADSPACE_HOME": str(place)})) is None
+
+
+@pytest.fixture
+def home(machine: Path) -> Path:
+    """The same with everything up, whatever the page before has taken down."""
+    run(machine, "headspace up --yes --no-open")
+    return machine
+
+
+def run(home: Path, command: str) -> "subprocess.CompletedProcess[str]":
+    """Type a command in the project of a home."""
+    path = f"{home.parent / 'bin'}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=home / "shop",
+        env={**environment(home), "PATH": path, "TZ": "UTC"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=LIMIT_SECONDS,
+        check=False,
+    )
+
+
+def meet(home: Path) -> None:
+    """Let an agent work, under the name that the pages use."""
+    url = address(home)
+    hook = {"session_id": "docs", "cwd": str(home / "shop"), "prompt": "Fix the login with expired cards."}
+    for event in ("session-start", "user-prompt-submit"):
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(f"{url}/hook/{event}", json.dumps(hook).encode(), headers)  # noqa: S310
+        with urllib.request.urlopen(request, timeout=LIMIT_SECONDS) as reply:  # noqa: S310  # our own daemon
+            agent = json.load(reply)["agent"]
+    Client.local(find_places({"HEADSPACE_HOME": str(home)})).rename(agent, "calm-otter")
+
+
+def address(home: Path) -> str:
+    """Where the daemon listens."""
+    daemon = find_daemon(find_places({"HEADSPACE_HOME": str(home)}))
+    assert daemon is not None
+    return daemon.url
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_examples_of_a_page_work(page: Path, home: Path) -> None:
+    """Every command does what it is there for, after those above it."""
+    for example in examples(page):
+        if beginning(example, ELSEWHERE):
+            continue
+        command = example.partition("  #")[0].replace("<agent>", "calm-otter")
+        if ":5055" in command:
+            command = command.replace("localhost:5055", address(home).removeprefix("http://"))
+        done = run(home, f"{command} {beginning(example, ANSWERS) or ''}")
+        said = done.stdout + done.stderr
+        is_too_early = "was not known at" in said and any(moment in example for moment in TOO_EARLY)
+        assert is_too_early or (done.returncode == 0 and '{"error"' not in said), f"{example}\n{said}"
+
+
+def test_only_what_is_written_is_left_out() -> None:
+    """Nothing stands in the tables that no page has."""
+    written = [example for page in PAGES for example in examples(page)]
+    for table in (ELSEWHERE, ANSWERS):
+        unused = [start for start in table if not any(beginning(each, {start: "x"}) for each in written)]
+        assert unused == []
