@@ -28,6 +28,7 @@ SECONDS = 3.0
 WARM_UP_SECONDS = 1.0
 ROUNDS = 3
 LISTINGS = 20
+LIST, SEARCH = "/api/agents", "/api/search?q=pytest%20login"
 READY_MS = 1_500.0
 LIVE_AGENTS = 1_000
 MEGABYTE = 1_000_000
@@ -40,6 +41,7 @@ class Size:
     events: int
     rate: float
     list_ms: float
+    search_ms: float
     ready_ms: float
 
 
@@ -70,10 +72,12 @@ def _measure(home: processes.Scratch, size: int, options: Options) -> Size:
     with daemon.daemon(home) as server:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             rate = runner.run(_ingest(home, server.port, options.seconds or SECONDS))
-        listing = statistics.median(_list(home, server.port) for _ in range(LISTINGS))
+        listing, search = (
+            statistics.median(_took(home, server.port, path) for _ in range(LISTINGS)) for path in (LIST, SEARCH)
+        )
     with daemon.daemon(home) as again:
         ready = again.ready_ms
-    return Size(size, rate, listing, ready)
+    return Size(size, rate, listing, search, ready)
 
 
 async def _ingest(home: processes.Scratch, port: int, seconds: float) -> float:
@@ -87,9 +91,9 @@ async def _ingest(home: processes.Scratch, port: int, seconds: float) -> float:
         load.close()
 
 
-def _list(home: processes.Scratch, port: int) -> float:
+def _took(home: processes.Scratch, port: int, path: str) -> float:
     began = time.perf_counter()
-    _ask(home, port, "GET", "/api/agents", "read")
+    _ask(home, port, "GET", path, "read")
     return (time.perf_counter() - began) * 1000
 
 
@@ -144,6 +148,7 @@ def _rows(found: list[Size]) -> list[Row]:
         for row in (
             Row(f"at {size.events:,} events, ingest", size.rate, "/s"),
             Row(f"at {size.events:,} events, list", size.list_ms, "ms", note=f"the board with {SESSIONS} agents"),
+            Row(f"at {size.events:,} events, search", size.search_ms, "ms", note="two words, the best hits"),
             Row(f"at {size.events:,} events, daemon ready", size.ready_ms, "ms", at_most(READY_MS)),
         )
     ]
