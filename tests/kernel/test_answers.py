@@ -6,8 +6,11 @@ import msgspec
 import pytest
 
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.answers import Answer, for_client, misfit
-from claude_headspace.kernel.facts import Option, Question
+from claude_headspace.kernel.answers import Answer, asked_by, for_client, misfit
+from claude_headspace.kernel.birth import born
+from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.facts import Option, PermissionAsked, Question
+from claude_headspace.testing import hook
 
 COLOUR = Question("Which colour?", "Colour", (Option("Red"), Option("Blue")))
 SIZES = Question("Which sizes?", "Sizes", (Option("S"), Option("L")), several=True)
@@ -116,3 +119,16 @@ def test_an_approved_plan_gets_its_input_back_without_its_text() -> None:
     assert told(Answer(decision="deny", message="shorter"), wait("plan"), given) == {
         "decision": {"behavior": "deny", "message": "shorter"}
     }
+
+
+def test_a_dialog_is_about_the_wait_of_its_call() -> None:
+    """By what is asked; where a transcript was faster and spells that otherwise, the only wait of the tool is meant."""
+    asked = decode(hook("PermissionRequest", tool_name="Bash", tool_input={"command": "make"}))
+    assert isinstance(asked.fact, PermissionAsked)
+    ours = wait("permission", tool="Bash", digest=asked.fact.digest)
+    other = msgspec.structs.replace(ours, id="w2", digest="another")
+    agent = born("a1", hook("SessionStart"), decode(hook("SessionStart")))
+    for waits, found in (((other, ours), ours), ((other,), other), ((other, other), None), ((), None)):
+        assert asked_by(msgspec.structs.replace(agent, waits=waits), asked) == found
+    elsewhere = msgspec.structs.replace(other, tool="Write")
+    assert asked_by(msgspec.structs.replace(agent, waits=(elsewhere,)), asked) is None

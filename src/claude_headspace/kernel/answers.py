@@ -55,8 +55,10 @@ def asked_by(agent: Agent, event: Event) -> Wait | None:
     """The wait that a hook is about, while it is open."""
     fact, thread = event.fact, event.meta.subagent_id
     if isinstance(fact, PermissionAsked):
-        wanted = (fact.tool, fact.digest, thread)
-        return next((wait for wait in agent.waits if (wait.tool, wait.digest, wait.subagent_id) == wanted), None)
+        same = [wait for wait in agent.waits if (wait.tool, wait.subagent_id) == (fact.tool, thread)]
+        exact = [wait for wait in same if wait.digest == fact.digest]
+        # A transcript that was faster than the hook may spell the input otherwise: then the only one is meant.
+        return exact[0] if exact else same[0] if len(same) == 1 else None
     if isinstance(fact, ElicitationAsked):
         return next((wait for wait in agent.waits if wait.call_id == fact.id), None)
     return None
