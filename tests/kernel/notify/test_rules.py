@@ -10,7 +10,7 @@ from claude_headspace.kernel.agent import Project
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.notify.rules import DAY, DEFAULTS, HOUR, MINUTE, Limits, Quiet, Rule, Rules, fits
 
-SHOP = Project("p", "shop", "/home/ann/work/shop")
+SHOP = Project("p", "shop", "/home/ann/code/shop")
 
 
 @pytest.mark.parametrize(
@@ -20,10 +20,10 @@ SHOP = Project("p", "shop", "/home/ann/work/shop")
         ("sh*", True),
         ("s?op", True),
         ("hop", False),
-        ("/home/ann/work/shop", True),
-        ("/home/ann/work", True),
-        ("/home/ann/work/", True),
-        ("/home/*/work", True),
+        ("/home/ann/code/shop", True),
+        ("/home/ann/code", True),
+        ("/home/ann/code/", True),
+        ("/home/*/code", True),
         ("/home/ann/wor", False),
         ("/home/bob", False),
         ("shop.", False),

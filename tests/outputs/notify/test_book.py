@@ -46,9 +46,9 @@ longer_than = "2 min"
 [context]
 levels = [70, 90]
 
-[project."~/work/shop"]
+[project."~/code/shop"]
 finished = false
-[project."~/work/shop".cost]
+[project."~/code/shop".cost]
 budget = 2.5
 """
 
@@ -82,7 +82,7 @@ def test_everything_can_be_written(tmp_path: Path) -> None:
     assert waiting.to == (("desktop", "page"), ("phone",), ("team",))
     assert (waiting.after, waiting.present_after, waiting.escalate_after) == (5 * SECOND, 90 * SECOND, HOUR)
     assert rules.kinds["finished"].longer_than == 2 * MINUTE
-    shop = Project("p", "shop", str(Path.home() / "work/shop/api"))
+    shop = Project("p", "shop", str(Path.home() / "code/shop/api"))
     assert not rules.rule("finished", shop).on
     assert (rules.rule("cost", shop).budget, rules.rule("waiting", shop)) == (2.5, waiting)
     assert rules.kinds["error"] == DEFAULTS["error"]

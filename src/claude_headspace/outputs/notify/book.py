@@ -7,7 +7,7 @@
     to = [["desktop", "page"], "phone"]
     escalate_after = "5m"
 
-    [project."~/work/shop".finished]
+    [project."~/code/shop".finished]
     longer_than = "2m"
 
 Rules
