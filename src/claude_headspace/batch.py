@@ -44,9 +44,7 @@ from claude_headspace.kernel.envelope import Context, Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.notices import objection
 from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
-from claude_headspace.kernel.mission.notice import Notice
 from claude_headspace.kernel.mission.orders import ordered
-from claude_headspace.kernel.mission.tell import noted, notice_for
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import react
@@ -78,7 +76,6 @@ class Outcome(msgspec.Struct, frozen=True):
     effort: EffortOutcome | None = None
     advice: Advice | None = None
     care: Care = NO_CARE
-    notice: Notice | None = None
     coordinator: str | None = None
     """Who was told of it, of a team."""
 
@@ -306,11 +303,8 @@ class Batch:
         verdict = ABSTAIN
         try:
             verdict = envelope.context.verdict or self._judge(envelope, agent)
-            envelope = judged(envelope, verdict)
             care, inattentive = self._cared(agent, event) if submission.listens else (NO_CARE, "")
-            if care is not NO_CARE:
-                envelope, event = _told(envelope, event, care)
-            envelope = record.envelope = noted(envelope, notice_for(agent, event) if submission.listens else None)
+            envelope = record.envelope = _told(judged(envelope, verdict), care)
             change = evolve(agent, msgspec.structs.replace(event, context=envelope.context))
             record.change, record.publish = change, react(before, change) if submission.announce else ()
             record.anomaly = "; ".join(filter(None, (*change.anomalies, inattentive))) or None
@@ -320,7 +314,7 @@ class Batch:
             record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
             record.claims = ()
             return self._remember(record, Outcome(agent, strategy, verdict))
-        outcome = Outcome(agent, strategy, verdict, care=care, notice=envelope.context.notice)
+        outcome = Outcome(agent, strategy, verdict, care=care)
         if not submission.trusted:
             return self._keep(record, agent, outcome)
         return self._serve_effort(record, event, outcome, asked=submission.asked)
@@ -440,10 +434,11 @@ def _attempt(step: Callable[[Given], Made], given: Given, event_name: str) -> Ma
         return unavailable(error)
 
 
-def _told(envelope: Envelope, event: Event, care: Care) -> tuple[Envelope, Event]:
-    """An event with what the client is told because of it: it stays with it."""
-    context = msgspec.structs.replace(envelope.context, care=care)
-    return msgspec.structs.replace(envelope, context=context), msgspec.structs.replace(event, context=context)
+def _told(envelope: Envelope, care: Care) -> Envelope:
+    """An envelope that tells what was said in return, where something was."""
+    if care == NO_CARE:
+        return envelope
+    return msgspec.structs.replace(envelope, context=msgspec.structs.replace(envelope.context, care=care))
 
 
 def _refuse_late_answer(agent: Agent | None, event: Event) -> None:

@@ -59,7 +59,6 @@ from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.looking import Lookout
-from claude_headspace.outputs.notices import with_notice
 from claude_headspace.outputs.notify.notifier import calling
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Journal, StreamMessage
@@ -457,8 +456,7 @@ class Daemon:
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
             return partial(self.holds.hold, envelope, wait)
-        reply = await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
-        return with_notice(envelope.name, reply, outcome.notice)
+        return await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:
         """Judge a call without the journal: by the rules, and by what is remembered of its agent.

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from claude_headspace.kernel import facts
+from claude_headspace.kernel.claude_os.care import Care
 from claude_headspace.kernel.envelope import Context, Origin
-from claude_headspace.kernel.mission.notice import Notice, NoticeKind
 from claude_headspace.kernel.mission.nouns import Mission, MissionOutcome
 from claude_headspace.kernel.react import react
 from tests.kernel.story import CLIENT, START, Story, moment, new_agent
@@ -118,13 +118,13 @@ def test_nobody_without_a_mission_reports() -> None:
 def test_a_reminded_turn_goes_on() -> None:
     """The end that our answer put off is none: the agent works until it stops again."""
     story = worker()
-    notice = Notice(NoticeKind.REMINDER, "Report before you end.")
+    care = Care(said=("Report before you end.",), asked_for_report=True, holds=True)
     story.hook(
         "Stop",
         last_assistant_message="There are 12.",
         prompt_id="p1",
         background_tasks=[],
-        context=msgspec.structs.replace(SENT, notice=notice),
+        context=msgspec.structs.replace(SENT, care=care),
     )
     assert story.board == ("working", None)
     assert mission_of(story).reminded_at == moment(story.now)
@@ -146,7 +146,7 @@ def test_a_conversation_hears_of_a_worker_once() -> None:
     assert (news.text, news.woken) == ("There are 12.", False)
     story.tell(facts.ConversationWoken(), origin=Origin.OPERATOR)
     assert [each.woken for each in story.agent.news] == [True]
-    told = Context(notice=Notice(NoticeKind.NEWS, "There are 12.", ("m1",)))
+    told = Context(care=Care(said=("There are 12.",), missions=("m1",)))
     story.hook("UserPromptSubmit", prompt="[Headspace] A worker is back", context=told)
     assert story.agent.news == ()
 

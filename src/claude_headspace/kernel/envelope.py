@@ -13,7 +13,6 @@ import msgspec
 
 from claude_headspace.kernel.claude_os.care import Care
 from claude_headspace.kernel.effort.advice import Advice
-from claude_headspace.kernel.mission.notice import Notice
 from claude_headspace.kernel.policy.verdict import Verdict
 
 Micros = int
@@ -63,8 +62,6 @@ class Context(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """`CLAUDE_SESSION_MODE`: interactive, mission or background."""
     mission_id: str | None = None
     """`MISSION_EXECUTION_ID`: the mission that the client works on."""
-    notice: Notice | None = None
-    """What the client was told with the answer."""
     effort_id: str | None = None
     """The effort that the event belongs to."""
     directives: tuple[str, ...] = ()
@@ -72,7 +69,7 @@ class Context(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     advice: Advice | None = None
     """What the client was answered because of the effort."""
     care: Care | None = None
-    """What the session was told of itself."""
+    """What the session was told with the answer."""
     verdict: Verdict | None = None
     """What a policy said of the call, where it said anything."""
     flaw: str | None = None

@@ -7,9 +7,10 @@ import pytest
 
 from claude_headspace.kernel.agent import Agent, Note
 from claude_headspace.kernel.claude_os.attend import Customs, attend, is_told, level_of, takes_part
-from claude_headspace.kernel.claude_os.care import NO_CARE, Care
+from claude_headspace.kernel.claude_os.care import NO_CARE, Care, together
 from claude_headspace.kernel.decode import decode
-from tests.kernel.story import Story, envelope, moment
+from claude_headspace.kernel.mission.nouns import Mission
+from tests.kernel.story import START, Story, envelope, moment
 
 CUSTOMS = Customs(set_up=True)
 
@@ -142,3 +143,10 @@ def test_nothing_else_is_told() -> None:
 def test_the_prefix_is_the_users() -> None:
     """Whatever stands there."""
     assert prompted(agent(60), customs=Customs(set_up=True, prefix="DESK")).said[0].startswith("[DESK: INFO]: Context")
+
+
+def test_what_is_said_of_workers_comes_in_the_same_answer() -> None:
+    """A worker whose context is filling is reminded to report as well, and its turn is held once for both."""
+    care = stopping(agent(85.0, mode="background", mission=Mission(id="m1", started_at=START)))
+    assert (len(care.said), care.level, care.asked_for_report, care.holds) == (2, 80, True, True)
+    assert together(care, NO_CARE) == together(NO_CARE, care) == care

@@ -3,11 +3,11 @@
 import pytest
 
 from claude_headspace.kernel.agent import Agent, Subagent
+from claude_headspace.kernel.claude_os.care import NO_CARE
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.mission.notice import NoticeKind
 from claude_headspace.kernel.mission.nouns import Mission, News
-from claude_headspace.kernel.mission.tell import notice_for, wanted
+from claude_headspace.kernel.mission.tell import tell, wanted
 from tests.kernel.story import START, envelope, new_agent, running
 
 NEWS = (
@@ -31,47 +31,45 @@ def worker(**known: object) -> Agent:
 def test_a_conversation_is_told_of_all_its_workers_at_its_next_prompt(mode: str) -> None:
     """With one prompt, and with nothing else."""
     agent = new_agent(mode=mode, news=NEWS)
-    notice = notice_for(agent, event("UserPromptSubmit", prompt="Hello"))
-    assert notice is not None
-    assert (notice.kind, notice.missions) == (NoticeKind.NEWS, ("m1", "m2"))
-    assert "There are 12." in notice.text
-    assert "It is in load()." in notice.text
-    assert notice_for(agent, event("Stop")) is None
-    assert notice_for(new_agent(), event("UserPromptSubmit", prompt="Hello")) is None
+    care = tell(agent, event("UserPromptSubmit", prompt="Hello"))
+    assert (care.missions, care.holds) == (("m1", "m2"), False)
+    assert "There are 12." in care.said[0]
+    assert "It is in load()." in care.said[0]
+    assert tell(agent, event("Stop")) == NO_CARE
+    assert tell(new_agent(), event("UserPromptSubmit", prompt="Hello")) == NO_CARE
 
 
 def test_a_background_agent_is_told_of_no_workers() -> None:
     """Nobody reads along there: task notifications do not apply."""
     agent = new_agent(mode="background", news=NEWS)
-    assert notice_for(agent, event("UserPromptSubmit", prompt="Hello")) is None
+    assert tell(agent, event("UserPromptSubmit", prompt="Hello")) == NO_CARE
     assert wanted(agent) == ()
 
 
 def test_a_background_agent_is_reminded_before_it_ends() -> None:
     """Once, if it has not reported; other modes are not."""
-    notice = notice_for(worker(), event("Stop", last_assistant_message="Done.", background_tasks=[]))
-    assert notice is not None
-    assert notice.kind is NoticeKind.REMINDER
-    assert "headspace report" in notice.text
+    care = tell(worker(), event("Stop", last_assistant_message="Done.", background_tasks=[]))
+    assert (care.asked_for_report, care.holds) == (True, True)
+    assert "headspace report" in care.said[0]
     for silent in (worker(reminded_at=START), worker(report="All good.")):
-        assert notice_for(silent, event("Stop")) is None
+        assert tell(silent, event("Stop")) == NO_CARE
     mission = new_agent(mode="mission", mission=Mission(id="m1", started_at=START))
-    assert notice_for(mission, event("Stop")) is None
+    assert tell(mission, event("Stop")) == NO_CARE
 
 
 def test_a_turn_that_a_hook_kept_on_is_not_kept_on_again() -> None:
     """`stop_hook_active` is respected, so there is no loop."""
-    assert notice_for(worker(), event("Stop", stop_hook_active=True)) is None
-    assert notice_for(worker(), event("Stop", stop_hook_active=True, background_tasks=[])) is None
+    assert tell(worker(), event("Stop", stop_hook_active=True)) == NO_CARE
+    assert tell(worker(), event("Stop", stop_hook_active=True, background_tasks=[])) == NO_CARE
 
 
 def test_a_pause_is_no_end() -> None:
     """While sub-agents work the turn goes on by itself; a shell in the background does not keep it."""
-    assert notice_for(worker(), event("Stop", background_tasks=running(subagent_id="s"))) is None
-    assert notice_for(worker(), event("Stop", background_tasks=running(shell_id="b"))) is not None
+    assert tell(worker(), event("Stop", background_tasks=running(subagent_id="s"))) == NO_CARE
+    assert tell(worker(), event("Stop", background_tasks=running(shell_id="b"))) != NO_CARE
     agent = worker()
     agent.subagents = (Subagent(id="s", started_at=START),)
-    assert notice_for(agent, event("Stop")) is None
+    assert tell(agent, event("Stop")) == NO_CARE
 
 
 def test_hooks_are_asked_for_only_while_something_is_to_be_told() -> None:

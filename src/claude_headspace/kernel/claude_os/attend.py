@@ -1,7 +1,8 @@
-"""When a session is told what of itself. Pure; the answer is stored with the event and never made again.
+"""When a session is told what: of itself here, of its workers by `mission.tell`. Pure; the answer is stored with the
+event and never made again.
 
 Rules
-- Only a session that takes part is told anything: one with a role or a mode, or every one where the user set Claude OS
+- Only a session that takes part is told of itself: one with a role or a mode, or every one where the user set Claude OS
   up. A client that an agent started is its errand.
 - Each level of the context is told once in a context window: with the next prompt, or when the turn would end in which
   it was reached.
@@ -17,10 +18,11 @@ import msgspec
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import INTERACTIVE, Agent, Session
 from claude_headspace.kernel.claude_os import texts
-from claude_headspace.kernel.claude_os.care import NO_CARE, Care
+from claude_headspace.kernel.claude_os.care import NO_CARE, Care, together
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.intent import detect_intent
+from claude_headspace.kernel.mission.tell import tell
 from claude_headspace.kernel.state_machine import Intent
 
 ASKED = frozenset({"SessionStart", "UserPromptSubmit", "Stop"})
@@ -61,6 +63,10 @@ def level_of(percent: float | None) -> int:
 
 def attend(customs: Customs, agent: Agent, event: Event) -> Care:
     """What an agent, as it was before the event, is told with the answer to it."""
+    return together(_of_itself(customs, agent, event), tell(agent, event))
+
+
+def _of_itself(customs: Customs, agent: Agent, event: Event) -> Care:
     session = agent.session
     if session is None or event.meta.subagent_id is not None or not is_told(customs, agent):
         return NO_CARE

@@ -39,7 +39,6 @@ from claude_headspace.kernel.evolve.missions import (
     finished,
     follow_mission,
     reported,
-    take_notice,
     take_orders,
     went_on,
     woken,
@@ -84,7 +83,6 @@ from claude_headspace.kernel.evolve.traits import (
 from claude_headspace.kernel.evolve.turns import failed, interrupted, prompt, stopped
 from claude_headspace.kernel.evolve.verdicts import take_verdict
 from claude_headspace.kernel.facts import Event, Meta
-from claude_headspace.kernel.mission.notice import NoticeKind
 
 CONFIDENCE = {
     Origin.HOOK: Confidence.HIGH,
@@ -123,7 +121,6 @@ def evolve(agent: Agent, event: Event) -> Change:
     if event.meta.origin is Origin.HOOK:
         take_sign_of_life(change, event)
         take_orders(change, event)
-        take_notice(change, event)
         take_verdict(change, event)
     elif event.meta.origin in (Origin.TRANSCRIPT, Origin.REGISTRY, Origin.STATUS_LINE):
         take_reading(change, event)
@@ -135,13 +132,11 @@ def evolve(agent: Agent, event: Event) -> Change:
 
 def _as_answered(change: Change, event: Event) -> facts.Fact:
     """What was told, with what its agent was told in return: an end that the answer to its hook put off is none."""
-    care, notice, fact = event.context.care, event.context.notice, event.fact
-    if care is not None:
-        take_care(change, care)
-    put_off = (care is not None and care.holds) or (notice is not None and notice.kind is NoticeKind.REMINDER)
-    if put_off and isinstance(fact, facts.TurnStopped):
-        return facts.TurnWentOn(fact.message or "")
-    return fact
+    care, fact = event.context.care, event.fact
+    if care is None:
+        return fact
+    take_care(change, care)
+    return facts.TurnWentOn(fact.message or "") if care.holds and isinstance(fact, facts.TurnStopped) else fact
 
 
 def _apply(change: Change, meta: Meta, fact: facts.Fact) -> None:

@@ -11,7 +11,6 @@ from claude_headspace.kernel.evolve.change import Change, open_command_of, repla
 from claude_headspace.kernel.evolve.sessions import end
 from claude_headspace.kernel.evolve.turns import work
 from claude_headspace.kernel.facts import Event, Meta
-from claude_headspace.kernel.mission.notice import NoticeKind
 from claude_headspace.kernel.mission.nouns import (
     BACKGROUND,
     INTERACTIVE,
@@ -39,19 +38,9 @@ def take_orders(change: Change, event: Event) -> None:
         agent.mission = Mission(id=named, started_at=event.meta.at, conversation_id=agent.parent_id)
 
 
-def take_notice(change: Change, event: Event) -> None:
-    """What was told with the answer is told."""
-    agent, notice = change.agent, event.context.notice
-    if notice is None:
-        return
-    agent.news = tuple(each for each in agent.news if each.mission_id not in notice.missions)
-    if notice.kind is NoticeKind.REMINDER and agent.mission is not None:
-        agent.mission = replace(agent.mission, reminded_at=event.meta.at)
-
-
 def went_on(change: Change, meta: Meta, fact: facts.TurnWentOn) -> None:
     """The turn would have ended, and we kept it on; what it said then is its answer all the same."""
-    change.why = "was told something before it ends"
+    change.why = "goes on: Headspace told it something before it could end"
     if (command := open_command_of(change.agent)) is not None:
         say(change, command, Actor.AGENT, Intent.PROGRESS, fact.message)
     if change.agent.mission is not None and fact.message:

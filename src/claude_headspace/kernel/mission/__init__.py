@@ -9,7 +9,6 @@ All of it is part of the agents, so it follows from the log as they do, and cost
 
     nouns    mission and news, the modes
     orders   which mode and which mission a client has, decided when its events arrive
-    notice   what a hook was answered because of it: a fact, stored with the event
-    tell     when such an answer is given
+    tell     when a hook is answered because of it, and with what (`claude_os.care`: a fact, stored with the event)
     texts    its words
 """

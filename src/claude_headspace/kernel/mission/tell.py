@@ -1,4 +1,4 @@
-"""What Claude Code is told with the answer to a hook. Pure.
+"""What an agent is told of missions with the answer to a hook. Pure.
 
 Rules
 - A conversation hears of its own workers only, with its next prompt, once. Nobody tells a background agent of workers.
@@ -6,35 +6,25 @@ Rules
   the turn from ending, and not while its sub-agents still run.
 """
 
-import msgspec
-
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.claude_os.care import NO_CARE, Care
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.mission.notice import Notice, NoticeKind
 from claude_headspace.kernel.mission.nouns import BACKGROUND
 from claude_headspace.kernel.mission.texts import REMINDER, summaries
 
 PROMPT, STOP = "UserPromptSubmit", "Stop"
 
 
-def notice_for(agent: Agent, event: Event) -> Notice | None:
+def tell(agent: Agent, event: Event) -> Care:
     """What is told with the answer to a hook of the agent, as it was before."""
     if event.meta.subagent_id is not None or event.meta.name not in wanted(agent):
-        return None
+        return NO_CARE
     if event.meta.name == PROMPT:
-        return Notice(NoticeKind.NEWS, summaries(agent.news), tuple(each.mission_id for each in agent.news))
+        return Care(said=(summaries(agent.news),), missions=tuple(each.mission_id for each in agent.news))
     if isinstance(event.fact, facts.TurnStopped) and not event.fact.kept_on and not _has_more(agent, event.fact):
-        return Notice(NoticeKind.REMINDER, REMINDER)
-    return None
-
-
-def noted(envelope: Envelope, notice: Notice | None) -> Envelope:
-    """An envelope that tells what was said, where something was."""
-    if notice is None:
-        return envelope
-    return msgspec.structs.replace(envelope, context=msgspec.structs.replace(envelope.context, notice=notice))
+        return Care(said=(REMINDER,), asked_for_report=True, holds=True)
+    return NO_CARE
 
 
 def wanted(agent: Agent) -> tuple[str, ...]:
