@@ -269,7 +269,7 @@ def test_reason_names_the_phrase() -> None:
         ("tell … me", "tell me", "tell … me"),
         ("^done", "Well done", ""),
         ("done$", "Well, done!", "done"),
-        ("bestätig*", "Bitte bestätigen", "bestätig"),
+        ("bitte bestätig*", "Bitte bestätigen", "bitte bestätig"),
         ("哪…呢$", "你要哪个呢", "哪…呢"),
         ("en: one; two\n    de: drei|\n        vier", "two", "two"),
     ],

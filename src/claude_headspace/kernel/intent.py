@@ -19,7 +19,6 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import islice
-from typing import NamedTuple
 
 import msgspec
 
@@ -83,7 +82,7 @@ class _Kind(Enum):
     HEADING = "heading"
 
 
-class _Line(NamedTuple):
+class _Line(msgspec.Struct, frozen=True):
     """A line that is read; lines of one list item share a block."""
 
     text: str
@@ -91,7 +90,7 @@ class _Line(NamedTuple):
     block: int
 
 
-class _Sentence(NamedTuple):
+class _Sentence(msgspec.Struct, frozen=True):
     """A sentence, what kind of line it is from, whether it ends as a question or leads over to what follows."""
 
     words: phrases.Words
@@ -184,7 +183,7 @@ def _tail(lines: Sequence[_Line]) -> list[_Line]:
     """Keep the last lines, as many as the tail may have characters."""
     room, kept = _TAIL, list[_Line]()
     for line in reversed(lines):
-        kept.append(line._replace(text=line.text[-room:]))
+        kept.append(msgspec.structs.replace(line, text=line.text[-room:]))
         room -= len(line.text)
         if room <= 0:
             break
@@ -196,7 +195,7 @@ def _joined(lines: Sequence[_Line]) -> list[_Line]:
     joined: list[_Line] = []
     for line in lines:
         if joined and line.kind is _Kind.PROSE and _is_wrapped(joined[-1]):
-            joined[-1] = joined[-1]._replace(text=f"{joined[-1].text} {line.text}")
+            joined[-1] = msgspec.structs.replace(joined[-1], text=f"{joined[-1].text} {line.text}")
         else:
             joined.append(line)
     return joined
@@ -229,11 +228,11 @@ def _parts(line: _Line) -> list[str]:
 def _plain(text: str) -> str:
     """Take out what is not read and spell the marks one way."""
     for signs, pattern, stand_in in _NOT_READ:
-        if any(sign in text for sign in signs):
+        if any(map(text.__contains__, signs)):
             text = pattern.sub(stand_in, text)
-    text = text.translate(_ONE_SPELLING)
-    if _GREEK.search(text):
+    if not text.isascii() and _GREEK.search(text):
         text = _GREEK_QUESTION.sub("?", text)
+    text = text.translate(_ONE_SPELLING)
     return _MARKS.sub(lambda marks: "?" if "?" in marks[0] else "!", text)
 
 

@@ -6,7 +6,7 @@ language for the reader's sake; a lookup searches all languages at once, since a
 Rules of the notation
 - A phrase is lower case, without punctuation, and matches whole words: `ok to` is not in `book tours`.
 - `{a|b|}` is one of these, or nothing; `…` is anything between; `^` and `$` are the sentence's start and end.
-- `*` is any ending of the last word before a gap or the end (`bestätig*`); a first word needs four letters before it.
+- `*` is any ending of the last word before a gap or the end (`bitte bestätig*`); another word must be whole.
 - A semicolon ends a phrase; a line may break between words and after `|`.
 - Chinese, Japanese and Korean phrases match anywhere, as they have no word borders that could be relied on.
 """
@@ -14,22 +14,23 @@ Rules of the notation
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 _BETWEEN = re.compile(r";|^\s*[a-z]{2}: ", re.MULTILINE)
 _WRAP = re.compile(r"\|\n\s*")
 _CHOICE = re.compile(r"\{([^{}]*)\}")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 _UNSPACED = re.compile("[\u2e80-\uffff]")
-_KEY = 4
 _FREQUENT = frozenset(
     "a all and any are as at be been but by can do does for from has have here how i if in is it its me my no not now of "
-    "on one or our so test that the then ther they this to up was we were what when will with work x you your".split()
+    "on one or our so test that the then there they this to up was we were what when will with work x you your".split()
 )
-"""Keys that nearly every message has: a phrase is looked up by a better one, if it has any."""
+"""Words that nearly every message has: a phrase is looked up by a better one, if it has any."""
 
 
-class Words(NamedTuple):
+class Words(msgspec.Struct, frozen=True):
     """A sentence as the tables want it: lower case, one space around each word, and what every table finds in it."""
 
     text: str
@@ -38,28 +39,28 @@ class Words(NamedTuple):
 
 
 def words_of(sentence: str) -> Words:
-    """Take a sentence apart; a key is the beginning of a word, or one character of a script without spaces."""
-    words = _WORD.findall(sentence.lower())
+    """Take a sentence apart; a key is a word, or one character of a script without spaces."""
+    sentence = sentence.lower()
+    in_ascii = sentence.isascii()
+    words = (_ASCII_WORD if in_ascii else _WORD).findall(sentence)
     text = f" {' '.join(words)} "
-    keys = frozenset([word[:_KEY] for word in words])
-    if not text.isascii():
-        keys = keys.union(_UNSPACED.findall(text))
+    keys = frozenset(words if in_ascii else (*words, *_UNSPACED.findall(text)))
     return Words(text, keys, _search(text, keys))
 
 
 def _search(text: str, keys: frozenset[str]) -> dict["Phrases", str]:
-    """Look a sentence up in all tables at once: the first phrase of each that is in it."""
+    """Look a sentence up in all tables at once: of each the phrase that is in it, the first by name if there are more."""
     found: dict[Phrases, str] = {}
-    for key in sorted(_INDEX.keys() & keys):
+    for key in _INDEX.keys() & keys:
         for other, entries in _INDEX[key].items():
             if other in keys:
                 for phrase, table in entries:
-                    if table not in found and phrase.is_in(text):
+                    if phrase.is_in(text) and (table not in found or phrase.name < found[table]):
                         found[table] = phrase.name
     return found
 
 
-class _Phrase(NamedTuple):
+class _Phrase(msgspec.Struct, frozen=True):
     """One phrase, cut at its gaps."""
 
     name: str
@@ -104,7 +105,7 @@ _INDEX: dict[str, dict[str, list[tuple[_Phrase, Phrases]]]] = {}
 
 
 def _keys(phrase: _Phrase) -> set[str]:
-    """The keys that a sentence with this phrase must have; a word with any ending has one only if it is long enough."""
+    """The keys that a sentence with this phrase must have: its whole words."""
     first = phrase.parts[0].strip()
     if _UNSPACED.match(first):
         return {first[0]}
@@ -112,8 +113,7 @@ def _keys(phrase: _Phrase) -> set[str]:
     for part in phrase.parts:
         words = part.split()
         whole = words if part.endswith(" ") else words[:-1]
-        keys.update(word[:_KEY] for word in whole if not _UNSPACED.search(word))
-        keys.update(word[:_KEY] for word in words[len(whole) :] if len(word) >= _KEY and not _UNSPACED.search(word))
+        keys.update(word for word in whole if not _UNSPACED.search(word))
     return keys
 
 
@@ -259,7 +259,7 @@ REQUESTS = Phrases(
             od ciebie|zanim|żeby|aby}; {decyzja należy do|ty decyduj*|wybór należy do}
     cs: {dej|dejte} {mi |}vědět {kter*|jak|jestli mám|zda mám|co}; {řekni|řekněte} mi {kter*|jak|co|zda};
         {prosím |}{potvrď|potvrďte}; čekám na {vaše|tvé|tvoje|vaši}
-    tr: hangi* … {söyle*|bildir*|belirt*|yaz*|seç*}; lütfen … {onayla*|belirt*|seç*|doğrula*};
+    tr: {hangi|hangisi|hangisini|hangileri|hangilerini} … {söyle*|bildir*|belirt*|yaz*|seç*}; lütfen … {onayla*|belirt*|seç*|doğrula*};
         {devam edebilmem|ilerleyebilmem|devam etmem} için;
         {kararınızı|kararını|onayınızı|onayını|cevabınızı|yanıtınızı|yanıtını} bekliyorum;
         {onay verirseniz|onaylarsanız|karar verdiğinizde|onay verdiğinizde|karar sizin|karar senin}
@@ -494,8 +494,9 @@ DIRECT = Phrases(
     it: {vuoi|preferisci|devo|posso|puoi|ti|vuole}; ^{quale|quali}
     ru: {вы|ты|вам|тебе|мне|нам|хотите|хочешь}; ^{какой|какую|какие|какое}
     uk: {ви|ти|вам|тобі|мені}; ^{який|яку|які|яке}
-    pl: {mam|chcesz|wolisz|możesz|powinienem}; ^{któr*|jaki*}
-    cs: {mám|chcete|chceš|můžete}; ^kter*
+    pl: {mam|chcesz|wolisz|możesz|powinienem};
+        ^{który|którą|która|które|którego|którym|jaki|jaką|jaka|jakie|jakiego|jakim}
+    cs: {mám|chcete|chceš|můžete}; ^{který|která|které|kterou|kterého|kterým}
     tr: {misiniz|misin|musunuz|musun|mıyım|miyim|mısınız|hangisi|hangisini|edeyim|sileyim}
     nl: {je|jij|u|jullie}; {zal|moet|mag|kan} ik; ^welke
     sv: {du|ni|dig}; {ska|får|kan} jag; ^{vilken|vilket|vilka}
@@ -638,7 +639,7 @@ FINISHED = Phrases(
             klaar|gereed|gedaan}; alle … {zijn|is} {voltooid|afgerond|klaar|doorgevoerd};
         klaar {voor review|om te mergen}
     sv: ^{allt |allt är |}{klart|klar|färdigt|slutfört}; {uppgiften|arbetet|migreringen} är {klar*|slutför*|färdig*}
-    el: ^{όλα |}{ολοκληρώθηκ*|έτοιμο|έτοιμα|τέλος|έγινε};
+    el: ^{όλα |}{ολοκληρώθηκε|ολοκληρώθηκαν|έτοιμο|έτοιμα|τέλος|έγινε};
         {ολοκλήρωσα|η εργασία ολοκληρώθηκε|όλα είναι έτοιμα|η εργασία είναι};
         {εργασία|μετάβαση|υλοποίηση} {έχει |}{ολοκληρωθεί|ολοκληρώθηκε}
     ar: {اكتملت|اكتمل|انتهت|أُنجزت} {المهمة|العمل|جميع|كل}; {انتهيت من|أكملت} {جميع|كل|المهمة|العمل};
@@ -679,7 +680,8 @@ UNFINISHED = Phrases(
     it: {non ancora|non è|quasi|parzialmente|prima|metà}; {passo|fase|parte} {1|2|3}
     ru: {ещё не|еще не|пока не|почти|частично|не завершен*|не закончен*|первый|первая|половина};
         {шаг|этап|часть} {1|2|3}
-    pl: {jeszcze nie|nie jest|prawie|częściowo|pierwsz*|połowa}; {krok|etap|część} {1|2|3}
+    pl: {jeszcze nie|nie jest|prawie|częściowo|pierwszy|pierwsza|pierwsze|pierwszej|pierwszą|połowa};
+        {krok|etap|część} {1|2|3}
     tr: {henüz|neredeyse|kısmen|ilk|yarısı}; {adım|aşama|bölüm} {1|2|3}
     nl: {nog niet|niet|bijna|gedeeltelijk} {klaar|voltooid|afgerond|gereed}; {stap|fase|deel} {1|2|3}; {eerste|helft}
     ja: {まだ|未完了|一部|半分|最初の|完了していません|完了したら|完了すると|完了後}

@@ -9,7 +9,6 @@ Rules
 - What is only concluded says so (`inferred`), and never with high confidence.
 """
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, Confidence, Evidence, state_of
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.evolve.care import take_care
-from claude_headspace.kernel.evolve.change import DOUBLED, Change
+from claude_headspace.kernel.evolve.change import DOUBLED, Change, replace
 from claude_headspace.kernel.evolve.dialogs import (
     attention,
     elicitation_answered,
@@ -115,7 +114,7 @@ AFTER_THE_END = (
 
 def evolve(agent: Agent, event: Event) -> Change:
     """The agent after the event, and the rows that came of it."""
-    change = Change(copy.copy(agent), event.meta, before=(agent.state, agent.waiting_for))
+    change = Change(replace(agent), event.meta, before=(agent.state, agent.waiting_for))
     if event.anomaly:
         change.anomalies.append(event.anomaly)
     if event.meta.origin is Origin.HOOK:

@@ -429,8 +429,11 @@ def _begin_queued(change: Change, queued: list[Heard], at: Micros, prompt_id: st
 
 def _notice_queued_turn(change: Change, meta: Meta) -> None:
     """A turn that nothing announced, while prompts are queued: it is theirs, and the end before it is still to come."""
-    agent, command = change.agent, open_command_of(change.agent)
-    if not agent.queued or command is None or meta.prompt_id is None or command.prompt_id is None:
+    agent = change.agent
+    if not agent.queued or meta.prompt_id is None:
+        return
+    command = open_command_of(agent)
+    if command is None or command.prompt_id is None:
         return
     queued = _queued_behind(agent, command)
     if queued and not _is_turn_of(agent, command, meta.prompt_id):
