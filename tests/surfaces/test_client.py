@@ -11,6 +11,7 @@ import pytest
 from claude_headspace.config import Places, find_places
 from claude_headspace.errors import BadRequest, DaemonMissing, Forbidden, HeadspaceError, JournalUnavailable
 from claude_headspace.surfaces.client import Client, Message, follow, read_messages
+from claude_headspace.surfaces.running import code_mark
 from claude_headspace.surfaces.tokens import Scope
 from tests.support import RunningDaemon, running_daemon
 
@@ -172,6 +173,16 @@ def test_strange_answers_are_told_as_errors(answer: bytes, kind: type[HeadspaceE
         client.agents()
     assert type(told.value) is kind
     assert told.value.hint
+
+
+@pytest.mark.parametrize(("code", "told_as"), [("of another version", "other_version"), (code_mark(), "not_found")])
+def test_a_daemon_of_another_version_is_named(code: str, told_as: str) -> None:
+    """An address that it does not have may be new; a daemon of our own code would have it."""
+    answer = http("404 Not Found", '{"error": {"code": "not_found", "message": "m", "hint": "h"}}')
+    with answering(answer) as client, pytest.raises(BadRequest) as told:
+        Client(client.url, {}, code=code).efforts()
+    assert told.value.code == told_as
+    assert ("headspace up" in told.value.hint) is (told_as == "other_version")
 
 
 # --- following ---

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from claude_headspace.config import Places, find_places
 from claude_headspace.errors import BadRequest, DaemonMissing, Forbidden, HeadspaceError, JournalUnavailable
-from claude_headspace.surfaces.running import DaemonInfo, find_daemon, is_held
+from claude_headspace.surfaces.running import DaemonInfo, code_mark, find_daemon, is_held
 from claude_headspace.surfaces.tokens import Scope, make_token, read_secret
 
 Json = dict[str, Any]
@@ -38,6 +38,8 @@ SILENCE_SECONDS = 120.0
 RETRY_SECONDS = 0.5
 
 START_IT = "Start it with `headspace up`."
+UNKNOWN_TO_IT = ("not_found", "method_not_allowed")
+"""What a daemon answers that has no such address: one of our own code has all that we ask for."""
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
 
 
@@ -53,12 +55,20 @@ class Client:
     """Speaks to one daemon."""
 
     def __init__(
-        self, url: str, tokens: Mapping[Scope, str], timeout: float = ANSWER_SECONDS, via: str = "cli"
+        self,
+        url: str,
+        tokens: Mapping[Scope, str],
+        timeout: float = ANSWER_SECONDS,
+        via: str = "cli",
+        *,
+        code: str | None = None,
     ) -> None:
         self.url = url
         self._tokens = tokens
         self._via = via
         self._timeout = timeout
+        self._code = code
+        """The code that the daemon was started from, where that is known."""
         parts = urlsplit(url)
         self._host, self._port = _ANYWHERE.get(parts.hostname or "", parts.hostname or ""), parts.port or 80
 
@@ -66,7 +76,8 @@ class Client:
     def local(cls, places: Places | None = None, timeout: float = ANSWER_SECONDS, via: str = "cli") -> "Client":
         """The client of this home's daemon, with tokens made from this home's secret."""
         places = places or find_places()
-        return cls(_running(places).url, local_tokens(places), timeout, via)
+        daemon = _running(places)
+        return cls(daemon.url, local_tokens(places), timeout, via, code=daemon.code)
 
     # --- reading ---
 
@@ -308,8 +319,19 @@ class Client:
         connection.request(method, path, body, headers)
         response = connection.getresponse()
         if response.status >= 400:
-            raise _error(response.status, response.read())
+            raise self._explained(_error(response.status, response.read()))
         return response
+
+    def _explained(self, error: HeadspaceError) -> HeadspaceError:
+        """An error that may come of a daemon of another version says so."""
+        if error.code not in UNKNOWN_TO_IT or self._code in (None, code_mark()):
+            return error
+        return BadRequest(
+            "other_version",
+            "The daemon that runs is of another version and cannot do that.",
+            "Replace it with `headspace up`.",
+            status=error.status,
+        )
 
     def _missing(self, error: Exception) -> DaemonMissing:
         if isinstance(error, TimeoutError):
