@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from claude_headspace.kernel.envelope import Context, Origin
-from claude_headspace.kernel.facts import ClientReported, ClientVanished
+from claude_headspace.kernel.facts import ClientReported, ClientVanished, TurnClosed, UserSpoke
 from tests.kernel.story import Story, in_subagent, moment, new_agent, running
 
 
@@ -222,6 +222,16 @@ def test_a_late_end_does_not_end_what_went_on(story: Story) -> None:
     story.hook("SessionStart", at=9, source="resume")
     story.hook("SessionEnd", at=5, reason="other")
     assert story.board == ("idle", None)
+
+
+def test_an_end_leaves_no_subagent_running(story: Story) -> None:
+    """Not even one that a transcript has shown at work since: the client that it ran in is gone."""
+    story.hook("SubagentStart", at=3, **in_subagent())
+    story.stops("I have sent somebody.", at=5, background_tasks=running("sub-1"))
+    story.tell(UserSpoke("Something new"), at=48)
+    story.tell(TurnClosed(pending=1), at=49)
+    story.hook("SessionEnd", at=20, reason="prompt_input_exit")
+    assert (story.board, story.agent.working_subagents) == (("ended", None), ())
 
 
 def test_an_end_told_twice_is_one(story: Story) -> None:

@@ -4,53 +4,28 @@ The client runs without a terminal (`-p`), its hooks are the installed script, a
 """
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.real_client.client import Home, Terminals
-from tests.real_client.house import House
-from tests.real_client.model import Script, ScriptedModel, bash, helper, reply, text, tool
-from tests.real_client.program import VERSIONS, Unavailable
-from tests.support import LIMIT_SECONDS, wait_until
+from tests.real_client.desk import Desk, a_place
+from tests.real_client.model import bash, helper, reply, text, tool
+from tests.real_client.program import VERSIONS
+from tests.support import wait_until
 from tests.support_rpc import call
 
-OPTIONS = ("--permission-mode", "default", "--allowedTools", "Bash,Agent,Task")
 
+class EffortDesk(Desk):
+    """A desk at which an effort is made."""
 
-class Desk:
-    """A client's home beside a Headspace, in which an effort is made."""
-
-    def __init__(self, house: House, home: Home) -> None:
-        self.house = house
-        self.home = home
-        program = home.root / "bin" / "headspace"
-        own = f"HOME={house.root} HEADSPACE_HOME={house.root} HEADSPACE_PORT=0"
-        program.write_text(f'#!/bin/sh\n{own} exec {sys.executable} -m claude_headspace "$@"\n')
-        program.chmod(0o755)
+    options = ("--permission-mode", "default", "--allowedTools", "Bash,Agent,Task")
 
     def do(self, name: str, **args: Any) -> dict[str, Any]:
         """Do something to the effort, as a person in the project."""
         found: dict[str, Any] = call(self.house.daemon, f"effort.{name}", {"cwd": str(self.home.project), **args})
         return found
-
-    def run(self, prompt: str, script: Script) -> list[dict[str, Any]]:
-        """Run a client to its end; what the model was sent."""
-        with ScriptedModel(script) as model:
-            done = subprocess.run(
-                ["env", "-i", *self.home.command(model.url, "-p", prompt, *OPTIONS)],
-                cwd=self.home.project,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=LIMIT_SECONDS * 3,
-                check=False,
-            )
-            assert done.returncode == 0, done.stderr
-            return model.requests
 
     def ran(self) -> list[str]:
         """The steps that were really run."""
@@ -59,17 +34,10 @@ class Desk:
 
 
 @pytest.fixture(params=VERSIONS)
-def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
-    """A client of every version, its hooks installed, with a daemon of its own."""
-    try:
-        home = Home(tmp_path / "home", request.param)
-        with Terminals() as terminals, House(tmp_path / "headspace", terminals, [home]) as house:
-            house.start()
-            house.install()
-            yield Desk(house, home)
-            assert house.daemon.verified()
-    except Unavailable as reason:
-        pytest.skip(f"the real client cannot be run here: {reason}")
+def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[EffortDesk]:
+    """A desk for a client of every version."""
+    with a_place(request.param, tmp_path) as (house, home):
+        yield EffortDesk(house, home)
 
 
 def step(name: object) -> dict[str, Any]:
@@ -82,7 +50,7 @@ def last_words(requests: list[dict[str, Any]], prompt: str) -> str:
     return next(each for each in map(json.dumps, reversed(requests)) if prompt in each)
 
 
-def test_what_to_read_and_what_was_handed_over_reaches_the_model(desk: Desk) -> None:
+def test_what_to_read_and_what_was_handed_over_reaches_the_model(desk: EffortDesk) -> None:
     """The file to preload, the handover and the session's line stand in the model's own request."""
     (desk.home.project / "notes.md").write_text("PRELOADED-7311")
     desk.do("start", skill="fix", preload=["notes.md"])
@@ -92,7 +60,7 @@ def test_what_to_read_and_what_was_handed_over_reaches_the_model(desk: Desk) -> 
         assert part in sent
 
 
-def test_the_tenth_call_is_denied_and_a_log_entry_frees_the_next(desk: Desk) -> None:
+def test_the_tenth_call_is_denied_and_a_log_entry_frees_the_next(desk: EffortDesk) -> None:
     """The denial is what the model reads, the call is not run; after `headspace effort log` calls run again."""
     desk.do("start", skill="fix")
     steps = [reply(step(number)) for number in range(1, 11)]
@@ -104,7 +72,7 @@ def test_the_tenth_call_is_denied_and_a_log_entry_frees_the_next(desk: Desk) -> 
     assert desk.do("show")["sessions"][0]["heartbeat"] == 1
 
 
-def test_five_parallel_sub_agents_do_not_trip_their_parent(desk: Desk) -> None:
+def test_five_parallel_sub_agents_do_not_trip_their_parent(desk: EffortDesk) -> None:
     """Fifteen calls of sub-agents, each counted in a session of its own; none is denied."""
     desk.do("start", skill="fix")
     script: dict[str, Any] = {
@@ -122,7 +90,7 @@ def test_five_parallel_sub_agents_do_not_trip_their_parent(desk: Desk) -> None:
     assert [sub["heartbeat"] for sub in subs] == [3] * 5
 
 
-def test_a_message_and_instructions_are_seen_once(desk: Desk) -> None:
+def test_a_message_and_instructions_are_seen_once(desk: EffortDesk) -> None:
     """A message comes with the first step, and the transcript confirms it; so do the instructions of a directory."""
     library = desk.home.project / "library"
     (library / ".directives").mkdir(parents=True)
@@ -136,7 +104,7 @@ def test_a_message_and_instructions_are_seen_once(desk: Desk) -> None:
     wait_until(lambda: desk.do("show")["injections"][0]["delivery"] == "confirmed", "the transcript to confirm it")
 
 
-def test_a_full_context_is_handed_over_to_the_next_session(desk: Desk) -> None:
+def test_a_full_context_is_handed_over_to_the_next_session(desk: EffortDesk) -> None:
     """Warned once, handed over by the agent itself, and read by the next client."""
     desk.do("start", skill="fix", metadata={"overflow_at": 1})
     hand_over = bash("headspace effort dehydrate 'NEXT-IS-7314'")

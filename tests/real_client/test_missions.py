@@ -1,15 +1,14 @@
 """Missions with the real Claude Code: a conversation sends a worker off, and is woken by its end."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.real_client.client import Client, Home, Terminals
-from tests.real_client.house import House
+from tests.real_client.client import Client
+from tests.real_client.desk import Desk, a_place
 from tests.real_client.model import ScriptedModel, bash, reply, text
-from tests.real_client.program import VERSIONS, Unavailable
+from tests.real_client.program import VERSIONS
 from tests.support import wait_until
 
 START = "headspace mission start --background 'Count the files' -- --permission-mode default --allowedTools Bash"
@@ -17,26 +16,15 @@ ALLOWED = ("--permission-mode", "default", "--allowedTools", "Bash")
 
 
 @pytest.fixture(params=VERSIONS)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[House, Home]]:
-    """A client's home beside a Headspace, with `headspace` in its shell."""
-    try:
-        home = Home(tmp_path / "home", request.param)
-        with Terminals() as terminals, House(tmp_path / "headspace", terminals, [home]) as house:
-            house.start()
-            house.install()
-            program = home.root / "bin" / "headspace"
-            own = f"HEADSPACE_HOME={house.root} HEADSPACE_PORT=0"
-            program.write_text(f'#!/bin/sh\n{own} exec {sys.executable} -m claude_headspace "$@"\n')
-            program.chmod(0o755)
-            yield house, home
-            assert house.daemon.verified()
-    except Unavailable as reason:
-        pytest.skip(f"the real client cannot be run here: {reason}")
+def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
+    """A desk for a client of every version."""
+    with a_place(request.param, tmp_path) as (house, home):
+        yield Desk(house, home)
 
 
-def test_a_workers_end_wakes_its_conversation(place: tuple[House, Home]) -> None:
+def test_a_workers_end_wakes_its_conversation(desk: Desk) -> None:
     """The worker is reminded and reports, its end wakes the conversation, and the model reads the summary, once."""
-    house, home = place
+    house, home = desk.house, desk.home
     script = {
         "Send somebody": [reply(bash(START)), reply(text("On its way."))],
         "by yourself": [reply(text("ANSWERED-4712"))],

@@ -11,23 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import Reply, RunningDaemon, running_daemon, wait_until
+from tests.stories.trouble import all_taken, begin, health, marks, prompt
+from tests.support import RunningDaemon, running_daemon, wait_until
 
 if sys.platform != "linux":
     pytest.skip("a full disk is made by limits that only Linux sets from outside", allow_module_level=True)
 
 import resource
-
-
-def prompt(daemon: RunningDaemon, number: int, text: str = "") -> Reply:
-    """Send a prompt that can be recognised."""
-    payload = {"session_id": "one", "cwd": "/projects/one", "prompt": f"{number} {text}", "mark": number}
-    return daemon.post("user-prompt-submit", payload)
-
-
-def health(daemon: RunningDaemon) -> str:
-    """How the daemon says it is."""
-    return str(daemon.get("/health", scope=None).json()["status"])
 
 
 @contextlib.contextmanager
@@ -40,22 +30,6 @@ def full_disk(daemon: RunningDaemon) -> Iterator[None]:
         yield
     finally:
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, before)
-
-
-def all_taken(daemon: RunningDaemon) -> bool:
-    """Whether nothing waits in the spool and the daemon is well."""
-    return daemon.status["spool"]["depth"] == 0 and health(daemon) == "ok"
-
-
-def begin(daemon: RunningDaemon) -> None:
-    """Send the first prompt, and wait until it is stored: on a slow machine that may take longer than a hook waits."""
-    assert prompt(daemon, 0).status == 200
-    wait_until(lambda: all_taken(daemon) and daemon.status["events_total"] == 1, "the first prompt to be stored")
-
-
-def marks(daemon: RunningDaemon) -> list[int]:
-    """Which prompts are stored, in the order of the log."""
-    return [event["payload"]["mark"] for event in daemon.events()]
 
 
 def test_a_full_disk_is_told_and_passes(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from tests.postgres import Postgres, running_postgres
 from tests.stories.load import Ledger, Load, stored_marks
-from tests.support import Reply, RunningDaemon, running_daemon, wait_until
+from tests.stories.trouble import all_taken, begin, health, marks, prompt
+from tests.support import RunningDaemon, running_daemon, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -18,36 +19,9 @@ def server() -> Iterator[Postgres]:
         yield running
 
 
-def prompt(daemon: RunningDaemon, number: int) -> Reply:
-    """Send a prompt that can be recognised."""
-    payload = {"session_id": "one", "cwd": "/projects/one", "prompt": f"Number {number}.", "mark": number}
-    return daemon.post("user-prompt-submit", payload)
-
-
 def statuses(daemon: RunningDaemon, numbers: range) -> set[str]:
     """Send prompts; what became of them."""
     return {prompt(daemon, number).json()["status"] for number in numbers}
-
-
-def health(daemon: RunningDaemon) -> str:
-    """How the daemon says it is."""
-    return str(daemon.get("/health", scope=None).json()["status"])
-
-
-def all_taken(daemon: RunningDaemon) -> bool:
-    """Whether nothing waits in the spool and the daemon is well."""
-    return daemon.status["spool"]["depth"] == 0 and health(daemon) == "ok"
-
-
-def begin(daemon: RunningDaemon) -> None:
-    """Send the first prompt, and wait until it is stored: on a slow machine that may take longer than a hook waits."""
-    assert prompt(daemon, 0).status == 200
-    wait_until(lambda: all_taken(daemon) and daemon.status["events_total"] == 1, "the first prompt to be stored")
-
-
-def marks(daemon: RunningDaemon) -> list[int]:
-    """Which prompts are stored, in the order of the log."""
-    return [event["payload"]["mark"] for event in daemon.events()]
 
 
 def test_a_daemon_starts_without_its_database(tmp_path: Path, server: Postgres) -> None:

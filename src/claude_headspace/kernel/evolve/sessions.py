@@ -215,7 +215,7 @@ def end(change: Change, at: Micros, reason: str) -> None:
         return
     change.why = f"the client ended ({reason})"
     for sub in agent.working_subagents:
-        stop_subagent(change, sub, at)
+        stop_subagent(change, sub, max(at, sub.heard_at))
     close_waits(change, lambda _wait: True, "the client ended")
     close_command(change, at, Outcome.INTERRUPTED)
     agent.calls = agent.background = agent.queued = ()
