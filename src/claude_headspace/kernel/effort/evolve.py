@@ -193,17 +193,14 @@ def _noticed(change: EffortChange, event: Event, agent: Agent, envelope: Envelop
 
 def signal_of(envelope: Envelope) -> str | None:
     """What a team's coordinator should know of an event."""
+    if envelope.name not in ("TeammateIdle", "TaskCompleted"):
+        return None
     told = string_fields(envelope.payload, "teammate_name", "team_name", "task_subject", "task_id")
     team = f" ({told['team_name']})" if "team_name" in told else ""
     who = one_line(told.get("teammate_name", "A teammate") + team, 200)
-    match envelope.name:
-        case "TeammateIdle":
-            return f"{who} has nothing to do."
-        case "TaskCompleted":
-            subject = told.get("task_subject") or told.get("task_id", "a task")
-            return f"{who} completed: {one_line(subject)}"
-        case _:
-            return None
+    if envelope.name == "TeammateIdle":
+        return f"{who} has nothing to do."
+    return f"{who} completed: {one_line(told.get('task_subject') or told.get('task_id', 'a task'))}"
 
 
 def team_of(envelope: Envelope) -> str:
