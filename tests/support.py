@@ -41,10 +41,11 @@ Body = bytes | Mapping[str, object] | None
 
 def wait_until(condition: Callable[[], T], what: str, limit: float = LIMIT_SECONDS) -> T:
     """Ask until the answer is true, and give it back."""
-    deadline = time.monotonic() + limit
+    deadline, pause = time.monotonic() + limit, 0.005
     while not (found := condition()):
         assert time.monotonic() < deadline, f"waited {limit:.0f} s in vain: {what}"
-        time.sleep(0.005)
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.1)  # whoever asks all the time slows down what it waits for
     return found
 
 
