@@ -64,6 +64,7 @@ from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Journal, StreamMessage
 from claude_headspace.standing import Standing, Tally
 from claude_headspace.surfaces import openapi
+from claude_headspace.surfaces.actions import type_to
 from claude_headspace.surfaces.advising import Advising, customs_of
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.api import (
@@ -74,9 +75,11 @@ from claude_headspace.surfaces.api import (
 from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.effort_model import EffortModel
 from claude_headspace.surfaces.efforts import Efforts
+from claude_headspace.surfaces.errands import Errands
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import Guard
 from claude_headspace.surfaces.household import Household
+from claude_headspace.surfaces.interrupting import press_esc
 from claude_headspace.surfaces.link_page import LinkPage
 from claude_headspace.surfaces.links import Links, host_of
 from claude_headspace.surfaces.metrics import Metrics
@@ -192,6 +195,7 @@ class Daemon:
         self.conversations = Conversations(
             journal, self._act_once, keyboard, self._clock, settings.host_name, self._ask_anew
         )
+        self.errands = Errands(journal, self._act_once, self._clock, settings.host_name)
         self._advising = Advising(self.efforts, settings, self._note)
         commands = Commands(
             self._receiver, self._hear_asked, self.efforts, Notes(journal, self._note, settings.host_name)
@@ -253,6 +257,7 @@ class Daemon:
             self.sources.kinship,
             self.sources.known,
             effort_model,
+            self.errands,
         )
         api = Api(
             model,
@@ -269,6 +274,7 @@ class Daemon:
             services,
             answering,
         )
+        self.errands.hands = {"send": partial(type_to, api), "interrupt": partial(press_esc, api)}
         return api, LinkPage(self.links, answering, model, caller, clock)
 
     def _address(self) -> str:
@@ -420,6 +426,7 @@ class Daemon:
             await asyncio.gather(self._waking, return_exceptions=True)
         await self.notifier.stop()
         await self.conversations.stop()
+        await self.errands.stop()
         await self.gathering.stop()
         await self.lookout.stop()
         await self.reconciler.stop()
@@ -541,6 +548,7 @@ class Daemon:
         self.broadcaster.publish(messages)
         self.holds.hear(messages)
         self.conversations.hear(messages)
+        self.errands.hear(messages)
 
     async def _submit(self, envelope: Envelope, agent_id: str | None) -> Agent:
         agent = (await self.engine.submit(envelope, agent_id)).agent
