@@ -39,6 +39,7 @@ from claude_headspace.inputs.sources import Sources
 from claude_headspace.inputs.spool import Spool
 from claude_headspace.inputs.surroundings import SurroundingsFinder
 from claude_headspace.journal.listener import Listener
+from claude_headspace.journal.naming import MachineName
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
 from claude_headspace.kernel.birth import born
@@ -138,7 +139,8 @@ class Daemon:
         self.tally = Tally(self.metrics)
         self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, is_shared=journal.is_shared)
         self.follower = Follower(journal, self.broadcaster, self._publish) if journal.is_shared else None
-        self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
+        self._secret = read_secret(places.secret_file)
+        self.listener = self._listener(self.follower) if self.follower else None
         self.holds = Holds(
             journal,
             self._note,
@@ -158,6 +160,7 @@ class Daemon:
             self.troubles,
             self.guard.judge,
             partial(attend, customs_of(settings)),
+            self.listener.require_name if self.listener else lambda: None,
         )
         self._surroundings = SurroundingsFinder()
         keep = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
@@ -201,7 +204,6 @@ class Daemon:
             self._receiver, self._hear_asked, self.efforts, Notes(journal, self._note, settings.host_name)
         )
         self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
-        self._secret = read_secret(places.secret_file)
         self.sign_ins = SignIns(self._secret, self._clock)
         household = Household(settings, origins or {}, places, self.sign_ins)
         self.links = Links(self._secret, settings.public_url)
@@ -215,6 +217,11 @@ class Daemon:
         self.broadcaster.ring = self._ring
         self.standing = self._standing()
         self.api, self._link_page = self._surfaces(household, keyboard, effort_model)
+
+    def _listener(self, follower: Follower) -> Listener:
+        """Under this machine's name, which is this home's on this hardware: a copy of the home is somebody else."""
+        name = MachineName(self._settings.host_name, self._secret + uuid.getnode().to_bytes(8))
+        return Listener(database_url(self._settings, self._places), name, follower.heard)
 
     def _standing(self) -> Standing:
         """What the daemon says of itself."""
@@ -352,7 +359,7 @@ class Daemon:
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         self.engine.start()
-        if self._is_ready():
+        if await self._is_ready():
             await self._wake_up()
         else:
             self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
@@ -365,15 +372,20 @@ class Daemon:
         finally:
             await self._fall_asleep()
 
-    def _is_ready(self) -> bool:
+    async def _is_ready(self) -> bool:
         try:
-            self._journal.open()
-            self.tally.recall(self._journal, self._settings.host_name)
-            self._clock.go_on_after(self._last_heard())
+            await asyncio.to_thread(self._journal.open)
+            if self.listener is not None:
+                await self.listener.claim()
+            await asyncio.to_thread(self._recall)
         except JournalUnavailable as error:
             self.troubles.begin(error.message)
             return False
         return True
+
+    def _recall(self) -> None:
+        self.tally.recall(self._journal, self._settings.host_name)
+        self._clock.go_on_after(self._last_heard())
 
     def _last_heard(self) -> Micros:
         """When this machine told something last."""
@@ -384,7 +396,7 @@ class Daemon:
         """The database is away: hooks are answered meanwhile, and everything else begins when it is there."""
         while True:
             await asyncio.sleep(RETRY_SECONDS)
-            if not await asyncio.to_thread(self._is_ready):
+            if not await self._is_ready():
                 continue
             try:
                 await self._wake_up()
@@ -403,9 +415,9 @@ class Daemon:
         if self.spool.counts().depth:
             await self.sources.gather()
         self.broadcaster.begin(self.tally.counts.last_seq)
-        if self.listener is not None and self.follower is not None:
+        if self.follower is not None:
             self.follower.start()
-            self.listener.start()
+            self.follower.heard()
         self.spool.start()
         await self.spool.first_drain(FIRST_DRAIN_SECONDS)
         self.sources.start()

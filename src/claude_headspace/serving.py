@@ -4,6 +4,7 @@ When it stops, batches in flight are committed, streams are ended, clients that 
 clean.
 """
 
+import asyncio
 import contextlib
 import gc
 import os
@@ -19,7 +20,7 @@ import uvicorn
 from claude_headspace import __version__
 from claude_headspace.config import Places, Settings
 from claude_headspace.daemon import GRACE_SECONDS, Daemon, wall_clock
-from claude_headspace.errors import BadConfiguration
+from claude_headspace.errors import BadConfiguration, JournalUnavailable
 from claude_headspace.inputs.hooks.installed import ConfigDir, put_script
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.presence import Presence
@@ -69,6 +70,7 @@ def serve(
         presence = Presence(places, host, port, asked, held)
         put_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
         daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence, origins)
+        _refuse_taken_name(daemon)
         info = _announce(places, listener)
         listening(info)
         try:
@@ -104,6 +106,14 @@ def _refuse_open_bind(settings: Settings) -> None:
             f"Headspace does not listen on {settings.host} without tokens: everybody on the network could speak to it.",
             'Set `ingest = "token"` and name the address in `allowed_hosts`, or use 127.0.0.1.',
         )
+
+
+def _refuse_taken_name(daemon: Daemon) -> None:
+    if daemon.listener is not None:
+        try:
+            asyncio.run(daemon.listener.check())
+        except JournalUnavailable as error:
+            raise BadConfiguration(error.code, error.message, error.hint) from error
 
 
 @contextlib.contextmanager

@@ -200,7 +200,8 @@ def dialect_of(url: str) -> tuple[Dialect, URL]:
 
 # --- locks of PostgreSQL ----------------------------------------------------------------------------------------------
 
-_JOURNAL, _IDENTITIES, _PROJECTS, _NAMES = (0x4853_0000 + number for number in range(4))
+_JOURNAL, _IDENTITIES, _PROJECTS, _NAMES, NAMED, OWNED = (0x4853_0000 + number for number in range(6))
+"""The kinds of locks; the last two last as long as a daemon (`naming`)."""
 
 
 def lock_journal(connection: Connection) -> None:
