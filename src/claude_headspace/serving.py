@@ -27,12 +27,13 @@ from claude_headspace.inputs.presence import Presence
 from claude_headspace.kernel.answers import HELD_HOOKS
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
-from claude_headspace.opening import ready_journal
+from claude_headspace.opening import database_url, ready_journal
 from claude_headspace.surfaces.client import local_tokens
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.running import DaemonInfo, code_mark, hold
 from claude_headspace.surfaces.tokens import Scope
+from claude_headspace.surfaces.wording import without_password
 
 log = structlog.get_logger(__name__)
 
@@ -71,7 +72,7 @@ def serve(
         put_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
         daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence, origins)
         _refuse_taken_name(daemon)
-        info = _announce(places, listener)
+        info = _announce(settings, places, listener)
         listening(info)
         try:
             _run(daemon, listener)
@@ -131,10 +132,18 @@ def _listen(settings: Settings) -> Iterator[socket.socket]:
         yield listener
 
 
-def _announce(places: Places, listener: socket.socket) -> DaemonInfo:
+def _announce(settings: Settings, places: Places, listener: socket.socket) -> DaemonInfo:
     host, port = listener.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
-    info = DaemonInfo(f"http://{name}:{port}", os.getpid(), __version__, iso(wall_clock()), code_mark())
+    info = DaemonInfo(
+        f"http://{name}:{port}",
+        os.getpid(),
+        __version__,
+        iso(wall_clock()),
+        code_mark(),
+        settings.host_name,
+        without_password(database_url(settings, places)),
+    )
     draft = places.daemon_file.with_suffix(".new")
     draft.touch(mode=0o600)
     draft.write_bytes(msgspec.json.encode(info))

@@ -100,11 +100,19 @@ class _Waiting:
 class Errands:
     """Has things done where they can be done."""
 
-    def __init__(self, journal: Journal, act: Act, clock: Clock, host: str) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        act: Act,
+        clock: Clock,
+        host: str,
+        patience: tuple[float, float] = (TAKE_SECONDS, DONE_SECONDS),
+    ) -> None:
         self._journal = journal
         self._act = act
         self._clock = clock
         self._host = host
+        self._take_seconds, self._done_seconds = patience
         self._asked: dict[str, _Waiting] = {}
         self._running: set[asyncio.Task[None]] = set()
         self.hands: Mapping[str, Hand] = {}
@@ -125,9 +133,9 @@ class Errands:
         waiting = self._asked[errand_id] = _Waiting()
         try:
             await self._tell("Asked", agent.id, errand_id, errand)
-            if not await _within(TAKE_SECONDS, waiting.taken):
+            if not await _within(self._take_seconds, waiting.taken):
                 await self._give_up(agent, errand_id)
-            await _within(DONE_SECONDS, waiting.done)
+            await _within(self._done_seconds, waiting.done)
             return await self._outcome(agent, errand_id)
         finally:
             del self._asked[errand_id]

@@ -37,6 +37,7 @@ def _report(home: Places) -> dict[str, Any]:
     if daemon is None:
         return {"running": False, **report}
     report |= {"url": daemon.url, "pid": daemon.pid, "version": daemon.version, "started_at": daemon.started_at}
+    report |= {"machine": daemon.machine, "database": daemon.database}
     try:
         client = Client.local(home)
         report |= client.status()
