@@ -167,6 +167,26 @@ def test_a_name_is_there_for_the_next_start(tmp_path: Path, postgres: Postgres, 
             second.kill()
 
 
+def test_a_name_that_was_lost_is_waited_for(tmp_path: Path, postgres: Postgres, database: str) -> None:
+    """While a machine was cut off another one took its name: its events wait, it says so, and goes on afterwards."""
+    where = {"cwd": "/projects/app", "tmux_pane": "%1"}
+    with running_daemon(tmp_path / "one", database=database, machine="laptop") as one:
+        os.kill(one.pid, signal.SIGSTOP)
+        postgres.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+        with running_daemon(tmp_path / "two", database=database, machine="laptop"):
+            os.kill(one.pid, signal.SIGCONT)
+            wait_until(lambda: "HEADSPACE_MACHINE" in _failing(one, "stream"), "a health that says so")
+            assert one.post("session-start", {"session_id": "a", **where}).json()["status"] == "spooled"
+            assert "laptop" in one.status["troubles"][-1]["reason"]
+        wait_until(lambda: [agent["session_id"] for agent in one.agents()] == ["a"], "what waited")
+        assert one.verified()
+
+
+def _failing(daemon: RunningDaemon, name: str) -> str:
+    part: dict[str, str] = daemon.get("/health").json()["parts"][name]
+    return part["detail"] if part["status"] == "failing" else ""
+
+
 # --- the stream -------------------------------------------------------------------------------------------------------
 
 

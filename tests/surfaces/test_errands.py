@@ -115,7 +115,9 @@ async def settled() -> None:
 async def until(condition: Callable[[], bool]) -> None:
     """It comes about."""
     async with asyncio.timeout(LIMIT):
-        while not condition():
+        while True:
+            if condition():
+                return
             await asyncio.sleep(0.01)
 
 
