@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from sqlalchemy import NullPool, create_engine, text
 
 from claude_headspace.database import database_address
 from tests.postgres import Postgres
@@ -16,6 +17,11 @@ def fill(home: Path) -> None:
     with running_daemon(home) as daemon:
         daemon.post("session-start", {"session_id": "s", "cwd": "/p"})
         daemon.post("user-prompt-submit", {"session_id": "s", "cwd": "/p", "prompt": "Remember the needle"})
+
+
+def database_of(kind: str, home: Path, request: pytest.FixtureRequest) -> str:
+    """The address of a home's own database, or of one on a server."""
+    return f"sqlite:///{home}/headspace.db" if kind == "sqlite" else request.getfixturevalue("postgres").database()
 
 
 @pytest.mark.parametrize(
@@ -92,6 +98,23 @@ def test_pruning_keeps_everything_unless_told_otherwise(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == {"events": 0, "announcements": 0, "agents": 0, "up_to": 0}
     with running_daemon(tmp_path) as daemon:
         assert "nothing that old" in run_headspace(tmp_path, "db", "prune", "--days", "1", "--dry-run").stdout
+        assert daemon.verified()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_damage_is_told_by_a_running_daemon(tmp_path: Path, kind: str, request: pytest.FixtureRequest) -> None:
+    """A row that somebody took from a projection is named, the command says so by its exit, and rebuild brings it back."""
+    address = database_of(kind, tmp_path, request)
+    with running_daemon(tmp_path, database=address) as daemon:
+        daemon.post("user-prompt-submit", {"session_id": "s", "cwd": "/p", "prompt": "Remember the needle"})
+        with create_engine(database_address(address), poolclass=NullPool).begin() as connection:
+            connection.execute(text("DELETE FROM turns"))
+        found = run_headspace(tmp_path, "db", "verify", "--json")
+        assert found.returncode == 1
+        [difference] = json.loads(found.stdout)["differences"]
+        assert (difference["table"], difference["problem"]) == ("turns", "is missing")
+        assert "is missing" in run_headspace(tmp_path, "db", "verify").stdout
+        assert run_headspace(tmp_path, "db", "rebuild").returncode == 0
         assert daemon.verified()
 
 
