@@ -103,7 +103,7 @@ def test_pruning_keeps_everything_unless_told_otherwise(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_damage_is_told_by_a_running_daemon(tmp_path: Path, kind: str, request: pytest.FixtureRequest) -> None:
-    """A row that somebody took from a projection is named, the command says so by its exit, and rebuild brings it back."""
+    """A row that somebody took from a projection is named, the exit code says so, and rebuild brings it back."""
     address = database_of(kind, tmp_path, request)
     with running_daemon(tmp_path, database=address) as daemon:
         daemon.post("user-prompt-submit", {"session_id": "s", "cwd": "/p", "prompt": "Remember the needle"})

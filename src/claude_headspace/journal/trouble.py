@@ -1,6 +1,6 @@
 """The database's troubles, in our words."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -13,12 +13,13 @@ AWAY, UNUSABLE = "journal_unavailable", "database_unusable"
 
 
 @contextmanager
-def translated(dialect: Dialect) -> Iterator[None]:
-    """Whatever the database raises becomes one error that says what to do."""
+def translated(dialect: Dialect, cause: Callable[[], Exception | None] = lambda: None) -> Iterator[None]:
+    """Whatever the database raises becomes one error that says what to do; it tells the cause, if one is known."""
     raised: tuple[type[Exception], ...] = (SQLAlchemyError, *dialect.errors)
     try:
         yield
-    except raised as error:
+    except raised as last:
+        error = cause() or last
         raise JournalUnavailable(
             AWAY if dialect.may_pass(getattr(error, "orig", None) or error) else UNUSABLE,
             f"The journal cannot be used: {reason(error)}",
