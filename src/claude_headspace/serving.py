@@ -26,12 +26,13 @@ from claude_headspace.inputs.presence import Presence
 from claude_headspace.kernel.answers import HELD_HOOKS
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
-from claude_headspace.opening import ready_journal
+from claude_headspace.opening import database_url, ready_journal
 from claude_headspace.surfaces.client import local_tokens
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.running import DaemonInfo, code_mark, hold
 from claude_headspace.surfaces.tokens import Scope
+from claude_headspace.surfaces.wording import without_password
 
 log = structlog.get_logger(__name__)
 
@@ -70,6 +71,7 @@ def serve(
         put_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
         daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence, origins)
         info = _announce(places, listener)
+        log.info("listening", url=info.url, database=without_password(database_url(settings, places)))
         listening(info)
         try:
             _run(daemon, listener)
@@ -129,5 +131,4 @@ def _announce(places: Places, listener: socket.socket) -> DaemonInfo:
     draft.touch(mode=0o600)
     draft.write_bytes(msgspec.json.encode(info))
     draft.replace(places.daemon_file)
-    log.info("listening", url=info.url, database=places.database.name)
     return info

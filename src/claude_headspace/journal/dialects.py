@@ -23,7 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
 
+from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.rows import storable
 
 CHANNEL = "headspace"
@@ -78,7 +80,7 @@ class Sqlite:
     def open(self, url: URL) -> Engine:
         """Full durability: a batch is on the disk before anybody is answered. Group commit makes that cheap."""
         engine = create_engine(url)
-        self._path = str(Path(url.database or "").absolute())
+        self._path = str(Path(url.database or "").absolute())  # `dialect_of` saw that it names one
         if not Path(self._path).exists():
             Path(self._path).touch(mode=0o600)
 
@@ -107,6 +109,9 @@ class Sqlite:
         for pragma in ("busy_timeout=0", "cache_size=-8192"):
             writer.connection.cursor().execute(f"PRAGMA {pragma}")
         return writer
+
+    def inspect(self, _engine: Engine) -> None:
+        """Any file will do."""
 
     def is_connected(self, _writer: Connection) -> bool:
         """A file does not hang up."""
@@ -158,6 +163,7 @@ class Postgres:
         "keepalives_count": 3,
         "tcp_user_timeout": 15_000,
         "application_name": "headspace",
+        "client_encoding": "UTF8",
     }
     """A server that fell silent is noticed within seconds; what the address itself says wins."""
 
@@ -183,7 +189,7 @@ class Postgres:
         told = {name: value for name, value in self.connection.items() if name not in url.query}
         options = f"{self.session} {url.query.get('options', '')}".strip()
         engine = create_engine(
-            url.set(drivername="postgresql+psycopg").difference_update_query(["options"]),
+            url.difference_update_query(["options"]),
             pool_pre_ping=True,
             connect_args={**told, "options": options},
         )
@@ -203,6 +209,18 @@ class Postgres:
             self._open.discard(connection)
 
         return engine
+
+    def inspect(self, engine: Engine) -> None:
+        """What was said is in all scripts of the world, so the database must have room for them."""
+        with engine.connect() as connection:
+            encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+        if encoding != "UTF8":
+            name = engine.url.database or "headspace"
+            raise JournalUnavailable(
+                "database_not_utf8",
+                f"The database {name} keeps its text as {encoding}, in which not everything can be written.",
+                f"Use one that is UTF8, as `createdb -E UTF8 -T template0 {name}` makes it under a name that is free.",
+            )
 
     def is_connected(self, writer: Connection) -> bool:
         """Whether the server has not hung up on us since. It is not asked, which would take a way there and back for
@@ -248,10 +266,26 @@ def _storable(given: Any) -> Any:
 Dialect = Sqlite | Postgres
 
 
+KINDS: Mapping[str, tuple[type[Dialect], str]] = {
+    "sqlite": (Sqlite, "sqlite"),
+    "postgresql": (Postgres, "postgresql+psycopg"),
+    "postgres": (Postgres, "postgresql+psycopg"),
+}
+"""What an address begins with: the kind of database, and the driver that we use."""
+
+
 def dialect_of(url: str) -> tuple[Dialect, URL]:
     """How to speak to a database, and its address."""
-    address = make_url(url)
-    return (Sqlite() if address.get_backend_name() == "sqlite" else Postgres()), address
+    try:
+        address = make_url(url)
+    except (ArgumentError, ValueError) as error:  # the latter for a port that is no number
+        raise ArgumentError("that is no address of a database") from error
+    if (name := address.get_backend_name()) not in KINDS:
+        raise ArgumentError(f"Headspace does not keep its journal in {name}")
+    dialect, driver = KINDS[name]
+    if dialect is Sqlite and address.database in (None, "", ":memory:"):
+        raise ArgumentError("it names no file")
+    return dialect(), address.set(drivername=driver)
 
 
 # --- locks of PostgreSQL ----------------------------------------------------------------------------------------------

@@ -60,6 +60,7 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
     def open(self) -> None:
         """Bring the database to this version's schema."""
         with translated(self._dialect):
+            self._dialect.inspect(self._engine)
             upgrade(self._engine)
 
     # --- writing ---

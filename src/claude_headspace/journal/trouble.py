@@ -1,5 +1,6 @@
 """The database's troubles, in our words."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -20,13 +21,42 @@ def translated(dialect: Dialect, cause: Callable[[], Exception | None] = lambda:
         yield
     except raised as last:
         error = cause() or last
+        said = getattr(error, "orig", None) or error
         raise JournalUnavailable(
-            AWAY if dialect.may_pass(getattr(error, "orig", None) or error) else UNUSABLE,
-            f"The journal cannot be used: {reason(error)}",
-            "Look at `headspace logs`, and check that the disk has room and the database can be written.",
+            AWAY if dialect.may_pass(said) else UNUSABLE,
+            f"The journal cannot be used: {(str(said).splitlines() or [type(error).__name__])[0]}",
+            advice(str(said)),
         ) from error
 
 
-def reason(error: Exception) -> str:
-    """The first line of what the database said."""
-    return (str(getattr(error, "orig", None) or error).splitlines() or [type(error).__name__])[0]
+ADVICE = (
+    (r'database "(.*)" does not exist', r"`createdb -E UTF8 \1` on its server makes it, or the address is wrong."),
+    (r'role "(.*)" does not exist', r"`createuser \1` on its server makes the user, or the address is wrong."),
+    (
+        "password|authentication failed",
+        "Put the right password into `~/.pgpass` or the address, and see that the user is the right one.",
+    ),
+    (r"pg_hba\.conf", "The server's `pg_hba.conf` must let this machine in."),
+    (
+        "refused|resolve|translate host|timeout expired|unreachable|No route|No such file|starting up|shutting down"
+        "|closed|terminating|connection is bad",
+        "Is the server up, and is the address right?",
+    ),
+    ("too many clients|connection slots", "Let the server take more connections (`max_connections`)."),
+    (
+        "read-only transaction",
+        "This server may only be read: use the one that takes writes, or let this one take them.",
+    ),
+    ("permission denied", "Its user must own the database, or may make tables in it: `createdb -E UTF8 -O USER NAME`."),
+)
+"""What to do, by what the database said; its servers put no code on a connection that they refuse."""
+
+UNKNOWN = "Look at `headspace logs`, and check that the disk has room and the database can be written."
+
+
+def advice(said: str) -> str:
+    """What to do next."""
+    for pattern, hint in ADVICE:
+        if found := re.search(pattern, said):
+            return found.expand(hint)
+    return UNKNOWN
