@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from claude_headspace.config import Places, Settings
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
 from claude_headspace.journal.sql import SqlJournal
-from claude_headspace.journal.trouble import AWAY, UNUSABLE
+from claude_headspace.journal.trouble import AWAY, CANNOT, UNUSABLE
 from claude_headspace.surfaces.wording import without_password
 
 FORMS = "An address is `postgresql://user@host/name`, a whole path, or `sqlite:///` before one."
@@ -57,7 +57,7 @@ def open_journal(url: str, also: str = "", *, may_be_away: bool = False) -> SqlJ
         with suppress(JournalUnavailable):
             journal.close()
         if error.code in (AWAY, UNUSABLE):
-            raise _unusable(url, error.message, error.hint + also) from error
+            raise _unusable(url, error.message.removeprefix(CANNOT), error.hint + also) from error
         raise
     return journal
 

@@ -19,6 +19,7 @@ AT = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: 
         ("failed to resolve host 'db.example': [Errno -2] Name or service not known", "Is the server up"),
         ("connection timeout expired", "Is the server up"),
         (AT + "FATAL:  the database system is starting up", "Is the server up"),
+        (AT + "FATAL:  Passwort-Authentifizierung für Benutzer »hs« fehlgeschlagen", "the user and the password"),
         (AT + "FATAL:  sorry, too many clients already", "max_connections"),
         ("cannot execute INSERT in a read-only transaction", "may only be read"),
         ("permission denied for schema public", "createdb -E UTF8 -O"),

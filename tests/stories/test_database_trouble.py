@@ -170,6 +170,7 @@ def test_a_file_that_is_moved_away_is_missed(tmp_path: Path) -> None:
     with running_daemon(tmp_path) as daemon:
         begin(daemon)
         database.rename(tmp_path / "elsewhere.db")
+        assert f"{database} is gone; put it back" in daemon.status["journal"]["detail"]
         assert [prompt(daemon, number).json()["status"] for number in (1, 2)] == ["spooled"] * 2
         assert health(daemon) == "degraded"
         assert f"{database} is gone; put it back" in daemon.status["journal"]["detail"]

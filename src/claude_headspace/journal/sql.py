@@ -26,7 +26,7 @@ from claude_headspace.journal.search import Searching
 from claude_headspace.journal.shared import SharedTransaction
 from claude_headspace.journal.token_keeping import TokenKeeping
 from claude_headspace.journal.transaction import SqlTransaction, write_projection
-from claude_headspace.journal.trouble import AWAY, translated
+from claude_headspace.journal.trouble import AWAY, CANNOT, translated
 from claude_headspace.ports import Difference, Position, Result, StoredEvent
 
 PAGE = 2_000
@@ -139,7 +139,7 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
 
     def _commit(self, batch: SqlTransaction) -> None:
         """Bring it to the disk; only then it is known."""
-        if loss := self._dialect.loss():
+        if loss := self.loss():
             self._refuse(batch, loss)
         started = time.perf_counter()
         try:
@@ -160,7 +160,7 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
                 batch.connection.rollback()
         finally:
             self._lock.release()
-        raise JournalUnavailable(AWAY, f"The journal cannot be used: {loss}.", "Hooks wait in the spool meanwhile.")
+        raise JournalUnavailable(AWAY, f"{CANNOT}{loss}.", "Hooks wait in the spool meanwhile.")
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -230,6 +230,10 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
             moment = connection.execution_options(**self._dialect.snapshot)
             with moment.begin():
                 yield moment
+
+    def loss(self) -> str:
+        """What is the matter with its place."""
+        return self._dialect.loss()
 
     def abandon(self) -> None:
         """Wait no longer for a database that does not answer."""

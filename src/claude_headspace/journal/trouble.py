@@ -12,6 +12,8 @@ from claude_headspace.journal.dialects import Dialect
 AWAY, UNUSABLE = "journal_unavailable", "database_unusable"
 """What may pass by itself, and what will not."""
 
+CANNOT = "The journal cannot be used: "
+
 
 @contextmanager
 def translated(dialect: Dialect, cause: Callable[[], Exception | None] = lambda: None) -> Iterator[None]:
@@ -24,7 +26,7 @@ def translated(dialect: Dialect, cause: Callable[[], Exception | None] = lambda:
         said = getattr(error, "orig", None) or error
         raise JournalUnavailable(
             AWAY if dialect.may_pass(said) else UNUSABLE,
-            f"The journal cannot be used: {(str(said).splitlines() or [type(error).__name__])[0]}",
+            f"{CANNOT}{(str(said).splitlines() or [type(error).__name__])[0]}",
             advice(str(said)),
         ) from error
 
@@ -39,7 +41,7 @@ ADVICE = (
     (r"pg_hba\.conf", "The server's `pg_hba.conf` must let this machine in."),
     (
         "refused|resolve|translate host|timeout expired|unreachable|No route|No such file|starting up|shutting down"
-        "|closed|terminating|connection is bad",
+        "|closed|terminating",
         "Is the server up, and is the address right?",
     ),
     ("too many clients|connection slots", "Let the server take more connections (`max_connections`)."),
@@ -48,8 +50,11 @@ ADVICE = (
         "This server may only be read: use the one that takes writes, or let this one take them.",
     ),
     ("permission denied", "Its user must own the database, or may make tables in it: `createdb -E UTF8 -O USER NAME`."),
+    ("connection failed|connection is bad", "Is the server up, and are the address, the user and the password right?"),
 )
-"""What to do, by what the database said; its servers put no code on a connection that they refuse."""
+"""What to do, by what the database said: on a connection that it refuses a server puts no code, and it may speak any
+language.
+"""
 
 UNKNOWN = "Look at `headspace logs`, and check that the disk has room and the database can be written."
 
