@@ -216,6 +216,14 @@ def test_a_database_that_cannot_be_opened_is_named(
     assert not (tmp_path / "nonsense").exists()
 
 
+def test_the_log_names_the_database_in_use(tmp_path: Path) -> None:
+    """Also one on a server, without its password; the daemon starts although it is away."""
+    with running_daemon(tmp_path, database="postgresql://me:sesame@127.0.0.1:9/db") as daemon:
+        [listening] = [line for line in daemon.log.splitlines() if '"listening"' in line]
+        assert json.loads(listening)["database"] == "postgresql://me@127.0.0.1:9/db"
+        assert "sesame" not in daemon.log
+
+
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     """A broken database is told in two lines too."""
     (tmp_path / "headspace.db").write_bytes(b"no database at all" * 100)
