@@ -176,7 +176,7 @@ class Daemon:
             places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self.tally.refused
         )
         self._shelter: Shelter[Outcome] = Shelter(
-            self.spool, settings.patience_seconds, self.troubles, self._judge_alone
+            self.spool, settings.patience_seconds, self.troubles, self._judge_alone, self.tally.refused
         )
         effort_model = EffortModel(journal, settings.host_name)
         self.efforts = Efforts(

@@ -1,5 +1,7 @@
 """The journal of a home, opened: which database that is, and what to say when it cannot be used."""
 
+from collections.abc import Callable
+
 from sqlalchemy.exc import SQLAlchemyError
 
 from claude_headspace.config import Places, Settings
@@ -14,16 +16,17 @@ def database_url(settings: Settings, places: Places) -> str:
     return settings.database or f"sqlite:///{places.database}"
 
 
-def ready_journal(settings: Settings, places: Places, *, may_be_away: bool = False) -> SqlJournal:
-    """The journal of this home, ready for use; if that is allowed, its database may be away for now."""
+def ready_journal(settings: Settings, places: Places, *, away: Callable[[str], None] | None = None) -> SqlJournal:
+    """The journal of this home, ready for use. Whoever can wait for a database that is away is told why it is."""
     journal = _journal(settings, places)
     try:
         journal.open()
     except JournalUnavailable as error:
         if error.code not in (AWAY, UNUSABLE):
             raise
-        if error.code == UNUSABLE or not may_be_away:
+        if error.code == UNUSABLE or away is None:
             raise _unusable(database_url(settings, places), error.message) from error
+        away(error.message)
     return journal
 
 

@@ -114,19 +114,19 @@ class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
     last_event_at: Time | None
     seconds_since_last_event: float | None
     last_look_at: Time | None
-    events_total: int
+    events_total: int | None
     events_since_start: int
-    agents: dict[str, int]
-    anomalies: int
-    last_seq: int
+    agents: dict[str, int] | None
+    anomalies: int | None
+    last_seq: int | None
     refused: dict[str, int]
     spool: SpoolStatus
     sources: dict[str, PartHealth]
     """What is read beside the hooks: transcripts, registry, processes."""
     journal: PartHealth
-    """Whether the database is there; while it is not, the numbers above are the last that were known."""
+    """Whether the database is there; while it is not, what only it knows is null."""
     troubles: list[TroubleView]
-    """When it was not, since the daemon started."""
+    """When it was not, and whether a daemon was killed: the newest of the last week."""
     version: str
     pid: int
     started_at: Time

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from claude_headspace.config import Places
+from claude_headspace.config import Places, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.options import AsJson, now, places
 
@@ -24,7 +24,8 @@ def status(as_json: AsJson = False) -> None:
     else:
         report = cleaned(report)
         screen = terminal.screen()
-        screen.show(running(report, now(), screen.width), then=after_status(report))
+        needs_token = load_settings(places()).ingest == "token"
+        screen.show(running(report, now(), screen.width), then=after_status(report, needs_token=needs_token))
 
 
 def _report(home: Places) -> dict[str, Any]:
