@@ -24,6 +24,7 @@ from claude_headspace.inputs.hooks.installed import ConfigDir, put_script
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.kernel.answers import HELD_HOOKS
+from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
 from claude_headspace.opening import ready_journal
@@ -63,7 +64,7 @@ def serve(
     """
     _refuse_open_bind(settings)
     places.make()
-    with hold(places), _listen(settings) as listener:
+    with hold(places) as killed, _listen(settings) as listener:
         configure_logging(places.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
         asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
@@ -72,6 +73,8 @@ def serve(
         put_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
         away: list[str] = []
         daemon = Daemon(settings, places, ready_journal(settings, places, away=away.append), presence, origins)
+        if killed is not None:
+            daemon.troubles.killed(killed.pid, round(killed.last_seen * SECOND))
         info = _announce(places, listener)
         if answers_nobody_else(settings):
             log.warning("answers_nobody_else", host=settings.host, hint="Set `allowed_hosts`.")

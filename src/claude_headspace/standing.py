@@ -25,7 +25,7 @@ from claude_headspace.surfaces.api import AWAY, Health, HookStatus, PartHealth, 
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.stream import Broadcaster
-from claude_headspace.troubles import Troubles
+from claude_headspace.troubles import Trouble, Troubles
 
 
 class Tally:
@@ -145,13 +145,17 @@ class Standing:
             sources=self._when_awake(self._sources()),
             journal=self._journal(),
             troubles=[
-                TroubleView(iso(each.since), iso(each.until) if each.until else None, each.reason, each.spooled)
+                TroubleView(iso(each.since), iso(each.until) if each.until else None, each.reason, self._waited(each))
                 for each in self.troubles.all
             ],
             version=__version__,
             pid=os.getpid(),
             started_at=iso(self.started_at),
         )
+
+    def _waited(self, trouble: Trouble) -> int:
+        """How many events waited in a trouble; in one that lasts, how many wait."""
+        return trouble.spooled if trouble.until else max(trouble.spooled, self.spool.counts().depth)
 
     def _spool(self) -> SpoolStatus:
         spool = self.spool.counts()

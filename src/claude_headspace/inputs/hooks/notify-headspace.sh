@@ -14,7 +14,7 @@ fi
 # Only the first byte has a time limit: with one, bash 5.2 makes two system calls for every byte.
 if [[ -z $old ]]; then
     read -r -t 0.9 -N 1 first || exit 0
-    read -r -N 33554432 payload
+    read -r -N 67108864 payload
 else
     first='' payload=$(cat)
     [[ -n $payload ]] || exit 0

@@ -14,13 +14,14 @@ def status(as_json: AsJson = False) -> None:
     """
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.reports import after_status, not_running, running
+    from claude_headspace.surfaces.running import left_behind
     from claude_headspace.surfaces.wording import cleaned
 
     report = _report(places())
     if as_json:
         terminal.write_json(report)
     elif not report["running"]:
-        terminal.screen().show(not_running())
+        terminal.screen().show(not_running(report["spool"], left_behind(places())))
     else:
         report = cleaned(report)
         screen = terminal.screen()
@@ -36,7 +37,7 @@ def _report(home: Places) -> dict[str, Any]:
     daemon = find_daemon(home)
     report: dict[str, Any] = dict.fromkeys(("url", "pid", "version", "started_at", "mode", "health", "error"))
     if daemon is None:
-        return {"running": False, **report}
+        return {"running": False, **report, "spool": _waiting(home)}
     report |= {"url": daemon.url, "pid": daemon.pid, "version": daemon.version, "started_at": daemon.started_at}
     try:
         client = Client.local(home)
@@ -45,3 +46,13 @@ def _report(home: Places) -> dict[str, Any]:
     except HeadspaceError as error:
         report["error"] = error.message
     return {"running": True, **report}
+
+
+def _waiting(home: Places) -> dict[str, int] | None:
+    """What waits for the next start, if there was ever one."""
+    if not home.spool.is_dir():
+        return None
+    return {
+        "depth": sum(1 for _ in home.spool.glob("*.json")),
+        "rejected": sum(1 for _ in (home.spool / "rejected").glob("*.json")),
+    }

@@ -7,6 +7,7 @@ from typing import Any
 
 from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet
 from claude_headspace.surfaces.parts import GOES_ON, listed, waiting_for_database
+from claude_headspace.surfaces.running import Predecessor
 from claude_headspace.surfaces.wording import SHAPES, Json, ago, clean, clock, count, one_line, shape, span, wrap
 
 LABEL = 15
@@ -137,9 +138,13 @@ def _spool(spool: Json, now: datetime) -> str:
     return " · ".join(words)
 
 
-def not_running() -> list[Line]:
-    """What to say when nobody is there."""
-    return [line("Headspace is not running."), quiet("headspace up starts it.")]
+def not_running(spool: Json | None = None, killed: Predecessor | None = None) -> list[Line]:
+    """What to say when nobody is there, and what waits for somebody."""
+    waiting, aside = (spool["depth"], spool["rejected"]) if spool else (0, 0)
+    words = [f"The last daemon (pid {killed.pid}) was killed, or crashed."] if killed else []
+    words += [f"{count(waiting, 'event')} in the spool, to be taken in when it starts."] if waiting else []
+    words += [f"{count(aside, 'event')} set aside."] if aside else []
+    return [line("Headspace is not running."), *(line(each) for each in words), quiet("headspace up starts it.")]
 
 
 def after_status(report: Json, *, needs_token: bool = False) -> list[Line]:
