@@ -144,18 +144,17 @@ class Standing:
             spool=self._spool(),
             sources=self._when_awake(self._sources()),
             journal=self._journal(),
-            troubles=[
-                TroubleView(iso(each.since), iso(each.until) if each.until else None, each.reason, self._waited(each))
-                for each in self.troubles.all
-            ],
+            troubles=[self._told(each) for each in self.troubles.all],
             version=__version__,
             pid=os.getpid(),
             started_at=iso(self.started_at),
         )
 
-    def _waited(self, trouble: Trouble) -> int:
-        """How many events waited in a trouble; in one that lasts, how many wait."""
-        return trouble.spooled if trouble.until else max(trouble.spooled, self.spool.counts().depth)
+    def _told(self, trouble: Trouble) -> TroubleView:
+        """A trouble; of one that lasts, how many events wait."""
+        since, until = iso(trouble.since), iso(trouble.until) if trouble.until else None
+        waited = trouble.spooled if until else max(trouble.spooled, self.spool.counts().depth)
+        return TroubleView(since, until, trouble.reason, waited, trouble.lost)
 
     def _spool(self) -> SpoolStatus:
         spool = self.spool.counts()

@@ -35,6 +35,8 @@ class Trouble(msgspec.Struct):
     until: Micros | None = None
     spooled: int = 0
     """How many events waited in the spool meanwhile."""
+    lost: int = 0
+    """How many could be kept nowhere."""
 
 
 class Troubles:
@@ -88,6 +90,11 @@ class Troubles:
         """A hook was answered without the journal: in the newest trouble of this daemon, which may be over just now."""
         if self._has_begun:
             self._known[-1].spooled += 1
+
+    def lost(self) -> None:
+        """An event could be kept nowhere, neither in the journal nor in the spool."""
+        if self._has_begun:
+            self._known[-1].lost += 1
 
     def end(self) -> None:
         """The journal was written."""

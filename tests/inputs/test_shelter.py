@@ -159,6 +159,7 @@ def test_without_any_room_a_call_is_judged_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "full").touch()
     assert asyncio.run(room.send(1, asked=True)) == "spooled"
     assert room.refused == ["nowhere_to_store"]
+    assert room.troubles.all[-1].lost == 1
     room.verdict = ABSTAIN
     with pytest.raises(JournalUnavailable, match="neither can the spool"):
         asyncio.run(room.send(2, asked=True))

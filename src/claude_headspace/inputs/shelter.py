@@ -79,6 +79,7 @@ class Shelter(Generic[Outcome]):
             await asyncio.to_thread(self._spool.put, envelope)
         except OSError as error:
             self._waiting.discard(delivery_id)
+            self._troubles.lost()
             raise JournalUnavailable(
                 "nowhere_to_store",
                 f"The journal cannot be written, and neither can the spool: {error.strerror}.",

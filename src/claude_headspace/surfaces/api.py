@@ -97,12 +97,13 @@ class SpoolStatus(msgspec.Struct, frozen=True):
 
 
 class TroubleView(msgspec.Struct, frozen=True):
-    """A time in which the journal could not be written: hooks were answered, and their events waited in the spool."""
+    """A time without the journal, or without a daemon: events waited in the spool, or were lost if that was full too."""
 
     since: Time
     until: Time | None
     reason: str
     spooled: int
+    lost: int
 
 
 class HookStatus(msgspec.Struct, frozen=True, kw_only=True):

@@ -57,8 +57,8 @@ def test_what_happened_to_the_database_is_told() -> None:
     """One that lasts with its reason; one that is over with how long it took; and what waited meanwhile."""
     over = {"since": "2026-03-14T11:50:00+00:00", "until": "2026-03-14T11:50:12+00:00", "reason": "refused"}
     now = {"since": "2026-03-14T11:59:00+00:00", "until": None, "reason": "no commit", "spooled": 1}
-    shown = texts(running(report(troubles=[{**over, "spooled": 29}, now]), NOW, 100))
-    assert "trouble        10 min ago for 12 s: refused · 29 events waited in the spool" in shown
+    shown = texts(running(report(troubles=[{**over, "spooled": 29, "lost": 2}, now]), NOW, 100))
+    assert "trouble        10 min ago for 12 s: refused · 29 events waited in the spool · 2 events lost" in shown
     assert "trouble        no commit, since 1 min · 1 event waited in the spool" in shown
 
 

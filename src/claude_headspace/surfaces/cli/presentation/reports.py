@@ -107,12 +107,16 @@ def _part(part: Json) -> tuple[str, str]:
 
 
 def _troubles(troubles: Sequence[Json], now: datetime) -> list[Field]:
-    """What happened, the newest last; what lasts in red."""
-    return [("trouble", _trouble(each, now), "" if each["until"] else "error") for each in troubles[-MOST_TROUBLES:]]
+    """What happened, the newest last; in red what lasts, and where something was lost."""
+    return [
+        ("trouble", _trouble(each, now), "error" if each["until"] is None or each.get("lost") else "")
+        for each in troubles[-MOST_TROUBLES:]
+    ]
 
 
 def _trouble(trouble: Json, now: datetime) -> str:
     waited = f" · {count(trouble['spooled'], 'event')} waited in the spool" if trouble["spooled"] else ""
+    waited += f" · {count(trouble['lost'], 'event')} lost" if trouble.get("lost") else ""
     if trouble["until"] is None:
         return f"{trouble['reason']}, since {ago(trouble['since'], now).removesuffix(' ago')}{waited}"
     lasted = (datetime.fromisoformat(trouble["until"]) - datetime.fromisoformat(trouble["since"])).total_seconds()
