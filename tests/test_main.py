@@ -13,7 +13,7 @@ import pytest
 from claude_headspace import __version__, database
 from claude_headspace.main import FIRST, application
 from claude_headspace.surfaces.cli import COMMANDS, TOKEN_COMMANDS
-from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, start_daemon, wait_until
+from tests.support import AWAY, LIMIT_SECONDS, RunningDaemon, environment, running_daemon, start_daemon, wait_until
 
 SHOP = {"session_id": "one", "cwd": "/projects/shop"}
 
@@ -141,6 +141,25 @@ def test_serve_says_where_it_is_and_what_to_try(tmp_path: Path) -> None:
         done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=60, check=True)
         assert json.loads(done.stdout)["state"] == "idle"
         assert [agent["cwd"] for agent in daemon.agents()] == [str(tmp_path)]
+
+
+def test_serve_says_what_it_waits_for(tmp_path: Path) -> None:
+    """Without its database the daemon runs, and its banner says so."""
+    with running_daemon(tmp_path, database=AWAY) as daemon:
+        banner = wait_until(lambda: text if "hello" in (text := daemon.output.read_text()) else "", "the banner")
+    assert "waits          for the database: " in banner
+
+
+def test_serve_on_the_network(tmp_path: Path) -> None:
+    """The first event goes to an address of this machine with a token, and who else is let in is told."""
+    with running_daemon(tmp_path, host="0.0.0.0", ingest="token") as daemon:  # noqa: S104  # with tokens
+        banner = wait_until(lambda: text if "hello" in (text := daemon.output.read_text()) else "", "the banner")
+        assert "set `allowed_hosts`" in banner
+        first = banner[banner.index("curl") :]
+        command = first.replace("$(headspace token --scope ingest)", daemon.token("ingest"))
+        assert command != first
+        done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=60, check=True)
+        assert json.loads(done.stdout)["state"] == "idle"
 
 
 def test_serve_takes_host_and_port_from_the_command_line(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The journal of a home, opened: which database that is, and what to say when it cannot be used."""
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
@@ -39,20 +40,21 @@ def file_of(address: str) -> Path | None:
     return Path(unquote(found[2])) if found else None
 
 
-def ready_journal(settings: Settings, places: Places, *, may_be_away: bool = False) -> SqlJournal:
-    """The journal of this home, ready for use; if that is allowed, its database may be away for now."""
+def ready_journal(settings: Settings, places: Places, *, away: Callable[[str], None] | None = None) -> SqlJournal:
+    """The journal of this home, ready for use. Whoever can wait for a database that is away is told why it is."""
     places.make()
     url = database_url(settings, places)
-    return open_journal(url, SETTING if settings.database else "", may_be_away=may_be_away)
+    return open_journal(url, SETTING if settings.database else "", away=away)
 
 
-def open_journal(url: str, also: str = "", *, may_be_away: bool = False) -> SqlJournal:
+def open_journal(url: str, also: str = "", *, away: Callable[[str], None] | None = None) -> SqlJournal:
     """The journal at an address, ready for use; `also` is what else there is to do when it cannot be."""
     journal = _journal(url, also)
     try:
         journal.open()
     except JournalUnavailable as error:
-        if error.code == AWAY and may_be_away:
+        if error.code == AWAY and away is not None:
+            away(error.message)
             return journal
         with suppress(JournalUnavailable):
             journal.close()

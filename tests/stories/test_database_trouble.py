@@ -13,6 +13,7 @@ import pytest
 
 from tests.stories.trouble import all_taken, begin, health, marks, prompt
 from tests.support import RunningDaemon, running_daemon, wait_until
+from tests.support_hooks import Hooks
 
 if sys.platform != "linux":
     pytest.skip("a full disk is made by limits that only Linux sets from outside", allow_module_level=True)
@@ -91,6 +92,33 @@ def test_a_disk_without_room_for_the_spool_either(tmp_path: Path) -> None:
         assert marks(daemon) == acknowledged
         assert daemon.verified()
         assert daemon.stop() == 0
+
+
+def fill(disk: Path) -> None:
+    """Leave no room on a disk."""
+    with contextlib.suppress(OSError), (disk / "filler").open("wb", buffering=0) as file:
+        while file.write(b"x" * 4096):
+            pass
+
+
+def test_rules_hold_without_any_room_on_the_disk(tmp_path: Path) -> None:
+    """A call that may not be is denied though its event can be kept nowhere; nothing half is left, and it is told."""
+    home = tmp_path / "disk"
+    call = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "rm -rf /"}}
+    with small_disk(home), running_daemon(home) as daemon:
+        begin(daemon)
+        hooks = Hooks(home, config_dir=tmp_path / ".claude")
+        fill(home)
+        while prompt(daemon, 1, "x" * 40_000).status != 503:
+            pass
+        printed = json.loads(hooks.fire("PreToolUse", {"session_id": "one", "cwd": "/projects/one", **call}))
+        assert printed["hookSpecificOutput"]["permissionDecision"] == "deny"
+        assert hooks.fire("Stop", {"session_id": "one", "cwd": "/projects/one", "last_assistant_message": "x"}) == b""
+        assert list((home / "spool").glob("*.json")) == []
+        assert daemon.status["refused"]["nowhere_to_store"] >= 2
+        told = hooks.headspace("status").stdout
+        assert "lost" in told
+        assert "neither the database nor the spool could be written" in told
 
 
 def test_a_database_that_cannot_be_written_does_not_keep_the_daemon_from_starting(tmp_path: Path) -> None:
