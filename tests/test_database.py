@@ -89,7 +89,7 @@ def test_pruning_keeps_everything_unless_told_otherwise(tmp_path: Path) -> None:
     assert unset.returncode == 1
     assert "retention_days" in unset.stderr
     done = run_headspace(tmp_path, "db", "prune", "--json", HEADSPACE_RETENTION_DAYS="30")
-    assert json.loads(done.stdout) == {"events": 0, "announcements": 0, "agents": 0, "up_to": 0}
+    assert json.loads(done.stdout) == {"events": 0, "announcements": 0, "agents": 0, "up_to": 0, "efforts": 0}
     with running_daemon(tmp_path) as daemon:
         assert "nothing that old" in run_headspace(tmp_path, "db", "prune", "--days", "1", "--dry-run").stdout
         assert daemon.verified()

@@ -111,7 +111,7 @@ def prune(
     if as_json:
         terminal.write_json(result)
     else:
-        terminal.screen().show(pruning(result, dry_run=dry_run))
+        terminal.screen().show(pruning(result, days=days, dry_run=dry_run))
 
 
 def _pruned(journal: "Journal", days: int | None, *, dry_run: bool) -> "Json":

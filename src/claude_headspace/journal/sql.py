@@ -19,14 +19,17 @@ from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal import dialects, replay, rows, schema, search
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
+from claude_headspace.journal.effort_pruning import kept_efforts
 from claude_headspace.journal.migrate import upgrade
 from claude_headspace.journal.pruning import Pruning, all_snapshots
 from claude_headspace.journal.reader import event_query
+from claude_headspace.journal.rows import Projection
 from claude_headspace.journal.search import Searching
 from claude_headspace.journal.shared import SharedTransaction
 from claude_headspace.journal.token_keeping import TokenKeeping
 from claude_headspace.journal.transaction import SqlTransaction, write_projection
 from claude_headspace.journal.trouble import translated
+from claude_headspace.kernel.documents import Document
 from claude_headspace.ports import Difference, Position, Result, StoredEvent
 
 PAGE = 2_000
@@ -173,7 +176,7 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
         """Replay the log and compare it with the projections."""
         with translated(self._dialect), self._snapshot() as connection:
             with search.expectation(connection) as findable:
-                projection, _ = replay.project(_all_events(connection), findable.take, all_snapshots(connection))
+                projection, _ = _replayed(connection, findable.take)
                 findable.finish()
                 yield from search.differences(connection)
             for table, expected in projection.tables.items():
@@ -185,9 +188,7 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
             batch.be_alone()
             search.clear(batch.connection)
             findable = search.Gathering(partial(search.index, batch.connection))
-            projection, count = replay.project(
-                _all_events(batch.connection), findable.take, all_snapshots(batch.connection)
-            )
+            projection, count = _replayed(batch.connection, findable.take)
             findable.finish()
             for table in schema.PROJECTIONS:
                 batch.connection.execute(table.delete())
@@ -216,6 +217,10 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
             self._dialect.tidy(self._engine)
             self._engine.dispose()
         self._thread.shutdown()
+
+
+def _replayed(connection: Connection, find: Callable[[list[tuple[Document, str]]], None]) -> tuple[Projection, int]:
+    return replay.project(_all_events(connection), find, all_snapshots(connection), kept_efforts(connection))
 
 
 def _all_events(connection: Connection) -> Iterator[StoredEvent]:
