@@ -134,15 +134,14 @@ def backup(
     """
     from claude_headspace.opening import database_url
     from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.files import new_file
     from claude_headspace.surfaces.cli.presentation.upkeep import backed_up
 
     places = find_places()
     address = database_url(load_settings(places), places)
     if not address.startswith("sqlite"):
         raise _use_pg_dump(address)
-    if file.exists():
-        raise BadRequest("exists", f"{file} is there already.", "Choose another name, or remove it.")
-    size = _backed_up(address, file, quiet=as_json)
+    size = _backed_up(address, new_file(file), quiet=as_json)
     if as_json:
         terminal.write_json({"file": str(file.absolute()), "bytes": size})
     else:

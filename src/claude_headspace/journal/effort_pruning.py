@@ -13,11 +13,8 @@ from claude_headspace.journal import efforts, schema
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.reader import COUNTER
 from claude_headspace.kernel.effort.nouns import Effort, Lifecycle, Message
-from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot, KeptEffort, is_over
+from claude_headspace.kernel.effort.snapshot import KEY, NO_EFFORTS, EffortsSnapshot, KeptEffort, is_over
 from claude_headspace.kernel.envelope import Micros
-
-KEY = "efforts"
-"""Under which name the snapshot stands among those of the agents."""
 
 _decode = msgspec.json.Decoder(EffortsSnapshot).decode
 

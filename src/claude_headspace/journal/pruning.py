@@ -21,11 +21,12 @@ from sqlalchemy import Connection, Table, func, select
 from claude_headspace.journal import rows, schema, search
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
-from claude_headspace.journal.effort_pruning import KEY, finished_before, prune_efforts
+from claude_headspace.journal.effort_pruning import finished_before, prune_efforts
 from claude_headspace.journal.reader import SqlReader
 from claude_headspace.journal.trouble import translated
 from claude_headspace.kernel.correlate import Identity
 from claude_headspace.kernel.documents import Document, documents
+from claude_headspace.kernel.effort.snapshot import KEY
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.retell import retell
 from claude_headspace.kernel.snapshot import Snapshot, Telling

@@ -32,6 +32,9 @@ class EffortsSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 
 NO_EFFORTS = EffortsSnapshot()
 
+KEY = "efforts"
+"""Under which name it stands among the snapshots of agents: none may be called so."""
+
 
 def is_over(effort: Effort, before: Micros) -> bool:
     """Whether an effort was finished before a moment: nothing can happen to it any more."""

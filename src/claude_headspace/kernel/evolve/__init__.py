@@ -47,6 +47,7 @@ from claude_headspace.kernel.evolve.notices import notice_begun, notice_over, no
 from claude_headspace.kernel.evolve.operator import (
     briefed,
     closed,
+    imported,
     noted,
     registered,
     renamed,
@@ -72,7 +73,6 @@ from claude_headspace.kernel.evolve.traits import (
     compaction_finished,
     compaction_started,
     directory_changed,
-    imported,
     model_switched,
     observed,
     todo_added,

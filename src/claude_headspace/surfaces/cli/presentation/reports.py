@@ -36,8 +36,13 @@ def running(report: Json, now: datetime, width: int) -> list[Line]:
     return lines
 
 
+_NOT_HEARD = {False: "none yet", True: "no hook here yet"}
+"""Of a journal with nothing in it, and of one with what was brought in or what others heard."""
+
+
 def _receiver(report: Json, now: datetime) -> list[tuple[str, str]]:
-    heard = f"last one {ago(report['last_event_at'], now)}" if report["last_event_at"] else "none yet"
+    last = report["last_event_at"]
+    heard = f"last one {ago(last, now)}" if last else _NOT_HEARD[report["events_total"] > 0]
     agents = [f"{shape(state)} {report['agents'][state]} {state}" for state in SHAPES if report["agents"].get(state)]
     odd = report["anomalies"]
     mode = MODES.get(report["mode"], "Headspace itself looks every {}")
