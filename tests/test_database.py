@@ -1,11 +1,14 @@
 """`db …`: what keeps the journal healthy, moves it and copies it."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from claude_headspace.database import database_address
+from claude_headspace.database import database_address, resumable
+from claude_headspace.errors import HeadspaceError, JournalUnavailable
 from tests.postgres import Postgres
 from tests.support import running_daemon
 from tests.surfaces.cli.conftest import run_headspace
@@ -72,6 +75,47 @@ def test_a_journal_moves_to_postgresql(tmp_path: Path, postgres: Postgres) -> No
     with running_daemon(tmp_path / "team", database=target) as daemon:
         assert [agent["session_id"] for agent in daemon.agents()] == ["s"]
         assert daemon.get("/api/search?q=needle").json()["hits"]
+
+
+def test_what_is_in_use_is_not_copied(tmp_path: Path, postgres: Postgres) -> None:
+    """Neither from nor to, wherever its daemon runs; nor a database to itself."""
+    home, other, target = tmp_path / "home", tmp_path / "other", postgres.empty()
+    fill(home)
+    database = str(home / "headspace.db")
+    itself = run_headspace(other, "db", "copy", database, database)
+    assert (itself.returncode, itself.stdout) == (1, "")
+    assert "the same database" in itself.stderr
+    with running_daemon(home), running_daemon(tmp_path / "team", database=target):
+        for places in ((database, str(tmp_path / "new.db")), (target, str(tmp_path / "new.db"))):
+            done = run_headspace(other, "db", "copy", *places)
+            assert (done.returncode, done.stdout) == (1, "")
+            assert "is in use" in done.stderr
+            assert "headspace down" in done.stderr
+    fill(other)
+    with running_daemon(tmp_path / "team", database=target):
+        done = run_headspace(home, "db", "copy", str(other / "headspace.db"), target)
+        assert "is in use" in done.stderr
+
+
+def test_a_daemon_does_not_serve_half_a_copy(tmp_path: Path) -> None:
+    """It says how to go on with it."""
+    fill(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "headspace.db")) as database, database:
+        database.execute("INSERT INTO counters VALUES ('copying', 1)")
+    for command in (("serve", "--port", "0"), ("db", "verify")):
+        done = run_headspace(tmp_path, *command)
+        assert (done.returncode != 0, done.stdout) == (True, "")
+        assert "db copy" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "trouble", [KeyboardInterrupt(), JournalUnavailable("journal_unavailable", "It is gone.", "See the logs.")]
+)
+def test_whatever_breaks_a_copy_off_says_how_to_go_on(trouble: BaseException) -> None:
+    """The same command does."""
+    with pytest.raises(HeadspaceError) as refusal, resumable():
+        raise trouble
+    assert "same command again" in refusal.value.hint
 
 
 def test_what_is_not_there_is_not_copied(tmp_path: Path) -> None:

@@ -14,11 +14,13 @@ def database_url(settings: Settings, places: Places) -> str:
     return settings.database or f"sqlite:///{places.database}"
 
 
-def ready_journal(settings: Settings, places: Places, *, may_be_away: bool = False) -> SqlJournal:
-    """The journal of this home, ready for use; if that is allowed, its database may be away for now."""
+def ready_journal(
+    settings: Settings, places: Places, *, may_be_away: bool = False, may_be_half: bool = False
+) -> SqlJournal:
+    """The journal of this home, ready for use; if that is allowed, its database may be away for now, or half copied."""
     journal = _journal(settings, places)
     try:
-        journal.open()
+        journal.open(may_be_half=may_be_half)
     except JournalUnavailable as error:
         if error.code not in (AWAY, UNUSABLE):
             raise

@@ -202,6 +202,9 @@ def dialect_of(url: str) -> tuple[Dialect, URL]:
 
 _JOURNAL, _IDENTITIES, _PROJECTS, _NAMES = (0x4853_0000 + number for number in range(4))
 
+USED = (_JOURNAL, 1)
+"""Held by every daemon for as long as it listens, not by batches: nobody copies a journal meanwhile (`reserving`)."""
+
 
 def lock_journal(connection: Connection) -> None:
     """Be alone: no batch runs until this transaction is over."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import structlog
 
-from claude_headspace.journal.dialects import CHANNEL, Postgres, dialect_of
+from claude_headspace.journal.dialects import CHANNEL, USED, Postgres, dialect_of
 from claude_headspace.loop import Loop
 
 log = structlog.get_logger(__name__)
@@ -44,6 +44,7 @@ class Listener(Loop):
 
         connecting = psycopg.AsyncConnection.connect(self._address, autocommit=True, **self._told)
         async with await connecting as connection:
+            await connection.execute("SELECT pg_try_advisory_lock_shared(%s, %s)", USED)
             await connection.execute(f"LISTEN {CHANNEL}")
             self.failure = None
             self._heard()

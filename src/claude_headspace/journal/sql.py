@@ -20,6 +20,7 @@ from claude_headspace.journal import dialects, replay, rows, schema, search
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
 from claude_headspace.journal.effort_pruning import kept_efforts
+from claude_headspace.journal.half import refuse_half
 from claude_headspace.journal.migrate import upgrade
 from claude_headspace.journal.pruning import Pruning, all_snapshots
 from claude_headspace.journal.reader import event_query
@@ -57,10 +58,13 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
         """Whether other daemons write here too."""
         return self._dialect.is_shared
 
-    def open(self) -> None:
-        """Bring the database to this version's schema."""
+    def open(self, *, may_be_half: bool = False) -> None:
+        """Bring the database to this version's schema; one that is half copied is only opened to go on with that."""
         with translated(self._dialect):
             upgrade(self._engine)
+            if not may_be_half:
+                with self._engine.connect() as connection:
+                    refuse_half(connection)
 
     # --- writing ---
 
@@ -182,13 +186,13 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
             for table, expected in projection.tables.items():
                 yield from replay.compare(table, expected, connection.execute(select(table)).mappings().all())
 
-    def rebuild(self) -> int:
-        """Make the projections anew from the log."""
+    def rebuild(self, advance: Callable[[int], None] = lambda _events: None) -> int:
+        """Make the projections anew from the log; `advance` is told how many events more were read."""
         with self.transaction() as batch:
             batch.be_alone()
             search.clear(batch.connection)
             findable = search.Gathering(partial(search.index, batch.connection))
-            projection, count = _replayed(batch.connection, findable.take)
+            projection, count = _replayed(batch.connection, findable.take, advance)
             findable.finish()
             for table in schema.PROJECTIONS:
                 batch.connection.execute(table.delete())
@@ -219,15 +223,21 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
         self._thread.shutdown()
 
 
-def _replayed(connection: Connection, find: Callable[[list[tuple[Document, str]]], None]) -> tuple[Projection, int]:
-    return replay.project(_all_events(connection), find, all_snapshots(connection), kept_efforts(connection))
+def _replayed(
+    connection: Connection,
+    find: Callable[[list[tuple[Document, str]]], None],
+    advance: Callable[[int], None] = lambda _events: None,
+) -> tuple[Projection, int]:
+    events = _all_events(connection, advance)
+    return replay.project(events, find, all_snapshots(connection), kept_efforts(connection))
 
 
-def _all_events(connection: Connection) -> Iterator[StoredEvent]:
+def _all_events(connection: Connection, advance: Callable[[int], None]) -> Iterator[StoredEvent]:
     after = 0
     while True:
         found = connection.execute(event_query(None, after, PAGE)[0]).mappings().all()
         yield from (rows.stored_event(dict(row)) for row in found)
+        advance(len(found))
         if len(found) < PAGE:
             return
         after = found[-1]["seq"]
