@@ -35,7 +35,7 @@ from claude_headspace.ports import Pruned
 if TYPE_CHECKING:
     from claude_headspace.journal.transaction import SqlTransaction
 
-EVENTS_AT_ONCE = 400
+EVENTS_AT_ONCE = 100
 """How many events one transaction takes out."""
 ROWS_AT_ONCE = 2_000
 STREAM_AT_ONCE = 2_000
