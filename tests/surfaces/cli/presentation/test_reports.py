@@ -53,6 +53,11 @@ def test_a_daemon_that_has_heard_nothing() -> None:
     assert "curl http://127.0.0.1:5055/hook/session-start" in texts(after_status(report()))
 
 
+def test_a_journal_of_what_others_heard() -> None:
+    """What was brought in is in it, and no hook of this machine."""
+    assert "no hook here yet · 24,012 in all" in texts(running(report(events_total=24_012), NOW, 100))
+
+
 def test_what_happened_to_the_database_is_told() -> None:
     """One that lasts with its reason; one that is over with how long it took; and what waited meanwhile."""
     over = {"since": "2026-03-14T11:50:00+00:00", "until": "2026-03-14T11:50:12+00:00", "reason": "refused"}
