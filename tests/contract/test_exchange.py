@@ -4,12 +4,15 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.exchange import BroughtIn, bring_in, log_lines, read_header
 from claude_headspace.kernel.agent import AgentState
-from claude_headspace.kernel.envelope import SECOND, Context
+from claude_headspace.kernel.correlate import Strategy
+from claude_headspace.kernel.effort import acts
+from claude_headspace.kernel.envelope import SECOND, Context, Origin
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.past import agent_at
 from claude_headspace.testing import START, MemoryJournal, hook
@@ -156,6 +159,28 @@ def test_a_log_of_which_only_the_snapshot_is_left_comes_too(any_journal: Journal
     store(any_journal, hook("UserPromptSubmit", START + 5 * SECOND, session_id="session-2", prompt="Here I am"))
     then = agent_at(any_journal, agent, START + 5 * SECOND)
     assert (then.state, list(any_journal.verify())) == (AgentState.WORKING, [])
+
+
+def test_efforts_stay_where_they_are(any_journal: Journal) -> None:
+    """Neither what was done to one nor what counted for one makes an effort elsewhere, whoever wrote the file."""
+    there = origin()
+    [agent] = there.agents()
+    act = acts.EffortStarted(
+        effort_id="e1", host="laptop", task_dir="/a", project_root="/a", skill="fix", ordinal=1, holder=agent.id
+    )
+    begun = hook("EffortStarted", START + SECOND + 1, origin=Origin.OPERATOR)
+    store(there, msgspec.structs.replace(begun, client="headspace", payload=msgspec.json.encode(act)))
+    lines = written(there)
+    assert not any(b"EffortStarted" in line for line in lines)
+    stored = there.events(limit=1)[0]
+    assert stored.strategy is Strategy.EFFORT
+    foreign = json.loads(lines[-2]) | {"id": "act", "name": "EffortStarted", "origin": "operator", "strategy": "effort"}
+    foreign["payload"] = json.loads(stored.envelope.payload)
+    counted = json.loads(lines[-2]) | {"id": "counted", "context": {"effort_id": "e1"}}
+    store(any_journal, msgspec.structs.replace(begun, id="own", payload=msgspec.json.encode(act)))
+    brought_in(any_journal, [*lines[:-1], json.dumps(foreign).encode(), json.dumps(counted).encode(), lines[-1]])
+    assert len(any_journal.list_efforts()) == 1
+    assert list(any_journal.verify()) == []
 
 
 def test_one_session_can_be_written_alone() -> None:

@@ -7,6 +7,7 @@ is, byte for byte; one that is no JSON, or spans lines, stands as a string.
 Rules
 - Events keep their ids, times and agent: bringing a file in twice changes nothing, a longer one adds what is new.
 - Whose an event is was decided when it arrived: that is not asked again. Nothing is announced.
+- Efforts stay where they are: what was done to one is not written, and no event counts for one elsewhere.
 - An agent that was brought in says from which host, with the last line of its file. Its client does not run here, so it
   ended when the file was written, if it had not before.
 """
@@ -92,6 +93,8 @@ def log_lines(reader: Reader, agent: Agent, session_id: str | None, host: str, n
         yield msgspec.json.encode(SnapshotLine(snapshot)) + b"\n"
     count = 0
     for stored in events_of(reader, agent.id):
+        if stored.strategy is Strategy.EFFORT:
+            continue
         if session_id is None or decode(stored.envelope).meta.session_id in ("", session_id):
             count += 1
             yield _line(stored)
@@ -195,7 +198,9 @@ def _read(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot 
                 owner = snapshot.agent.id
             else:
                 event = msgspec.json.decode(line, type=LineOfLog)
-                events[event.id], owner = event, event.agent_id
+                owner = event.agent_id
+                if event.strategy is not Strategy.EFFORT:
+                    events[event.id] = event
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise _bad(number, f"{error}") from error
         if owner != header.agent_id:
@@ -244,7 +249,7 @@ def _envelope(line: LineOfLog) -> Envelope:
         fired_at=line.fired_at,
         received_at=line.received_at,
         payload=msgspec.json.decode(payload, type=str).encode() if payload.startswith(b'"') else payload,
-        context=line.context,
+        context=msgspec.structs.replace(line.context, effort_id=None),
         delivery_id=line.delivery_id,
     )
 
