@@ -68,6 +68,8 @@ def test_a_server_on_which_a_daemon_listens_is_in_use(postgres: Postgres) -> Non
         ("postgresql+psycopg://me@db/hs", "postgresql://you:secret@db:5432/hs", True),
         ("postgresql://me@db/hs", "postgresql://me@db/hs2", False),
         ("postgresql://me@db/hs", "sqlite:////hs", False),
+        ("postgresql:///hs?host=/a", "postgresql:///hs?host=/b", False),
+        ("nothing://", "nothing://", False),
     ],
 )
 def test_the_same_database_is_recognised(one: str, other: str, same: bool) -> None:

@@ -10,36 +10,48 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sqlalchemy import URL, make_url
+from sqlalchemy import URL
+from sqlalchemy.exc import ArgumentError
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.journal.dialects import USED, Postgres
+from claude_headspace.journal.dialects import USED, Postgres, dialect_of
 
 LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def is_same(one: str, other: str) -> bool:
     """Whether two addresses mean the same database."""
-    return _place(make_url(one)) == _place(make_url(other))
+    places = [_place(url) for address in (one, other) if (url := _url(address)) is not None]
+    return len(places) == 2 and places[0] == places[1]
+
+
+def _url(address: str) -> URL | None:
+    """An address, if it is one; what is none is told of by who opens the journal."""
+    with suppress(ArgumentError):
+        return dialect_of(address)[1]
+    return None
 
 
 def _place(url: URL) -> tuple[object, ...]:
     if url.get_backend_name() == "sqlite":
         return ("sqlite", Path(url.database or "").resolve())
-    return (url.get_backend_name(), url.host or "", url.port or 5432, url.database or url.username or "")
+    named = [url.query.get(name, "") for name in ("host", "port", "dbname", "service")]
+    return ("postgresql", url.host or "", url.port or 5432, url.database or url.username or "", *named)
 
 
 @contextmanager
 def reserved(address: str, shown: str) -> Iterator[None]:
     """Keep a database for oneself; refuses one that somebody uses."""
-    url = make_url(address)
-    if url.get_backend_name() == "sqlite":
+    url = _url(address)
+    if url is None:
+        yield
+    elif url.get_backend_name() == "sqlite":
         if _is_open(Path(url.database or "")):
             raise _in_use(shown)
         yield
-        return
-    with _locked(url, shown):
-        yield
+    else:
+        with _locked(url, shown):
+            yield
 
 
 def _in_use(shown: str) -> BadRequest:
