@@ -208,22 +208,39 @@ def test_serve_can_be_ended_while_it_starts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("database", "command"),
+    ("database", "command", "hint"),
     [
-        ("nonsense", ["serve"]),
-        ("nonsense", ["db", "verify"]),
-        ("sqlite:////nowhere/at/all.db", ["serve"]),
-        ("sqlite:////nowhere/at/all.db", ["db", "verify"]),
-        ("postgresql://me:sesame@127.0.0.1:9/db", ["db", "verify"]),  # the daemon starts without it
+        ("nonsense", ["serve"], "An address is `postgresql://user@host/name`, a whole path"),
+        ("nonsense", ["db", "verify"], "An address is"),
+        ("mysql://me:sesame@db/headspace", ["serve"], "An address is"),
+        ("mysql://me:sesame@db/headspace", ["db", "upgrade"], "An address is"),
+        ("foo://", ["db", "verify"], "An address is"),
+        ("postgresql://me:sesame@127.0.0.1:abc/db", ["serve"], "An address is"),
+        ("postgresql://me:sesame@127.0.0.1:abc/db", ["db", "verify"], "An address is"),
+        ("/nowhere/at/all.db", ["serve"], "Its directory must exist"),
+        ("/nowhere/at/all.db", ["db", "verify"], "Its directory must exist"),
+        ("postgresql://me:sesame@127.0.0.1:9/db", ["db", "verify"], "Is the server up"),  # the daemon starts without it
     ],
 )
-def test_a_database_that_cannot_be_opened_is_named(tmp_path: Path, database: str, command: list[str]) -> None:
-    """Which one, why, and what to check; its password stays unsaid."""
-    done = headspace(tmp_path, *command, HEADSPACE_DATABASE=database)
+def test_a_database_that_cannot_be_opened_is_named(
+    tmp_path: Path, database: str, command: list[str], hint: str
+) -> None:
+    """Which one, why, and what to do about that; its password stays unsaid."""
+    done = headspace(tmp_path, *command, HEADSPACE_DATABASE_URL=database)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"The database {database.replace('sesame', '***')} cannot be opened: ")
+    assert done.stderr.startswith(f"The database {database.replace(':sesame', '')} cannot be opened: ")
+    assert hint in done.stderr
     assert "Check the setting `database`" in done.stderr
     assert done.stderr.count("\n") == 2
+    assert not (tmp_path / "nonsense").exists()
+
+
+def test_the_log_names_the_database_in_use(tmp_path: Path) -> None:
+    """Also one on a server, without its password; the daemon starts although it is away."""
+    with running_daemon(tmp_path, database="postgresql://me:sesame@127.0.0.1:9/db") as daemon:
+        [listening] = [line for line in daemon.log.splitlines() if '"listening"' in line]
+        assert json.loads(listening)["database"] == "postgresql://me@127.0.0.1:9/db"
+        assert "sesame" not in daemon.log
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:

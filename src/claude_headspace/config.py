@@ -36,8 +36,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     database: Annotated[
         str,
         Meta(
-            description="Database address, such as `postgresql://user@host/headspace`; empty means SQLite in the data "
-            "directory. `HEADSPACE_DATABASE_URL` is understood too."
+            description="Database address: `postgresql://user@host/headspace`, or a whole path for SQLite, such as "
+            "`~/headspace.db`; empty means SQLite in the data directory. `HEADSPACE_DATABASE_URL` is understood too."
         ),
     ] = ""
     ingest: Annotated[

@@ -73,6 +73,7 @@ def serve(
 ) -> None:
     """Run the daemon here until Ctrl+C."""
     from claude_headspace import serving
+    from claude_headspace.opening import database_url
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.reports import NAMELESS, WAITS, banner
     from claude_headspace.surfaces.running import DaemonInfo
@@ -81,7 +82,7 @@ def serve(
     places = find_places()
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     settings, origins = effective_settings(places, overrides=given)
-    address = without_password(settings.database) or str(places.database)
+    address = without_password(database_url(settings, places))
 
     def listening(info: DaemonInfo, away: str) -> None:
         screen = terminal.screen()

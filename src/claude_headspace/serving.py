@@ -27,12 +27,13 @@ from claude_headspace.kernel.answers import HELD_HOOKS
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
-from claude_headspace.opening import ready_journal
+from claude_headspace.opening import database_url, ready_journal
 from claude_headspace.surfaces.client import local_tokens
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.running import DaemonInfo, code_mark, hold
 from claude_headspace.surfaces.tokens import Scope
+from claude_headspace.surfaces.wording import without_password
 
 log = structlog.get_logger(__name__)
 
@@ -76,6 +77,7 @@ def serve(
         if killed is not None:
             daemon.troubles.killed(killed.pid, round(killed.last_seen * SECOND))
         info = _announce(places, listener)
+        log.info("listening", url=info.url, database=without_password(database_url(settings, places)))
         if answers_nobody_else(settings):
             log.warning("answers_nobody_else", host=settings.host, hint="Set `allowed_hosts`.")
         listening(info, "".join(away))
@@ -146,5 +148,4 @@ def _announce(places: Places, listener: socket.socket) -> DaemonInfo:
     draft.touch(mode=0o600)
     draft.write_bytes(msgspec.json.encode(info))
     draft.replace(places.daemon_file)
-    log.info("listening", url=info.url, database=places.database.name)
     return info

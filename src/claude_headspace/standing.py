@@ -108,7 +108,8 @@ class Standing:
     def _journal(self) -> PartHealth:
         trouble = self.troubles.now
         kind = "shared with other daemons" if self.journal.is_shared else "this daemon's own"
-        return part(True, f"{trouble.reason} (since {iso(trouble.since)})" if trouble else None, kind)
+        failure = f"{trouble.reason} (since {iso(trouble.since)})" if trouble else self.journal.loss()
+        return part(True, failure, kind)
 
     def _stream(self) -> PartHealth:
         failure = next((each.failure for each in self.following if each.failure), None)

@@ -192,6 +192,46 @@ def test_another_program_that_never_ends_is_not_felt(tmp_path: Path) -> None:
         assert daemon.verified()
 
 
+def test_a_file_that_is_moved_away_is_missed(tmp_path: Path) -> None:
+    """Nothing is written into a file that has no name any more, and no new one is made; back again, it goes on."""
+    database = tmp_path / "headspace.db"
+    with running_daemon(tmp_path) as daemon:
+        begin(daemon)
+        database.rename(tmp_path / "elsewhere.db")
+        assert f"{database} is gone; put it back" in daemon.status["journal"]["detail"]
+        assert [prompt(daemon, number).json()["status"] for number in (1, 2)] == ["spooled"] * 2
+        assert health(daemon) == "degraded"
+        assert f"{database} is gone; put it back" in daemon.status["journal"]["detail"]
+        assert daemon.send("POST", "/api/admin/tokens", {"name": "ci", "scopes": ["read"]}, scope="admin").status == 503
+        assert not database.exists()
+        (tmp_path / "elsewhere.db").rename(database)
+        wait_until(lambda: all_taken(daemon), "the file to be back")
+        assert prompt(daemon, 3).json()["status"] == "ok"
+        assert marks(daemon) == [0, 1, 2, 3]
+        assert daemon.verified()
+        daemon.stop()
+    with running_daemon(tmp_path) as daemon:
+        assert marks(daemon) == [0, 1, 2, 3]
+
+
+def test_a_file_that_is_deleted_is_missed(tmp_path: Path) -> None:
+    """Another one in its place is not taken for it while the daemon runs; the next start begins with what waited."""
+    database = tmp_path / "headspace.db"
+    with running_daemon(tmp_path) as daemon:
+        begin(daemon)
+        database.unlink()
+        assert prompt(daemon, 1).json()["status"] == "spooled"
+        database.touch()
+        wait_until(lambda: "another file now" in daemon.status["journal"]["detail"], "the other file to be noticed")
+        assert prompt(daemon, 2).json()["status"] == "spooled"
+        assert daemon.stop() == 0
+        assert database.stat().st_size == 0
+    with running_daemon(tmp_path) as daemon:
+        wait_until(lambda: all_taken(daemon), "what waited to be taken")
+        assert marks(daemon) == [1, 2]
+        assert daemon.verified()
+
+
 def test_rules_hold_without_the_database(tmp_path: Path) -> None:
     """A call that may not be is denied at once, and afterwards the log says by which rule, as of any other."""
     call = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "rm -rf /"}}

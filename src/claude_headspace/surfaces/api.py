@@ -97,7 +97,7 @@ class SpoolStatus(msgspec.Struct, frozen=True):
 
 
 class TroubleView(msgspec.Struct, frozen=True):
-    """A time without the journal, or without a daemon: events waited in the spool, or were lost without room there."""
+    """A time without the journal, or without a daemon: events waited in the spool, or were lost where that was full."""
 
     since: Time
     until: Time | None
