@@ -93,7 +93,7 @@ def test_a_database_that_is_away_is_told_once() -> None:
     assert shown.count("refused") == 1
     assert "events         how many in all is unknown while the database is away, 0 since it started" in shown
     assert "agents         unknown while the database is away" in shown
-    assert "waiting        writer, spool and conversations go on when the database is there" in shown
+    assert "waiting        for the database: writer, spool, conversations" in shown
     assert "notifications  ok, on" in shown
     assert shown.count("  spool ") == 1
     assert "curl" not in texts(after_status(away))
