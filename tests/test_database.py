@@ -1,11 +1,15 @@
 """`db …`: what keeps the journal healthy, moves it and copies it."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from sqlalchemy import NullPool, create_engine, text
 
+from claude_headspace.database import resumable
+from claude_headspace.errors import HeadspaceError, JournalUnavailable
 from claude_headspace.journal.dialects import dialect_of
 from claude_headspace.surfaces.wording import without_password
 from tests.postgres import Postgres
@@ -71,6 +75,47 @@ def test_a_journal_moves_to_postgresql(tmp_path: Path, postgres: Postgres) -> No
         assert daemon.get("/api/search?q=needle").json()["hits"]
 
 
+def test_what_is_in_use_is_not_copied(tmp_path: Path, postgres: Postgres) -> None:
+    """Neither from nor to, wherever its daemon runs; nor a database to itself."""
+    home, other, target = tmp_path / "home", tmp_path / "other", postgres.empty()
+    fill(home)
+    database = str(home / "headspace.db")
+    itself = run_headspace(other, "db", "copy", database, database)
+    assert (itself.returncode, itself.stdout) == (1, "")
+    assert "the same database" in itself.stderr
+    with running_daemon(home), running_daemon(tmp_path / "team", database=target):
+        for places in ((database, str(tmp_path / "new.db")), (target, str(tmp_path / "new.db"))):
+            done = run_headspace(other, "db", "copy", *places)
+            assert (done.returncode, done.stdout) == (1, "")
+            assert "is in use" in done.stderr
+            assert "headspace down" in done.stderr
+    fill(other)
+    with running_daemon(tmp_path / "team", database=target):
+        done = run_headspace(home, "db", "copy", str(other / "headspace.db"), target)
+        assert "is in use" in done.stderr
+
+
+def test_a_daemon_does_not_serve_half_a_copy(tmp_path: Path) -> None:
+    """It says how to go on with it."""
+    fill(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "headspace.db")) as database, database:
+        database.execute("INSERT INTO counters VALUES ('copying', 1)")
+    for command in (("serve", "--port", "0"), ("db", "verify")):
+        done = run_headspace(tmp_path, *command)
+        assert (done.returncode != 0, done.stdout) == (True, "")
+        assert "db copy" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "trouble", [KeyboardInterrupt(), JournalUnavailable("journal_unavailable", "It is gone.", "See the logs.")]
+)
+def test_whatever_breaks_a_copy_off_says_how_to_go_on(trouble: BaseException) -> None:
+    """The same command does."""
+    with pytest.raises(HeadspaceError) as refusal, resumable():
+        raise trouble
+    assert "same command again" in refusal.value.hint
+
+
 def test_what_is_not_there_is_not_copied(tmp_path: Path) -> None:
     """And no empty database is made of a wrong name."""
     done = run_headspace(tmp_path, "db", "copy", str(tmp_path / "missing.db"), str(tmp_path / "new.db"))
@@ -100,7 +145,7 @@ def test_pruning_keeps_everything_unless_told_otherwise(tmp_path: Path) -> None:
     assert unset.returncode == 1
     assert "retention_days" in unset.stderr
     done = run_headspace(tmp_path, "db", "prune", "--json", HEADSPACE_RETENTION_DAYS="30")
-    assert json.loads(done.stdout) == {"events": 0, "announcements": 0, "agents": 0, "up_to": 0}
+    assert json.loads(done.stdout) == {"events": 0, "announcements": 0, "agents": 0, "up_to": 0, "efforts": 0}
     with running_daemon(tmp_path) as daemon:
         assert "nothing that old" in run_headspace(tmp_path, "db", "prune", "--days", "1", "--dry-run").stdout
         assert daemon.verified()

@@ -5,14 +5,14 @@ no daemon can start meanwhile. How far it is, is shown on standard error.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from claude_headspace.config import Places, find_places, load_settings
-from claude_headspace.errors import BadRequest
+from claude_headspace.errors import BadRequest, JournalUnavailable
 from claude_headspace.surfaces import cli
 from claude_headspace.surfaces.cli.options import AsJson
 
@@ -111,7 +111,7 @@ def prune(
     if as_json:
         terminal.write_json(result)
     else:
-        terminal.screen().show(pruning(result, dry_run=dry_run))
+        terminal.screen().show(pruning(result, days=days, dry_run=dry_run))
 
 
 def _pruned(journal: "Journal", days: int | None, *, dry_run: bool) -> "Json":
@@ -134,15 +134,14 @@ def backup(
     """
     from claude_headspace.opening import database_url, file_of
     from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.files import new_file
     from claude_headspace.surfaces.cli.presentation.upkeep import backed_up
 
     places = find_places()
     address = database_url(load_settings(places), places)
     if (database := file_of(address)) is None:
         raise _use_pg_dump(address)
-    if file.exists():
-        raise BadRequest("exists", f"{file} is there already.", "Choose another name, or remove it.")
-    size = _backed_up(database, file, quiet=as_json)
+    size = _backed_up(database, new_file(file), quiet=as_json)
     if as_json:
         terminal.write_json({"file": str(file.absolute()), "bytes": size})
     else:
@@ -191,7 +190,8 @@ def copy(
     from claude_headspace.surfaces.cli.presentation.upkeep import copied
     from claude_headspace.surfaces.wording import without_password
 
-    with _opened(source, create=False) as origin, _opened(target, create=True) as destination:
+    _refuse_same(source, target)
+    with resumable(), _opened(source, create=False) as origin, _opened(target, create=True) as destination:
         result = _copied(origin, destination, quiet=as_json)
     if as_json:
         terminal.write_json(result)
@@ -201,20 +201,39 @@ def copy(
         raise typer.Exit(EXIT_ERROR)
 
 
+def _refuse_same(source: str, target: str) -> None:
+    from claude_headspace.journal.reserving import is_same
+
+    if is_same(_address(source), _address(target)):
+        raise BadRequest("same_database", "Both are the same database.", "Give another one to copy to.")
+
+
 def _copied(source: "SqlJournal", target: "SqlJournal", *, quiet: bool) -> "Json":
     import msgspec
 
     from claude_headspace.journal.copying import copy as copy_journal
-    from claude_headspace.journal.copying import size
-    from claude_headspace.surfaces.cli.progress import bar
+    from claude_headspace.surfaces.cli.progress import bars
 
-    with bar("Copying", size(source), quiet=quiet) as advance:
-        return msgspec.structs.asdict(copy_journal(source, target, advance))
+    with bars(quiet=quiet) as phase:
+        return msgspec.structs.asdict(copy_journal(source, target, phase))
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Whatever breaks a copy off, the same command goes on with it."""
+    hint = "Run the same command again: it goes on where it stopped."
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise BadRequest("broken_off", "The copy was broken off.", hint) from stop
+    except JournalUnavailable as error:
+        raise JournalUnavailable(error.code, error.message, hint) from error
 
 
 @contextmanager
 def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
-    """A journal by its address; this home's own only while no daemon uses it."""
+    """A journal by its address, while nobody else uses it."""
+    from claude_headspace.journal.reserving import reserved
     from claude_headspace.opening import database_url, file_of, open_journal
     from claude_headspace.surfaces.running import hold
     from claude_headspace.surfaces.wording import without_password
@@ -224,17 +243,12 @@ def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
         raise BadRequest("no_database", f"There is no database at {address}.", "Give the file of a journal.")
     is_home = without_password(url) == without_password(database_url(load_settings(places), places))
     places.make()
-    with hold(places) if is_home else _nothing():
-        journal = open_journal(url)
+    with hold(places) if is_home else nullcontext(), reserved(url, without_password(address)):
+        journal = open_journal(url, may_be_half=True)
         try:
             yield journal
         finally:
             journal.close()
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
 
 
 def _address(told: str) -> str:

@@ -47,11 +47,15 @@ def ready_journal(settings: Settings, places: Places, *, away: Callable[[str], N
     return open_journal(url, SETTING if settings.database else "", away=away)
 
 
-def open_journal(url: str, also: str = "", *, away: Callable[[str], None] | None = None) -> SqlJournal:
-    """The journal at an address, ready for use; `also` is what else there is to do when it cannot be."""
+def open_journal(
+    url: str, also: str = "", *, away: Callable[[str], None] | None = None, may_be_half: bool = False
+) -> SqlJournal:
+    """The journal at an address, ready for use; `also` is what else there is to do when it cannot be. Only who goes on
+    with a copy opens half of one.
+    """
     journal = _journal(url, also)
     try:
-        journal.open()
+        journal.open(may_be_half=may_be_half)
     except JournalUnavailable as error:
         if error.code == AWAY and away is not None:
             away(error.message)

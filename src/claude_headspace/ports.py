@@ -341,13 +341,14 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Pruned(msgspec.Struct, frozen=True):
-    """What pruning took, or would take: events and announcements, agents that are gone wholly."""
+    """What pruning took, or would take: events and announcements, agents and efforts that are gone wholly."""
 
     events: int
     announcements: int
     agents: int
     up_to: int
-    """The newest sequence number that went."""
+    """The number up to which all announcements went."""
+    efforts: int = 0
 
 
 class Upkeep(Protocol):

@@ -12,10 +12,11 @@ from itertools import count, islice
 import msgspec
 
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
-from claude_headspace.kernel.correlate import Found, Identity, Strategy, is_free
+from claude_headspace.kernel.correlate import Found, Identity, is_free
 from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.effort.advance import Ledger
 from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Message, Task, Window
+from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot, KeptEffort, is_over
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.retell import retell
@@ -97,6 +98,7 @@ class MemoryJournal:
         self._rows = _Rows()
         self._positions: dict[str, dict[str, Position]] = {}
         self._snapshots: dict[str, Snapshot] = {}
+        self._efforts = NO_EFFORTS
         self._tokens: dict[str, tuple[NamedToken, str]] = {}
         self._seq = 0
 
@@ -340,24 +342,22 @@ class MemoryJournal:
 
     def prune(self, before: Micros, *, dry_run: bool = False) -> Pruned:
         """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
-        kept = (
-            event.seq
-            for event in self._events
-            if event.envelope.received_at >= before or event.strategy is Strategy.EFFORT
-        )
-        kept_from = next(kept, self._seq + 1)
-        old = [event for event in self._events if event.seq < kept_from]
-        told = [message for message in self._stream if message.seq < kept_from]
-        heard = {event.agent_id for event in self._events if event.seq >= kept_from}
-        agents = self._rows.agents
-        gone = {each.agent_id for each in old if each.agent_id in agents and each.agent_id not in heard}
-        gone = {agent_id for agent_id in gone if agents[agent_id].ended_at is not None}
-        pruned = Pruned(len(old), len(told), len(gone), old[-1].seq if old else 0)
-        if not dry_run:
+        recent = [event for event in self._events if event.envelope.received_at >= before]
+        edges = {event.agent_id: event.seq for event in reversed(recent)}
+        old = [event for event in self._events if event.seq < edges.get(event.agent_id, self._seq + 1)]
+        up_to = recent[0].seq - 1 if recent else self.stream_bounds()[1]
+        told = [message for message in self._stream if message.seq <= up_to]
+        rows, heard = self._rows, {event.agent_id for event in self._events if event not in old}
+        ended = {agent.id for agent in rows.agents.values() if agent.ended_at is not None}
+        gone = ended & {event.agent_id for event in old} - heard
+        over = {effort.id for effort in rows.efforts.values() if is_over(effort, before)}
+        if not dry_run and (old or over):
+            self._efforts = rows.kept_efforts(self._seq, over)
             self._take_snapshots(old, gone)
-            self._events, self._stream = self._events[len(old) :], self._stream[len(told) :]
+            self._events = [event for event in self._events if event not in old]
+            self._stream = self._stream[len(told) :]
             self._rows = self._replayed()
-        return pruned
+        return Pruned(len(old), len(told), len(gone), up_to, len(over))
 
     def _take_snapshots(self, old: Sequence[StoredEvent], gone: Collection[str]) -> None:
         for agent_id in {event.agent_id for event in old}:
@@ -379,15 +379,18 @@ class MemoryJournal:
         return self._snapshots.get(agent_id)
 
     def _replayed(self) -> "_Rows":
-        anew, efforts = _Rows(), Ledger()
-        for snapshot in self._snapshots.values():
-            anew.begin(snapshot)
-        for stored in self._events:
+        anew, efforts = _Rows(), Ledger(self._efforts)
+        anew.begin_efforts(self._efforts)
+        steps: list[Snapshot | StoredEvent] = [*self._snapshots.values(), *self._events]
+        for stored in sorted(steps, key=lambda each: each.seq):
+            if isinstance(stored, Snapshot):
+                anew.begin(stored)
+                continue
             agent = anew.agents.get(stored.agent_id)
             retold = retell(agent, stored.agent_id, stored.envelope, stored.strategy, stored.anomaly)
             if retold is not None:
                 anew.take(stored.seq, stored.envelope, retold.change, retold.claims)
-            anew.take_effort(efforts.read(stored.envelope, retold.change.agent if retold else None))
+            anew.take_effort(efforts.read(stored.seq, stored.envelope, retold.change.agent if retold else None))
         return anew
 
 
@@ -463,7 +466,8 @@ class MemoryTransaction:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Begin an agent where its pruned log begins elsewhere."""
-        self._restored.append(snapshot)
+        self._seq += 1
+        self._restored.append(msgspec.structs.replace(snapshot, seq=self._seq))
 
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
         """Append the events with all that came of them."""
@@ -537,6 +541,25 @@ class _Rows(msgspec.Struct):
             self.tasks[change.task.id] = change.task
         self.windows.update({(window.effort_id, window.id): window for window in change.windows})
         self.messages.update({message.id: message for message in change.messages})
+
+    def kept_efforts(self, seq: int, over: Collection[str]) -> EffortsSnapshot:
+        """The efforts as they are, but for some."""
+        kept = [
+            KeptEffort(
+                effort=effort,
+                windows=[each for each in self.windows.values() if each.effort_id == effort.id],
+                messages=[each for each in self.messages.values() if each.effort_id == effort.id],
+            )
+            for effort in self.efforts.values()
+            if effort.id not in over
+        ]
+        return EffortsSnapshot(seq=seq, tasks=list(self.tasks.values()), efforts=kept)
+
+    def begin_efforts(self, snapshot: EffortsSnapshot) -> None:
+        """Begin the efforts where their log begins."""
+        self.tasks.update({task.id: task for task in snapshot.tasks})
+        for kept in snapshot.efforts:
+            self.take_effort(kept.change())
 
     def begin(self, snapshot: Snapshot) -> None:
         """Begin an agent where its log begins."""

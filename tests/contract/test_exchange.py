@@ -9,8 +9,12 @@ import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.exchange import BroughtIn, bring_in, log_lines, read_header
-from claude_headspace.kernel.envelope import SECOND, Context
+from claude_headspace.kernel.agent import AgentState
+from claude_headspace.kernel.correlate import Strategy
+from claude_headspace.kernel.effort import acts
+from claude_headspace.kernel.envelope import SECOND, Context, Origin
 from claude_headspace.ports import Journal
+from claude_headspace.surfaces.past import agent_at
 from claude_headspace.testing import START, MemoryJournal, hook
 from tests.journals import store
 
@@ -38,6 +42,11 @@ def written(journal: Journal, session: str | None = None) -> list[bytes]:
     return list(log_lines(journal, agent, session, "laptop", START + 2 * SECOND))
 
 
+def unmarked(journal: Journal) -> list[bytes]:
+    """The agent's log but for its last line: it is not yet said that it was brought in."""
+    return written(journal)[:-1]
+
+
 def brought_in(journal: Journal, lines: Sequence[bytes]) -> BroughtIn:
     """What comes of lines."""
     return bring_in(journal, read_header(lines[0]), lines[1:], 2, "import-1", START + 3 * SECOND)
@@ -45,8 +54,7 @@ def brought_in(journal: Journal, lines: Sequence[bytes]) -> BroughtIn:
 
 def told(journal: Journal) -> tuple[Any, ...]:
     """All that is shown of the agent, but where it came from."""
-    [known] = journal.agents()
-    agent = msgspec.structs.replace(known, imported_from=None)
+    [agent] = journal.agents()
     events = [(e.envelope, e.agent_id, e.strategy, e.anomaly) for e in journal.events(limit=100)]
     return (
         agent,
@@ -55,30 +63,77 @@ def told(journal: Journal) -> tuple[Any, ...]:
         journal.sessions(agent.id),
         journal.waits(only_open=False),
         [(row.at, row.state, row.why) for row in journal.states(agent.id)],
-        [event for event in events if event[0].name != "AgentImported"],
+        events,
     )
 
 
 def test_everything_is_the_same(any_journal: Journal) -> None:
-    """In an empty journal nothing differs but the mark of where it came from."""
+    """In an empty journal nothing differs."""
     there = origin()
-    assert brought_in(any_journal, written(there)) == BroughtIn("agent-1", 7, 0)
-    [agent] = any_journal.agents()
-    assert agent.imported_from == "laptop"
+    assert brought_in(any_journal, unmarked(there)) == BroughtIn("agent-1", 7, 0)
     assert told(any_journal) == told(there)
     assert list(any_journal.verify()) == []
     assert any_journal.stream(0, 10) == []
 
 
+def test_who_was_brought_in_does_not_run_here(any_journal: Journal) -> None:
+    """With the last line the agent says from where it is, and that it ended, as its client is not heard here."""
+    brought_in(any_journal, written(origin()))
+    [agent] = any_journal.agents(ended_after=0)
+    assert (agent.imported_from, agent.state, agent.end_reason) == ("laptop", AgentState.ENDED, "imported")
+    assert agent.ended_at == START + 2 * SECOND
+    assert "laptop" in (agent.evidence.why if agent.evidence else "")
+    assert any_journal.waits() == []
+    assert list(any_journal.verify()) == []
+    store(any_journal, hook("UserPromptSubmit", START + 9 * SECOND, session_id="session-2", prompt="Here I am"))
+    assert [each.state for each in any_journal.agents()] == [AgentState.WORKING]
+
+
+def test_who_ended_before_ended_as_it_did(any_journal: Journal) -> None:
+    """Its end is told by its own log."""
+    there = origin()
+    store(there, hook("SessionEnd", START + SECOND + 1, session_id="session-2", reason="logout"))
+    [agent] = there.agents(ended_after=0)
+    brought_in(any_journal, list(log_lines(there, agent, None, "laptop", START + 2 * SECOND)))
+    assert [each.end_reason for each in any_journal.agents(ended_after=0)] == ["logout"]
+
+
+def test_an_agent_that_goes_on_here_does_not_end_by_an_old_file(any_journal: Journal) -> None:
+    """It was heard of since the file was written."""
+    lines = written(origin())
+    brought_in(any_journal, lines[:4])
+    store(any_journal, hook("UserPromptSubmit", START + 9 * SECOND, session_id="session-2", prompt="Still here"))
+    brought_in(any_journal, lines)
+    [agent] = any_journal.agents()
+    assert agent.ended_at is None
+
+
+def test_its_past_can_be_seen_however_it_came(any_journal: Journal) -> None:
+    """In parts, and longer the second time: at every moment it is what it was where it is from."""
+    there = origin()
+    lines = written(there)
+    for line in lines[1:-2]:
+        brought_in(any_journal, [lines[0], line])
+    brought_in(any_journal, [lines[0], lines[-2], lines[-1]])
+    store(there, hook("UserPromptSubmit", START + 2 * SECOND + 5, session_id="session-2", prompt="The second"))
+    [agent] = there.agents()
+    longer = list(log_lines(there, agent, None, "laptop", START + 4 * SECOND))
+    bring_in(any_journal, read_header(longer[0]), longer[1:], 2, "import-2", START + 5 * SECOND)
+    for moment in (START + 1, START + 3, START + 5, START + SECOND, START + 2 * SECOND):
+        assert agent_at(any_journal, agent, moment) == agent_at(there, agent, moment)
+    assert [each.end_reason for each in any_journal.agents(ended_after=0)] == ["imported"]
+    assert list(any_journal.verify()) == []
+
+
 def test_bringing_it_in_again_changes_nothing(any_journal: Journal) -> None:
     """And a longer log adds only what is new."""
     there = origin()
-    brought_in(any_journal, written(there))
+    brought_in(any_journal, unmarked(there))
     before = any_journal.counts()
     assert brought_in(any_journal, written(there)) == BroughtIn("agent-1", 0, 7)
     assert any_journal.counts() == before
     store(there, hook("UserPromptSubmit", START + 4 * SECOND, session_id="session-2", prompt="The second"))
-    assert brought_in(any_journal, written(there)) == BroughtIn("agent-1", 1, 7)
+    assert brought_in(any_journal, unmarked(there)) == BroughtIn("agent-1", 1, 7)
     assert told(any_journal) == told(there)
     assert list(any_journal.verify()) == []
 
@@ -89,8 +144,42 @@ def test_a_pruned_log_begins_with_its_snapshot(any_journal: Journal) -> None:
     there.prune(START + 5)
     lines = written(there)
     assert lines[1].startswith(b'{"snapshot":')
-    brought_in(any_journal, lines)
+    brought_in(any_journal, lines[:-1])
     assert told(any_journal) == told(there)
+    assert list(any_journal.verify()) == []
+
+
+def test_a_log_of_which_only_the_snapshot_is_left_comes_too(any_journal: Journal) -> None:
+    """And its past begins there, whatever number it had where it is from."""
+    there = origin()
+    there.prune(START + 2 * SECOND)
+    [agent] = there.agents()
+    brought_in(any_journal, written(there))
+    assert [each.end_reason for each in any_journal.agents(ended_after=0)] == ["imported"]
+    store(any_journal, hook("UserPromptSubmit", START + 5 * SECOND, session_id="session-2", prompt="Here I am"))
+    then = agent_at(any_journal, agent, START + 5 * SECOND)
+    assert (then.state, list(any_journal.verify())) == (AgentState.WORKING, [])
+
+
+def test_efforts_stay_where_they_are(any_journal: Journal) -> None:
+    """Neither what was done to one nor what counted for one makes an effort elsewhere, whoever wrote the file."""
+    there = origin()
+    [agent] = there.agents()
+    act = acts.EffortStarted(
+        effort_id="e1", host="laptop", task_dir="/a", project_root="/a", skill="fix", ordinal=1, holder=agent.id
+    )
+    begun = hook("EffortStarted", START + SECOND + 1, origin=Origin.OPERATOR)
+    store(there, msgspec.structs.replace(begun, client="headspace", payload=msgspec.json.encode(act)))
+    lines = written(there)
+    assert not any(b"EffortStarted" in line for line in lines)
+    stored = there.events(limit=1)[0]
+    assert stored.strategy is Strategy.EFFORT
+    foreign = json.loads(lines[-2]) | {"id": "act", "name": "EffortStarted", "origin": "operator", "strategy": "effort"}
+    foreign["payload"] = json.loads(stored.envelope.payload)
+    counted = json.loads(lines[-2]) | {"id": "counted", "context": {"effort_id": "e1"}}
+    store(any_journal, msgspec.structs.replace(begun, id="own", payload=msgspec.json.encode(act)))
+    brought_in(any_journal, [*lines[:-1], json.dumps(foreign).encode(), json.dumps(counted).encode(), lines[-1]])
+    assert len(any_journal.list_efforts()) == 1
     assert list(any_journal.verify()) == []
 
 

@@ -369,12 +369,3 @@ def test_a_batch_that_fails_leaves_no_effort(journal: Journal) -> None:
         raise ZeroDivisionError
     with journal.transaction() as transaction:
         assert [effort.id for effort in transaction.efforts("laptop")] == ["e1"]
-
-
-def test_the_log_of_an_effort_is_not_pruned(journal: Journal) -> None:
-    """It has no snapshot to begin from: what came before its beginning goes, the rest stays and is told again."""
-    store(journal, *a_turn(START + 1))
-    store(journal, begun(20), *a_turn(START + 30))
-    journal.prune(START + 10 * SECOND)
-    assert journal.events()[0].envelope.name == "EffortStarted"
-    assert list(journal.verify()) == []

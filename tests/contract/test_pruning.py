@@ -1,12 +1,23 @@
 """One story of pruning on every journal: the old goes, what is left still follows from what is left."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope
+import msgspec
+
+from claude_headspace.inputs.exchange import bring_in, log_lines, read_header
+from claude_headspace.journal.pruning import EVENTS_AT_ONCE
+from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.journal.transaction import SqlTransaction
+from claude_headspace.kernel.effort import acts
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
 from claude_headspace.kernel.words import read_query
 from claude_headspace.ports import Journal, Searched
-from claude_headspace.testing import START, hook
-from tests.journals import store
+from claude_headspace.testing import START, MemoryJournal, hook
+from tests.journals import opened, store
 
 DAY = 86_400 * SECOND
 LATER = START + 10 * DAY
@@ -109,3 +120,139 @@ def test_everything_may_go(any_journal: Journal) -> None:
     assert list(journal.verify()) == []
     store(journal, *work(LATER + 2 * DAY, "lasting", "more"))
     assert list(journal.verify()) == []
+
+
+# --- efforts ----------------------------------------------------------------------------------------------------------
+
+
+def act(name: str, at: int, effort_id: str, **said: Any) -> Envelope:
+    """Somebody does something to an effort."""
+    payload = msgspec.json.encode(acts.ACTS[name](effort_id=effort_id, **said))
+    told = hook(name, at, origin=Origin.OPERATOR)
+    return msgspec.structs.replace(told, client="headspace", payload=payload)
+
+
+def began(at: int, effort_id: str) -> Envelope:
+    """An effort that begins in /lasting."""
+    place = {"host": "laptop", "task_dir": "/lasting", "project_root": "/lasting"}
+    return act("EffortStarted", at, effort_id, **place, skill="fix", ordinal=0)
+
+
+def striven(journal: Journal) -> None:
+    """An effort that was finished long ago, and one that goes on, each with an agent at work."""
+    store(journal, began(START, "over"))
+    store(journal, *work(START + 1, "lasting", "first"), act("EffortFinished", START + 9, "over", text="Done"))
+    store(journal, began(START + 10, "going"), *work(START + 11, "lasting", "second"))
+    store(journal, act("EffortLogged", START + 20, "going", text="Half of it"))
+    store(journal, *work(LATER, "lasting", "third"))
+
+
+def test_efforts_do_not_hold_the_log(any_journal: Journal) -> None:
+    """What is old goes around them; one that was finished goes too, one that goes on is as it was, with its rows."""
+    journal = any_journal
+    striven(journal)
+    [going] = journal.list_efforts()
+    windows, messages = journal.windows("going"), journal.messages("going")
+    assert windows
+    assert messages
+    planned = journal.prune(LATER - DAY, dry_run=True)
+    assert list(journal.verify()) == []
+    assert journal.prune(LATER - DAY) == planned
+    assert (planned.events, planned.agents, planned.efforts) == (12, 0, 1)
+    assert journal.list_efforts(only_active=False) == [going]
+    assert (journal.windows("going"), journal.messages("going")) == (windows, messages)
+    assert (journal.find_effort("over"), journal.windows("over"), journal.messages("over")) == (None, [], [])
+    for _ in range(2):
+        assert list(journal.verify()) == []
+        journal.rebuild()
+    assert journal.list_efforts(only_active=False) == [going]
+
+
+def test_an_effort_goes_on_after_pruning(any_journal: Journal) -> None:
+    """It counts, it is finished and it goes; and the number of the next one is not given twice."""
+    journal = any_journal
+    striven(journal)
+    journal.prune(LATER - DAY)
+    store(journal, act("EffortLogged", LATER + 20, "going", text="All of it"), *work(LATER + 21, "lasting", "fourth"))
+    store(journal, act("EffortFinished", LATER + 30, "going"))
+    assert [message.text for message in journal.messages("going")][:2] == ["Half of it", "All of it"]
+    assert list(journal.verify()) == []
+    assert journal.prune(LATER + 31).efforts == 1
+    assert journal.list_efforts(only_active=False) == []
+    assert list(journal.verify()) == []
+    store(journal, began(LATER + DAY, "next"))
+    assert [effort.ordinal for effort in journal.list_efforts()] == [3]
+    assert list(journal.verify()) == []
+
+
+# --- logs that were brought in ----------------------------------------------------------------------------------------
+
+
+def test_an_old_log_behind_newer_events_goes(any_journal: Journal) -> None:
+    """Every agent has its own cut: what was brought in counts by when it was received first."""
+    journal, elsewhere = any_journal, MemoryJournal()
+    store(elsewhere, hook("SessionStart", session_id="old", cwd="/old"), *work(START + 1, "old", "brought"))
+    [agent] = elsewhere.agents()
+    agent_id = "agent-77"
+    lines = [
+        line.replace(b'"agent-1"', f'"{agent_id}"'.encode())
+        for line in log_lines(elsewhere, agent, None, "laptop", START + SECOND)
+    ]
+    store(journal, *work(LATER, "new", "fresh"))
+    bring_in(journal, read_header(lines[0]), lines[1:], 2, "import-1", LATER + SECOND)
+    assert journal.prune(LATER - DAY).events == 5
+    assert found(journal, "brought") == 0
+    assert found(journal, "fresh") > 0
+    assert list(journal.verify()) == []
+
+
+def test_one_session_that_two_agents_had_stays_with_the_last(any_journal: Journal) -> None:
+    """A snapshot counts where it stood among the events of others, not before all of them."""
+    journal, elsewhere = any_journal, MemoryJournal()
+    store(elsewhere, hook("SessionStart", session_id="same", cwd="/same"), *work(START + 1, "same", "brought"))
+    [agent] = elsewhere.agents()
+    lines = [
+        line.replace(b'"agent-1"', b'"agent-77"')
+        for line in log_lines(elsewhere, agent, None, "laptop", START + SECOND)
+    ]
+    store(journal, *work(LATER, "same", "fresh"))
+    bring_in(journal, read_header(lines[0]), lines[1:], 2, "import-1", LATER + SECOND)
+    owner = journal.agent_of_session("same")
+    journal.prune(LATER - DAY)
+    assert list(journal.verify()) == []
+    journal.rebuild()
+    assert (journal.agent_of_session("same") or agent).id == (owner or agent).id == "agent-77"
+
+
+# --- in steps ---------------------------------------------------------------------------------------------------------
+
+
+class Watched(SqlJournal):
+    """A journal that tells how many events there were before each transaction, and that all of them were sound."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.left: list[int] = []
+
+    @contextmanager
+    def transaction(self) -> Iterator[SqlTransaction]:
+        """One batch."""
+        self.left.append(self.counts().events)
+        assert list(self.verify()) == []
+        with super().transaction() as batch:
+            yield batch
+
+
+def test_a_long_agent_is_pruned_in_steps(tmp_path: Path) -> None:
+    """No transaction takes more than a few events, and after each of them everything follows from the log."""
+    address = f"sqlite:///{tmp_path / 'journal.db'}"
+    filled = opened(SqlJournal(address))
+    store(filled, *(each for turn in range(150) for each in work(START + 10 * turn, "lasting", f"step {turn}")))
+    store(filled, *work(LATER, "lasting", "late"))
+    filled.close()
+    journal = Watched(address)
+    assert journal.prune(LATER - DAY).events == 600
+    steps = [before - after for before, after in pairwise([*journal.left, journal.counts().events])]
+    assert max(steps) == EVENTS_AT_ONCE < 600
+    assert list(journal.verify()) == []
+    journal.close()

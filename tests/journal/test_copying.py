@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from claude_headspace.errors import BadRequest
+from claude_headspace.errors import BadRequest, JournalUnavailable
 from claude_headspace.journal.copying import copy, size
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.words import read_query
@@ -27,6 +27,26 @@ def make(tmp_path: Path, request: pytest.FixtureRequest) -> Make:
         return sqlite_journal(tmp_path / f"{len(list(tmp_path.iterdir()))}.db")
 
     return made
+
+
+class Steps:
+    """Counts how far each phase came; breaks off at the end of one, if told so."""
+
+    def __init__(self, stop_after: str = "") -> None:
+        self.totals: dict[str, int] = {}
+        self.done: dict[str, int] = {}
+        self._stop_after = stop_after
+
+    def __call__(self, what: str, total: int) -> Callable[[int], None]:
+        """The next phase begins."""
+        if self._stop_after in self.totals:
+            raise KeyboardInterrupt
+        self.totals[what], self.done[what] = total, 0
+
+        def advance(count: int) -> None:
+            self.done[what] += count
+
+        return advance
 
 
 def fill(journal: SqlJournal, sessions: int = 3) -> None:
@@ -51,10 +71,13 @@ def test_a_copy_is_the_same(make: Make, origin: str, target: str) -> None:
     """Events, announcements, agents, search, tokens and bookmarks; and new events go on counting."""
     source, destination = make(origin), make(target)
     fill(source)
-    steps: list[int] = []
-    done = copy(source, destination, steps.append)
+    steps = Steps()
+    done = copy(source, destination, steps)
     assert done.differing == []
-    assert (done.events, sum(steps)) == (source.counts().events, size(source))
+    assert done.events == source.counts().events
+    assert list(steps.totals) == ["Copying", "Building", "Comparing"]
+    assert steps.done == steps.totals
+    assert steps.totals["Copying"] == size(source)
     assert destination.counts() == source.counts()
     assert destination.tokens() == source.tokens()
     assert destination.positions("tail") == source.positions("tail")
@@ -78,6 +101,26 @@ def test_a_copy_goes_on_where_it_stopped(make: Make) -> None:
     assert 0 < more.copied < first.copied
     assert more.differing == []
     assert destination.counts() == source.counts()
+    source.close()
+    destination.close()
+
+
+@pytest.mark.parametrize("target", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("phase", ["Copying", "Building"])
+def test_half_a_copy_is_not_served(make: Make, target: str, phase: str) -> None:
+    """Wherever it was broken off it is only opened to go on with the copy; then it is a journal like any other."""
+    source, destination = make("sqlite"), make(target)
+    fill(source)
+    with pytest.raises(KeyboardInterrupt):
+        copy(source, destination, Steps(stop_after=phase))
+    with pytest.raises(JournalUnavailable) as refusal:
+        destination.open()
+    assert refusal.value.code == "half_copied"
+    assert "db copy" in refusal.value.hint
+    destination.open(may_be_half=True)
+    again = copy(source, destination)
+    assert (again.copied, again.differing) == (0, [])
+    destination.open()
     source.close()
     destination.close()
 

@@ -6,7 +6,7 @@ import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.surfaces.moments import is_span, read_moment, read_span
+from claude_headspace.surfaces.moments import is_span, read_moment, read_past, read_span
 
 NOW = int(datetime(2026, 3, 1, 12, 0, tzinfo=UTC).timestamp()) * SECOND
 
@@ -49,6 +49,15 @@ def test_what_is_no_moment_is_explained(text: str) -> None:
         read_moment("since", text, NOW)
     assert "`since`" in refusal.value.message
     assert "2h" in refusal.value.hint
+
+
+def test_what_is_to_come_is_no_past() -> None:
+    """It is named in the time of this machine, with its zone."""
+    assert read_past("at", "1h", NOW) == NOW - 3_600 * SECOND
+    with pytest.raises(BadRequest) as refusal:
+        read_past("--at", "2026-03-02T08:15", NOW)
+    assert refusal.value.code == "still_to_come"
+    assert "2026-03-02 08:15:00 " in refusal.value.message
 
 
 def test_a_span_is_told_from_a_moment() -> None:

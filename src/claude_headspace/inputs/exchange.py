@@ -7,7 +7,9 @@ is, byte for byte; one that is no JSON, or spans lines, stands as a string.
 Rules
 - Events keep their ids, times and agent: bringing a file in twice changes nothing, a longer one adds what is new.
 - Whose an event is was decided when it arrived: that is not asked again. Nothing is announced.
-- An agent that was brought in says from which host.
+- Efforts stay where they are: what was done to one is not written, and no event counts for one elsewhere.
+- An agent that was brought in says from which host, with the last line of its file. Its client does not run here, so it
+  ended when the file was written, if it had not before.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,6 +20,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy, identities
 from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.effort.snapshot import KEY
 from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.retell import retell
 from claude_headspace.kernel.snapshot import Snapshot
@@ -90,6 +93,8 @@ def log_lines(reader: Reader, agent: Agent, session_id: str | None, host: str, n
         yield msgspec.json.encode(SnapshotLine(snapshot)) + b"\n"
     count = 0
     for stored in events_of(reader, agent.id):
+        if stored.strategy is Strategy.EFFORT:
+            continue
         if session_id is None or decode(stored.envelope).meta.session_id in ("", session_id):
             count += 1
             yield _line(stored)
@@ -146,6 +151,8 @@ def read_header(line: bytes) -> Header:
         header = msgspec.json.decode(line, type=FirstLine).header
     except (msgspec.DecodeError, UnicodeError) as error:
         raise _bad(1, "it is not the beginning of an exported log") from error
+    if not header.agent_id or header.agent_id == KEY:
+        raise _bad(1, "it names no agent")
     if (header.format, header.version) != (FORMAT, VERSION):
         raise BadRequest(
             "bad_log",
@@ -157,7 +164,7 @@ def read_header(line: bytes) -> Header:
 
 def bring_in(writer: Writer, header: Header, lines: Iterable[bytes], first: int, new_id: str, now: Micros) -> BroughtIn:
     """Bring lines in, in one batch; `first` is the number of the first, for what is said of a wrong one."""
-    snapshot, events = _read(header, lines, first)
+    snapshot, events, is_last = _read(header, lines, first)
     mark = _mark(header, new_id, now)
     with writer.transaction() as transaction:
         transaction.hold(_touched(header, events, mark))
@@ -165,22 +172,25 @@ def bring_in(writer: Writer, header: Header, lines: Iterable[bytes], first: int,
         delivered = transaction.delivered([line.delivery_id for line in events if line.delivery_id])
         fresh = [line for line in events if line.id not in known and line.delivery_id not in delivered]
         agent = transaction.agents([header.agent_id]).get(header.agent_id)
-        if agent is None and snapshot is not None:
-            transaction.restore(snapshot)
-            agent = snapshot.agent
+        restored = snapshot if agent is None else None
+        if restored is not None:
+            transaction.restore(restored)
+            agent = restored.agent
         records = list(_retold(agent, fresh))
-        if fresh and not transaction.delivered([mark.delivery_id or ""]):
+        if is_last and (fresh or restored) and not transaction.delivered([mark.delivery_id or ""]):
             records += _retold(_last(records) or agent, [_as_line(mark, header.agent_id)])
         if records:
             transaction.write(records)
     return BroughtIn(header.agent_id, len(fresh), len(events) - len(fresh))
 
 
-def _read(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot | None, list[LineOfLog]]:
-    snapshot: Snapshot | None = None
+def _read(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot | None, list[LineOfLog], bool]:
+    """The snapshot if there is one, the events, and whether the file ends with them."""
+    snapshot, is_last = None, False
     events: dict[str, LineOfLog] = {}
     for number, line in enumerate(lines, first):
         if line.startswith(END):
+            is_last = True
             continue
         try:
             if line.startswith(b'{"snapshot":'):
@@ -188,12 +198,14 @@ def _read(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot 
                 owner = snapshot.agent.id
             else:
                 event = msgspec.json.decode(line, type=LineOfLog)
-                events[event.id], owner = event, event.agent_id
+                owner = event.agent_id
+                if event.strategy is not Strategy.EFFORT:
+                    events[event.id] = event
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise _bad(number, f"{error}") from error
         if owner != header.agent_id:
             raise _bad(number, "it belongs to another agent than the first line says")
-    return snapshot, list(events.values())
+    return snapshot, list(events.values()), is_last
 
 
 def _touched(header: Header, lines: Iterable[LineOfLog], mark: Envelope) -> Touched:
@@ -237,24 +249,24 @@ def _envelope(line: LineOfLog) -> Envelope:
         fired_at=line.fired_at,
         received_at=line.received_at,
         payload=msgspec.json.decode(payload, type=str).encode() if payload.startswith(b'"') else payload,
-        context=line.context,
+        context=msgspec.structs.replace(line.context, effort_id=None),
         delivery_id=line.delivery_id,
     )
 
 
 def _mark(header: Header, new_id: str, now: Micros) -> Envelope:
-    """Says that the agent was brought in, and from where; once for each host."""
+    """Says that the agent was brought in, as it was when the file was written, and from where; once for each file."""
     return Envelope(
         id=new_id,
         name="AgentImported",
         origin=Origin.OPERATOR,
         client="headspace",
         host=header.host,
-        fired_at=now,
+        fired_at=min(header.exported_at, now),
         received_at=now,
         payload=msgspec.json.encode({"host": header.host, "exported_at": header.exported_at}),
         context=Context(),
-        delivery_id=f"import:{header.agent_id}:{header.host}"[:200],
+        delivery_id=f"import:{header.exported_at}:{header.agent_id}:{header.host}"[:200],
     )
 
 

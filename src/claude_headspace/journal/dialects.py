@@ -293,6 +293,9 @@ def dialect_of(url: str) -> tuple[Dialect, URL]:
 _JOURNAL, _IDENTITIES, _PROJECTS, _NAMES, NAMED, OWNED = (0x4853_0000 + number for number in range(6))
 """The kinds of locks; the last two last as long as a daemon (`naming`)."""
 
+USED = (_JOURNAL, 1)
+"""Held by every daemon for as long as it listens, not by batches: nobody copies a journal meanwhile (`reserving`)."""
+
 
 def lock_journal(connection: Connection) -> None:
     """Be alone: no batch runs until this transaction is over."""

@@ -16,9 +16,10 @@ from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Lifecycle
 Row = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
-_effort = msgspec.json.Decoder(Effort).decode
-_task = msgspec.json.Decoder(Task).decode
-_window = msgspec.json.Decoder(Window).decode
+effort_of = msgspec.json.Decoder(Effort).decode
+task_of = msgspec.json.Decoder(Task).decode
+window_of = msgspec.json.Decoder(Window).decode
+"""The nouns of rows' bodies."""
 
 IS_ACTIVE = schema.efforts.c.lifecycle == Lifecycle.ACTIVE.value
 
@@ -91,7 +92,7 @@ class KnownEfforts:
         """Every active effort."""
         if self._active is None:
             rows = connection.execute(select(schema.efforts.c.body).where(IS_ACTIVE))
-            self._active = {effort.id: effort for effort in (_effort(row.body) for row in rows)}
+            self._active = {effort.id: effort for effort in (effort_of(row.body) for row in rows)}
         return list(self._active.values())
 
     def learn(self, efforts: Iterable[Effort]) -> None:
@@ -123,20 +124,20 @@ class EffortLookups:
         if host not in held:
             query = select(schema.efforts.c.body).where(IS_ACTIVE, schema.efforts.c.host == host)
             ordered = query.order_by(schema.efforts.c.id).with_for_update()
-            held[host] = [_effort(row.body) for row in self.connection.execute(ordered)]
+            held[host] = [effort_of(row.body) for row in self.connection.execute(ordered)]
         return held[host]
 
     def effort(self, effort_id: str) -> Effort | None:
         """One effort."""
         query = select(schema.efforts.c.body).where(schema.efforts.c.id == effort_id).with_for_update()
         found = self.connection.execute(query).scalar()
-        return _effort(found) if found is not None else None
+        return effort_of(found) if found is not None else None
 
     def task(self, task_id: str) -> Task | None:
         """One task."""
         query = select(schema.tasks.c.body).where(schema.tasks.c.id == task_id).with_for_update()
         found = self.connection.execute(query).scalar()
-        return _task(found) if found is not None else None
+        return task_of(found) if found is not None else None
 
 
 # --- surfaces ---
@@ -152,22 +153,22 @@ class EffortReading:
     def list_efforts(self: _Rows, *, only_active: bool = True, limit: int = 200) -> list[Effort]:
         """Efforts, the newest first."""
         query = select(schema.efforts.c.body).order_by(schema.efforts.c.started_at.desc()).limit(limit)
-        return [_effort(row["body"]) for row in self._rows(query.where(IS_ACTIVE) if only_active else query)]
+        return [effort_of(row["body"]) for row in self._rows(query.where(IS_ACTIVE) if only_active else query)]
 
     def find_effort(self: _Rows, effort_id: str) -> Effort | None:
         """One effort."""
         found = self._rows(select(schema.efforts.c.body).where(schema.efforts.c.id == effort_id))
-        return _effort(found[0]["body"]) if found else None
+        return effort_of(found[0]["body"]) if found else None
 
     def list_tasks(self: _Rows, limit: int = 200) -> list[Task]:
         """Tasks."""
-        return [_task(row["body"]) for row in self._rows(select(schema.tasks.c.body).limit(limit))]
+        return [task_of(row["body"]) for row in self._rows(select(schema.tasks.c.body).limit(limit))]
 
     def windows(self: _Rows, effort_id: str) -> list[Window]:
         """The context windows that worked on an effort, in order."""
         table = schema.windows.c
         query = select(table.body).where(table.effort_id == effort_id).order_by(table.started_at, table.id)
-        return [_window(row["body"]) for row in self._rows(query)]
+        return [window_of(row["body"]) for row in self._rows(query)]
 
     def messages(self: _Rows, effort_id: str, limit: int = 100) -> list[Message]:
         """The newest messages of an effort, oldest of them first."""

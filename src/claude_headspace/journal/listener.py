@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.journal.dialects import CHANNEL, Postgres, dialect_of
+from claude_headspace.journal.dialects import CHANNEL, USED, Postgres, dialect_of
 from claude_headspace.journal.naming import MachineName
 from claude_headspace.loop import Loop
 
@@ -86,6 +86,7 @@ class Listener(Loop):
     async def _listen(self) -> None:
         async with await self._connect() as connection:
             await self._name.take(connection)
+            await connection.execute("SELECT pg_try_advisory_lock_shared(%s, %s)", USED)
             await connection.execute(f"LISTEN {CHANNEL}")
             self.failure = self._refusal = None
             self._tried.set()

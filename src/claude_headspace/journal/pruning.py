@@ -1,23 +1,32 @@
 """Taking old events out of a journal, so that what is left still follows from what is left.
 
-All events up to one sequence number go. An agent that ended before and was not heard of since goes wholly. Every other
-agent keeps a snapshot of where it was: replay, verify and time travel begin there. Each transaction leaves a journal
-that can be verified, so pruning may be broken off at any moment, and the writer waits for a few agents at most.
+Of every agent all events go that come before its first one that is not that old. An agent that ended before and was not
+heard of since goes wholly. Every other agent keeps a snapshot of where it was: replay, verify and time travel begin
+there. Efforts are kept beside (`effort_pruning`). The stream forgets what was announced before the oldest event that is
+not that old.
+
+Each transaction takes a few events, and leaves a journal that can be verified: pruning may be broken off at any moment,
+and the writer has its turn between any two.
 """
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, func, select
+from sqlalchemy import Connection, Table, func, select
 
 from claude_headspace.journal import rows, schema, search
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
+from claude_headspace.journal.effort_pruning import finished_before, prune_efforts
 from claude_headspace.journal.reader import SqlReader
-from claude_headspace.kernel.correlate import Identity, Strategy
+from claude_headspace.journal.trouble import translated
+from claude_headspace.kernel.correlate import Identity
 from claude_headspace.kernel.documents import Document, documents
+from claude_headspace.kernel.effort.snapshot import KEY
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.retell import retell
 from claude_headspace.kernel.snapshot import Snapshot, Telling
@@ -26,18 +35,21 @@ from claude_headspace.ports import Pruned
 if TYPE_CHECKING:
     from claude_headspace.journal.transaction import SqlTransaction
 
-AGENTS_AT_ONCE = 20
-EVENTS_AT_ONCE = 2_000
-STREAM_AT_ONCE = 20_000
+EVENTS_AT_ONCE = 100
+"""How many events one transaction takes out."""
+ROWS_AT_ONCE = 2_000
+STREAM_AT_ONCE = 2_000
+LONGEST_PAUSE = 0.5
 
 _BY_ID = {schema.sessions: "sessions", schema.commands: "commands", schema.turns: "turns", schema.waits: "waits"}
 """The tables whose rows come and go with what an agent carries, and what a snapshot calls them."""
 
 
 def all_snapshots(connection: Connection) -> Iterator[Snapshot]:
-    """Where pruned logs begin."""
-    for row in connection.execute(select(schema.snapshots.c.body)):
-        yield rows.snapshot_of(row.body)
+    """Where pruned logs begin, in their order."""
+    table = schema.snapshots.c
+    for body in connection.execute(select(table.body).where(table.agent_id != KEY).order_by(table.seq)).scalars().all():
+        yield rows.snapshot_of(body)
 
 
 class Pruning(SqlReader, ABC):
@@ -56,49 +68,96 @@ class Pruning(SqlReader, ABC):
 
     def prune(self, before: Micros, *, dry_run: bool = False) -> Pruned:
         """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
-        up_to = self._last_before(before)
-        events, stream = schema.events.c.seq <= up_to, schema.stream.c.seq <= up_to
-        taken, told = (self._scalar(select(func.count()).where(each)) or 0 for each in (events, stream))
-        owners = self._rows(select(schema.events.c.agent_id).distinct().where(events))
-        agents = [row["agent_id"] for row in owners]
+        cuts, up_to = self._cuts(before), self._told_before(before)
+        taken = sum(cut.events for cut in cuts)
+        told = self._scalar(select(func.count()).where(schema.stream.c.seq <= up_to)) or 0
         if dry_run:
-            gone = self._scalar(_departed(up_to)) or 0
-            return Pruned(taken, told, gone, up_to)
-        gone = 0
-        for start in range(0, len(agents), AGENTS_AT_ONCE):
-            with self.transaction() as batch:
-                batch.be_alone()
-                self._cache.forget()  # inside the writer's turn: nobody goes on with what is taken out
-                gone += sum(_prune_agent(batch.connection, each, up_to) for each in agents[start:][:AGENTS_AT_ONCE])
+            return Pruned(taken, told, self._departed(cuts), up_to, self._finished(before))
+        efforts = self._prune_efforts(before) if taken or self._finished(before) else 0
+        gone = self._prune_agents(cuts)
         for edge in range(0, up_to + 1, STREAM_AT_ONCE):
-            with self.transaction() as batch:
+            with self._step() as connection:
                 some = schema.stream.c.seq <= min(edge + STREAM_AT_ONCE, up_to)
-                batch.connection.execute(schema.stream.delete().where(some))
-        return Pruned(taken, told, gone, up_to)
+                connection.execute(schema.stream.delete().where(some))
+        return Pruned(taken, told, gone, up_to, efforts)
 
-    def _last_before(self, moment: Micros) -> int:
-        """The newest event of which it and all before it were received before the moment. An effort has no snapshot:
-        its log is kept from its beginning on.
-        """
+    def _prune_efforts(self, before: Micros) -> int:
+        """Before any event goes: afterwards they no longer follow from the log."""
+        with self._step() as connection:
+            return prune_efforts(connection, before)
+
+    def _prune_agents(self, cuts: Sequence["Cut"]) -> int:
+        """Some events at a time, of one agent or of several; tells how many agents are gone."""
+        waiting, gone = deque(cuts), 0
+        while waiting:
+            with self._step() as connection:
+                left = EVENTS_AT_ONCE
+                while waiting and left > 0:
+                    step = _prune_agent(connection, waiting[0], left)
+                    left -= max(step.events, 1)
+                    gone += step.is_gone
+                    if step.is_last:
+                        waiting.popleft()
+        return gone
+
+    @contextmanager
+    def _step(self) -> Iterator[Connection]:
+        """One transaction; then as long a pause, so that whoever waits to write has as much of the time."""
+        started = time.monotonic()
+        with self.transaction() as batch:
+            batch.be_alone()
+            self._cache.forget()  # inside the writer's turn: nobody goes on with what is taken out
+            yield batch.connection
+        time.sleep(min(time.monotonic() - started, LONGEST_PAUSE))
+
+    def _cuts(self, moment: Micros) -> list["Cut"]:
+        """Up to where each agent's log goes: before its first event that was received at the moment or later."""
         table = schema.events.c
-        is_kept = (table.received_at >= moment) | (table.strategy == Strategy.EFFORT.value)
-        first_kept = self._scalar(select(table.seq).where(is_kept).order_by(table.seq).limit(1))
-        last = self._scalar(select(func.max(table.seq))) or 0
-        return last if first_kept is None else first_kept - 1
-
-
-def _departed(up_to: int) -> Select[Any]:
-    """How many agents ended, and were not heard of after a sequence number."""
-    heard = select(schema.events.c.seq).where(schema.events.c.agent_id == schema.roster.c.id)
-    return (
-        select(func.count())
-        .select_from(schema.roster)
-        .where(
-            schema.roster.c.ended_at.is_not(None),
-            ~heard.where(schema.events.c.seq > up_to).exists(),
-            heard.where(schema.events.c.seq <= up_to).exists(),
+        recent = select(table.agent_id, func.min(table.seq).label("edge")).where(table.received_at >= moment)
+        kept = recent.group_by(table.agent_id).subquery()
+        old = (
+            select(table.agent_id, func.max(table.seq).label("up_to"), func.count().label("events"))
+            .select_from(schema.events.outerjoin(kept, kept.c.agent_id == table.agent_id))
+            .where(kept.c.edge.is_(None) | (table.seq < kept.c.edge))
+            .group_by(table.agent_id)
+            .order_by(table.agent_id)
         )
-    )
+        return [Cut(**row) for row in self._rows(old)]
+
+    def _told_before(self, moment: Micros) -> int:
+        """The number before that of the oldest event that was received at the moment or later."""
+        table = schema.events.c
+        first_kept = self._scalar(select(table.seq).where(table.received_at >= moment).order_by(table.seq).limit(1))
+        newest = self._scalar(select(func.max(schema.stream.c.seq))) or 0
+        return newest if first_kept is None else first_kept - 1
+
+    def _finished(self, before: Micros) -> int:
+        with translated(self._dialect), self._engine.connect() as connection:
+            return len(finished_before(connection, before))
+
+    def _departed(self, cuts: Sequence["Cut"]) -> int:
+        """How many agents ended, and were not heard of after their cut."""
+        newest = select(schema.events.c.agent_id, func.max(schema.events.c.seq).label("seq"))
+        ended = select(schema.roster.c.id).where(schema.roster.c.ended_at.is_not(None))
+        heard = {row["agent_id"]: row["seq"] for row in self._rows(newest.group_by(schema.events.c.agent_id))}
+        over = {row["id"] for row in self._rows(ended)}
+        return sum(cut.agent_id in over and heard[cut.agent_id] <= cut.up_to for cut in cuts)
+
+
+class Cut(NamedTuple):
+    """Up to where the log of an agent goes, and how many events that are."""
+
+    agent_id: str
+    up_to: int
+    events: int
+
+
+class Step(NamedTuple):
+    """What was taken of an agent at once, whether that was all, and whether it is gone with it."""
+
+    events: int
+    is_last: bool
+    is_gone: bool = False
 
 
 class Past(NamedTuple):
@@ -107,46 +166,48 @@ class Past(NamedTuple):
     telling: Telling
     claims: set[Identity]
     findable: list[tuple[Document, str]]
+    events: int
     seq: int
     at: Micros
 
 
-def _prune_agent(connection: Connection, agent_id: str, up_to: int) -> bool:
-    """Take the old events of an agent out; tells whether it is gone with them."""
-    table = schema.events.c
-    old = (table.agent_id == agent_id) & (table.seq <= up_to)
-    past = _retold(connection, agent_id, old)
+def _prune_agent(connection: Connection, cut: Cut, limit: int) -> Step:
+    """Take some of the oldest events of an agent out."""
+    past = _retold(connection, cut, limit)
+    step = Step(past.events, past.seq >= cut.up_to or past.events < limit)
     search.unindex(connection, past.findable)
-    connection.execute(schema.events.delete().where(old))
+    table, states = schema.events.c, schema.states.c
+    connection.execute(schema.events.delete().where(table.agent_id == cut.agent_id, table.seq <= past.seq))
     if past.telling.agent is None:
-        return False
-    if _is_gone(connection, agent_id):
-        _forget(connection, agent_id)
-        return True
-    snapshot = past.telling.snapshot(past.seq, past.at, sorted(past.claims & _owned(connection, agent_id)))
+        return step
+    if _is_gone(connection, cut.agent_id):
+        _forget(connection, cut.agent_id)
+        return step._replace(is_gone=True)
+    owned = _owned(connection, cut.agent_id)
+    snapshot = past.telling.snapshot(past.seq, past.at, sorted(past.claims & owned))
     bulk(connection, schema.snapshots, [rows.snapshot_row(snapshot)])
     _drop_rows(connection, past.telling, snapshot)
-    states = schema.states.c
-    connection.execute(schema.states.delete().where(states.agent_id == agent_id, states.seq <= up_to))
-    return False
+    connection.execute(schema.states.delete().where(states.agent_id == cut.agent_id, states.seq <= past.seq))
+    return step
 
 
-def _retold(connection: Connection, agent_id: str, old: ColumnElement[bool]) -> Past:
+def _retold(connection: Connection, cut: Cut, limit: int) -> Past:
+    table, agent_id = schema.events.c, cut.agent_id
     found = connection.execute(select(schema.snapshots.c.body).where(schema.snapshots.c.agent_id == agent_id)).scalar()
     before = rows.snapshot_of(found) if found else None
     telling, claims = Telling(before), set(before.identities) if before else set()
     findable: list[tuple[Document, str]] = []
-    seq, at = (before.seq, before.at) if before else (0, 0)
-    query = select(schema.events).where(old).order_by(schema.events.c.seq)
-    for row in connection.execute(query).mappings():
+    seq, at, count = (before.seq, before.at, 0) if before else (0, 0, 0)
+    old = select(schema.events).where(table.agent_id == agent_id, table.seq <= cut.up_to)
+    for row in connection.execute(old.order_by(table.seq).limit(limit)).mappings():
         stored = rows.stored_event(dict(row))
         retold = retell(telling.agent, agent_id, stored.envelope, stored.strategy, stored.anomaly)
-        seq, at = stored.seq, max(at, stored.envelope.received_at)
+        seq, at, count = stored.seq, max(at, stored.envelope.received_at), count + 1
         if retold is not None:
             telling.take(retold.change)
             claims.update(retold.claims)
             findable += documents(stored.seq, stored.envelope, retold.change)
-    return Past(telling, claims, findable, seq, at)
+    return Past(telling, claims, findable, count, seq, at)
 
 
 def _is_gone(connection: Connection, agent_id: str) -> bool:
@@ -174,8 +235,8 @@ def _drop_rows(connection: Connection, telling: Telling, snapshot: Snapshot) -> 
     """Remove the rows that nothing can change any more."""
     for table, name in _BY_ID.items():
         dropped = sorted(getattr(telling, name).keys() - getattr(snapshot, name).keys())
-        for start in range(0, len(dropped), EVENTS_AT_ONCE):
-            _delete(connection, table, dropped[start : start + EVENTS_AT_ONCE])
+        for start in range(0, len(dropped), ROWS_AT_ONCE):
+            _delete(connection, table, dropped[start : start + ROWS_AT_ONCE])
 
 
 def _delete(connection: Connection, table: Table, ids: list[str]) -> None:

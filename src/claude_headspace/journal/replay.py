@@ -1,6 +1,7 @@
 """From the log back to the projections. Uses `evolve` alone, so a replay can never notify or act again."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import merge
 from typing import Any
 
 from sqlalchemy import RowMapping, Table
@@ -10,6 +11,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.effort.advance import Ledger
 from claude_headspace.kernel.effort.nouns import EffortChange
+from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot
 from claude_headspace.kernel.retell import retell
 from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.ports import Difference, StoredEvent
@@ -19,22 +21,31 @@ def project(
     events: Iterable[StoredEvent],
     find: Callable[[list[tuple[Document, str]]], None],
     snapshots: Iterable[Snapshot] = (),
+    kept: EffortsSnapshot = NO_EFFORTS,
 ) -> tuple[Projection, int]:
     """Everything that follows from a log, and how many events it has; what can be found is handed on to `find`."""
-    projection, agents, efforts, count = Projection(), dict[str, Agent](), Ledger(), 0
-    for snapshot in snapshots:
-        agents[snapshot.agent.id] = snapshot.agent
-        projection.begin(snapshot)
-    for stored in events:
-        count += 1
+    projection, agents, efforts, count = Projection(), dict[str, Agent](), Ledger(kept), 0
+    projection.begin_efforts(kept)
+    steps: Iterable[Snapshot | StoredEvent] = merge(snapshots, events, key=_seq)
+    for step in steps:
+        if isinstance(step, Snapshot):
+            agents[step.agent.id] = step.agent
+            projection.begin(step)
+            continue
+        stored, count = step, count + 1
         retold = retell(agents.get(stored.agent_id), stored.agent_id, stored.envelope, stored.strategy, stored.anomaly)
         if retold is not None:
             agents[stored.agent_id] = retold.change.agent
             projection.take(stored.seq, retold.change, retold.claims)
             find(documents(stored.seq, stored.envelope, retold.change))
-        _take_effort(projection, efforts.read(stored.envelope, retold.change.agent if retold else None))
+        _take_effort(projection, efforts.read(stored.seq, stored.envelope, retold.change.agent if retold else None))
     projection.rows(_nobody)
     return projection, count
+
+
+def _seq(step: Snapshot | StoredEvent) -> int:
+    """Each agent begins where it stood among the others: what it was known by then may be another's later."""
+    return step.seq
 
 
 def _take_effort(projection: Projection, change: EffortChange | None) -> None:

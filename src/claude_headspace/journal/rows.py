@@ -7,11 +7,12 @@ import msgspec
 from sqlalchemy import Table
 
 from claude_headspace.journal import schema
-from claude_headspace.journal.efforts import rows_of
+from claude_headspace.journal.efforts import rows_of, task_row
 from claude_headspace.kernel import KERNEL_VERSION
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Identity, Strategy, is_free
 from claude_headspace.kernel.effort.nouns import Effort, EffortChange
+from claude_headspace.kernel.effort.snapshot import EffortsSnapshot
 from claude_headspace.kernel.envelope import Context, Envelope, Origin
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
 from claude_headspace.kernel.react import Publish
@@ -270,6 +271,12 @@ class Projection:
         self.efforts[change.effort.id] = change.effort
         for table, key, row in rows_of(change):
             self.tables[table][key] = row
+
+    def begin_efforts(self, snapshot: EffortsSnapshot) -> None:
+        """Begin the efforts where their log begins."""
+        self.tables[schema.tasks].update({task.id: task_row(task) for task in snapshot.tasks})
+        for kept in snapshot.efforts:
+            self.take_effort(kept.change())
 
     def _patch(self, patch: TurnPatch) -> None:
         row = self.tables[schema.turns].get(patch.id)

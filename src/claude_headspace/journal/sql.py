@@ -19,14 +19,18 @@ from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal import dialects, replay, rows, schema, search
 from claude_headspace.journal.bulk import bulk
 from claude_headspace.journal.cache import Cache
+from claude_headspace.journal.effort_pruning import kept_efforts
+from claude_headspace.journal.half import refuse_half
 from claude_headspace.journal.migrate import upgrade
 from claude_headspace.journal.pruning import Pruning, all_snapshots
 from claude_headspace.journal.reader import event_query
+from claude_headspace.journal.rows import Projection
 from claude_headspace.journal.search import Searching
 from claude_headspace.journal.shared import SharedTransaction
 from claude_headspace.journal.token_keeping import TokenKeeping
 from claude_headspace.journal.transaction import SqlTransaction, write_projection
 from claude_headspace.journal.trouble import AWAY, CANNOT, translated
+from claude_headspace.kernel.documents import Document
 from claude_headspace.ports import Difference, Position, Result, StoredEvent
 
 PAGE = 2_000
@@ -57,11 +61,14 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
         """Whether other daemons write here too."""
         return self._dialect.is_shared
 
-    def open(self) -> None:
-        """Bring the database to this version's schema."""
+    def open(self, *, may_be_half: bool = False) -> None:
+        """Bring the database to this version's schema; one that is half copied is only opened to go on with that."""
         with translated(self._dialect):
             self._dialect.inspect(self._engine)
             upgrade(self._engine)
+            if not may_be_half:
+                with self._engine.connect() as connection:
+                    refuse_half(connection)
 
     # --- writing ---
 
@@ -201,21 +208,19 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
         """Replay the log and compare it with the projections."""
         with translated(self._dialect), self._snapshot() as connection:
             with search.expectation(connection) as findable:
-                projection, _ = replay.project(_all_events(connection), findable.take, all_snapshots(connection))
+                projection, _ = _replayed(connection, findable.take)
                 findable.finish()
                 yield from search.differences(connection)
             for table, expected in projection.tables.items():
                 yield from replay.compare(table, expected, connection.execute(select(table)).mappings().all())
 
-    def rebuild(self) -> int:
-        """Make the projections anew from the log."""
+    def rebuild(self, advance: Callable[[int], None] = lambda _events: None) -> int:
+        """Make the projections anew from the log; `advance` is told how many events more were read."""
         with self.transaction() as batch:
             batch.be_alone()
             search.clear(batch.connection)
             findable = search.Gathering(partial(search.index, batch.connection))
-            projection, count = replay.project(
-                _all_events(batch.connection), findable.take, all_snapshots(batch.connection)
-            )
+            projection, count = _replayed(batch.connection, findable.take, advance)
             findable.finish()
             for table in schema.PROJECTIONS:
                 batch.connection.execute(table.delete())
@@ -250,11 +255,21 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
         self._thread.shutdown()
 
 
-def _all_events(connection: Connection) -> Iterator[StoredEvent]:
+def _replayed(
+    connection: Connection,
+    find: Callable[[list[tuple[Document, str]]], None],
+    advance: Callable[[int], None] = lambda _events: None,
+) -> tuple[Projection, int]:
+    events = _all_events(connection, advance)
+    return replay.project(events, find, all_snapshots(connection), kept_efforts(connection))
+
+
+def _all_events(connection: Connection, advance: Callable[[int], None]) -> Iterator[StoredEvent]:
     after = 0
     while True:
         found = connection.execute(event_query(None, after, PAGE)[0]).mappings().all()
         yield from (rows.stored_event(dict(row)) for row in found)
+        advance(len(found))
         if len(found) < PAGE:
             return
         after = found[-1]["seq"]

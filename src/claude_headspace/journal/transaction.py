@@ -5,6 +5,7 @@ What the writer reads again and again it keeps in a cache that learns only from 
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+import msgspec
 from sqlalchemy import Connection, bindparam, select, update
 
 from claude_headspace.journal import rows, schema, search
@@ -130,8 +131,9 @@ class SqlTransaction(EffortLookups):
 
     def restore(self, snapshot: Snapshot) -> None:
         """Begin an agent where its pruned log begins elsewhere."""
-        bulk(self.connection, schema.snapshots, [rows.snapshot_row(snapshot)])
-        self.projection.begin(snapshot)
+        here = msgspec.structs.replace(snapshot, seq=self._take_numbers(1))
+        bulk(self.connection, schema.snapshots, [rows.snapshot_row(here)])
+        self.projection.begin(here)
 
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
         """Append the events with all that came of them; the sequence numbers are taken last."""

@@ -40,6 +40,7 @@ from claude_headspace.surfaces import (
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.guard import ACTOR
 from claude_headspace.surfaces.metrics import Metrics
+from claude_headspace.surfaces.moments import read_past
 from claude_headspace.surfaces.openapi import Endpoint, Parameter
 from claude_headspace.surfaces.parameters import (
     AFTER,
@@ -47,7 +48,6 @@ from claude_headspace.surfaces.parameters import (
     LARGEST_PAGE,
     LIMIT,
     MOMENT,
-    moment,
     read_body,
     read_flag,
     read_limit,
@@ -227,9 +227,10 @@ class Api:
 
     async def agent(self, request: Request) -> AgentView:
         """One agent, now or at a moment."""
-        if (at := moment(request, "at", self._clock)) is not None:
-            return await asyncio.to_thread(self._model.agent_at, request.path_params["agent"], at)
-        return await asyncio.to_thread(self._model.agent, request.path_params["agent"])
+        reference, told = request.path_params["agent"], request.query_params.get("at")
+        if told is None:
+            return await asyncio.to_thread(self._model.agent, reference)
+        return await asyncio.to_thread(self._model.agent_at, reference, read_past("at", told, self._clock()))
 
     async def turns(self, request: Request) -> list[TurnView]:
         """What was said."""

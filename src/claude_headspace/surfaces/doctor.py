@@ -25,7 +25,7 @@ from claude_headspace.inputs.hooks.events import known_to
 from claude_headspace.inputs.hooks.installed import ConfigDir
 from claude_headspace.kernel.wire import PROBE
 from claude_headspace.surfaces.client import Client
-from claude_headspace.surfaces.parts import GOES_ON, is_away, listed, waiting_for_database
+from claude_headspace.surfaces.parts import is_away, waiting_for_database
 from claude_headspace.surfaces.running import find_daemon
 from claude_headspace.surfaces.wording import count, instant
 
@@ -122,7 +122,9 @@ def _daemon(home: Places) -> Iterator[Check]:
         if part["status"] != "ok" and name not in waiting:
             yield failed(name, f"{part['status']}: {part['detail']}", "See `headspace logs`.")
     if waiting:
-        yield warning("waiting", f"{listed(waiting)} {GOES_ON}", "Hooks are answered meanwhile, and nothing is lost.")
+        yield warning(
+            "waiting", f"for the database: {', '.join(waiting)}", "Hooks are answered meanwhile, and nothing is lost."
+        )
 
 
 def _spool(home: Places) -> Iterator[Check]:

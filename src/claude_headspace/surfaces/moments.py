@@ -7,7 +7,7 @@
 """
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Micros
@@ -35,6 +35,23 @@ def read_moment(name: str, text: str, now: Micros, hint: str = PAST) -> Micros:
             f"`{name}` is no time: {written!r}.",
             hint,
         ) from error
+
+
+def read_past(name: str, text: str, now: Micros) -> Micros:
+    """A moment that has been; one that is still to come is refused."""
+    moment = read_moment(name, text, now)
+    if moment > now + SECOND:
+        raise BadRequest(
+            "still_to_come",
+            f"`{name}` is still to come: {here(moment)}.",
+            "Choose a time that has been: 14:30 is today, 2h is two hours ago.",
+        )
+    return moment
+
+
+def here(moment: Micros) -> str:
+    """A moment in the time of this machine, with its zone."""
+    return f"{datetime.fromtimestamp(moment / SECOND, UTC).astimezone():%Y-%m-%d %H:%M:%S %z}"
 
 
 def is_span(text: str) -> bool:

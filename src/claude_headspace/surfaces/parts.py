@@ -1,10 +1,8 @@
 """The parts of a daemon that only wait for its database: told in one line, since they all have the one reason."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from claude_headspace.surfaces.wording import Json
-
-GOES_ON = "go on when the database is there"
 
 
 def is_away(parts: Mapping[str, Json]) -> bool:
@@ -19,9 +17,3 @@ def waiting_for_database(parts: Mapping[str, Json]) -> list[str]:
     reason = parts["journal"]["detail"]
     others = ((name, part) for name, part in parts.items() if name != "journal" and part["status"] != "ok")
     return [name for name, part in others if part["status"] == "waiting" or part["detail"] in reason]
-
-
-def listed(names: Iterable[str]) -> str:
-    """Names in a row: "writer, spool and policy"."""
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last

@@ -1,7 +1,7 @@
 """An agent as it was: its log replayed up to a moment.
 
-What counts is what was known by then: events in the order in which they were received, up to the first that was
-received later. A moment given in whole seconds counts to the end of its second.
+What counts is what was known by then: the events that were received until then, in the order of the log. Those of a log
+that was brought in were received where it is from. A moment given in whole seconds counts to the end of its second.
 """
 
 from claude_headspace.errors import BadRequest
@@ -9,8 +9,8 @@ from claude_headspace.inputs.exchange import events_of
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.retell import retell
-from claude_headspace.kernel.views import iso
 from claude_headspace.ports import Reader
+from claude_headspace.surfaces.moments import here
 
 
 def agent_at(reader: Reader, agent: Agent, moment: Micros) -> Agent:
@@ -20,20 +20,20 @@ def agent_at(reader: Reader, agent: Agent, moment: Micros) -> Agent:
     if snapshot is not None and snapshot.at > until:
         raise BadRequest(
             "pruned",
-            f"What {agent.name} did before {iso(snapshot.at)[:19]}Z is no longer kept.",
+            f"What {agent.name} did before {here(snapshot.at)} is no longer kept.",
             "Choose a later time; `retention_days` says how long events are kept.",
             status=404,
         )
     then = snapshot.agent if snapshot else None
     for stored in events_of(reader, agent.id, snapshot.seq if snapshot else 0):
         if stored.envelope.received_at > until:
-            break
+            continue
         retold = retell(then, agent.id, stored.envelope, stored.strategy, stored.anomaly)
         then = retold.change.agent if retold else then
     if then is None:
         raise BadRequest(
             "unknown_then",
-            f"{agent.name} was not known at {iso(moment)[:19]}Z.",
+            f"{agent.name} was not known at {here(moment)}.",
             f"`headspace replay {agent.name}` lists its moments.",
             status=404,
         )

@@ -45,7 +45,33 @@ def test_an_agent_is_seen_as_it_was(daemon: RunningDaemon) -> None:
     early = run_headspace(daemon.home, "replay", name, "--at", "3d")
     assert (early.returncode, early.stdout) == (1, "")
     assert "was not known" in early.stderr
-    assert run_headspace(daemon.home, "replay", name, "--at", "whenever").returncode == 1
+    for wrong in ("whenever", "", "2999-01-01"):
+        done = run_headspace(daemon.home, "replay", name, "--at", wrong)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "`--at` is" in done.stderr
+
+
+def test_the_api_refuses_what_is_no_moment_of_the_past(daemon: RunningDaemon) -> None:
+    """Nothing, and a time that is still to come."""
+    name = told(daemon)
+    for moment, code in (("", "bad_time"), ("2999-01-01", "still_to_come")):
+        reply = daemon.get(f"/api/agents/{name}?at={moment}")
+        assert (reply.status, reply.json()["error"]["code"]) == (400, code)
+
+
+def test_nothing_is_written_over(daemon: RunningDaemon, tmp_path: Path) -> None:
+    """An export and a backup go to a new file, in a directory that is there."""
+    name, file = told(daemon), tmp_path / "kept"
+    file.write_text("mine")
+    for command in (("export", name, "-o"), ("db", "backup")):
+        done = run_headspace(daemon.home, *command, str(file))
+        assert (done.returncode, done.stdout, file.read_text()) == (1, "", "mine")
+        assert "is there already" in done.stderr
+        done = run_headspace(daemon.home, *command, str(tmp_path / "nowhere" / "x"))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "There is no directory" in done.stderr
+        assert "mkdir" in done.stderr
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["kept"]
 
 
 def test_a_log_is_brought_in_elsewhere(daemon: RunningDaemon, tmp_path: Path) -> None:
@@ -63,10 +89,8 @@ def test_a_log_is_brought_in_elsewhere(daemon: RunningDaemon, tmp_path: Path) ->
         again = json.loads(run_headspace(other.home, "import", str(file), "--json").stdout)
         assert (again["events"], again["known"]) == (0, 3)
         here, there = daemon.agent(name), other.agent(name)
-        assert there.pop("imported_from") == here["host"]
-        del here["imported_from"]
-        assert there == here
-        for part in ("turns", "commands", "sessions"):
+        assert (there["state"], there["end_reason"], there["imported_from"]) == ("ended", "imported", here["host"])
+        for part in ("turns", "sessions"):
             path = f"/api/agents/{here['id']}/{part}"
             assert other.get(path).json() == daemon.get(path).json()
         assert "from" in run_headspace(other.home, "show", name).stdout
@@ -84,3 +108,4 @@ def test_what_is_no_log_is_refused(daemon: RunningDaemon, tmp_path: Path) -> Non
         done = run_headspace(daemon.home, "import", str(tmp_path / file))
         assert (done.returncode, done.stdout) == (1, "")
         assert file in done.stderr
+        assert "headspace config" not in done.stderr

@@ -7,6 +7,7 @@ from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.evolve import apply, begin, evolve, settle
 from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Task, task_id
+from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.facts import Event
 
@@ -30,14 +31,17 @@ def follow(envelope: Envelope, event: Event, agent: Agent, effort_of: FindEffort
 
 
 class Ledger:
-    """The efforts of a log that is read from its beginning."""
+    """The efforts of a log that is read from its beginning, or from where its snapshot says."""
 
-    def __init__(self) -> None:
-        self.efforts: dict[str, Effort] = {}
-        self.tasks: dict[str, Task] = {}
+    def __init__(self, before: EffortsSnapshot = NO_EFFORTS) -> None:
+        self.efforts: dict[str, Effort] = {kept.effort.id: kept.effort for kept in before.efforts}
+        self.tasks: dict[str, Task] = {task.id: task for task in before.tasks}
+        self._told = before.seq
 
-    def read(self, envelope: Envelope, agent: Agent | None) -> EffortChange | None:
+    def read(self, seq: int, envelope: Envelope, agent: Agent | None) -> EffortChange | None:
         """Take in the next event; `agent` is its agent afterwards, if it has one."""
+        if seq <= self._told:
+            return None
         if acts.is_act(envelope):
             change = act_on(envelope, self.efforts.get, self.tasks.get)
         elif agent is not None and envelope.context.effort_id:

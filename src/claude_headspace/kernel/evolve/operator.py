@@ -57,6 +57,17 @@ def closed(change: Change, meta: Meta, fact: facts.AgentClosed) -> None:
         end(change, meta.at, fact.reason)
 
 
+def imported(change: Change, meta: Meta, fact: facts.AgentImported) -> None:
+    """Its log was brought in from elsewhere, as it was there at that moment. Its client is not heard here: one that
+    does run here brings it back with its next hook.
+    """
+    agent = change.agent
+    agent.imported_from = fact.host or agent.imported_from
+    if agent.ended_at is None:
+        end(change, meta.at, "imported")
+        change.why = f"its log was brought in from {fact.host or 'elsewhere'}: its client does not run here"
+
+
 def renamed(change: Change, _meta: Meta, fact: facts.AgentRenamed) -> None:
     """A person gave the agent another name."""
     change.agent.name = fact.name or change.agent.name

@@ -86,10 +86,5 @@ def _window(agent: Agent, tokens: int) -> int:
     return agent.context_window or (LARGE_WINDOW if large else WINDOW)
 
 
-def imported(change: Change, _meta: Meta, fact: facts.AgentImported) -> None:
-    """The agent's log was brought in from elsewhere: everything else is as it was there."""
-    change.agent.imported_from = fact.host or change.agent.imported_from
-
-
 def observed(_change: Change, _meta: Meta, _fact: facts.Observed) -> None:
     """Only a sign of life."""

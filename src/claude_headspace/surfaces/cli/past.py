@@ -55,23 +55,25 @@ def replay(
 def _absolute(at: str) -> str:
     """A moment as the API is asked for it: what "2h" means is settled once."""
     from claude_headspace.kernel.views import iso
-    from claude_headspace.surfaces.moments import read_moment
+    from claude_headspace.surfaces.moments import read_past
 
-    return iso(read_moment("--at", at, int(now().timestamp() * 1_000_000)))
+    return iso(read_past("--at", at, int(now().timestamp() * 1_000_000)))
 
 
 def export(
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent, or one session by Claude's id.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write; else standard output.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A new file; else standard output.")] = None,
 ) -> None:
     """Write the log of an agent, as JSON lines.
 
     `headspace import FILE` brings it in elsewhere, with the same states, commands and turns.
     """
     from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli.files import new_file
     from claude_headspace.surfaces.client import Client
     from claude_headspace.surfaces.wording import count
 
+    output = new_file(output) if output is not None else None
     lines = _whole(Client.local().export(agent))
     if output is None:
         _print(lines)
@@ -144,8 +146,9 @@ def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
     import json
 
     from claude_headspace.errors import BadRequest
+    from claude_headspace.surfaces.cli.files import read_file
 
-    raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    raw = sys.stdin.buffer.read() if str(path) == "-" else read_file(path)
     lines = [line for line in raw.decode("utf-8", "replace").split("\n") if line.strip()]
     try:
         header: dict[str, Any] = {"name": "", "host": "", "agent_id": "", **json.loads(lines[0])["header"]}
@@ -174,10 +177,10 @@ def _send(client: "Client", lines: list[str], *, quiet: bool) -> "Json":
 
 
 def _parts(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Lines in parts that fit a request, each with the number of its first line in the file."""
+    """Lines in parts that fit a request, each with the number of its first line in the file; the last never alone."""
     first, size, some = 2, 0, list[str]()
     for number, line in enumerate(lines, 2):
-        if some and size + len(line) > AT_ONCE:
+        if some and size + len(line) > AT_ONCE and number < len(lines) + 1:
             yield first, some
             first, size, some = number, 0, []
         some.append(line)

@@ -4,16 +4,29 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+Advance = Callable[[int], None]
+
 
 @contextmanager
-def bar(what: str, total: int | None, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+def bar(what: str, total: int | None, *, quiet: bool = False) -> Iterator[Advance]:
     """A bar that is moved on by so much; without a total it only says that something goes on."""
+    with bars(quiet=quiet) as begin:
+        yield begin(what, total)
+
+
+@contextmanager
+def bars(*, quiet: bool = False) -> Iterator[Callable[[str, int | None], Advance]]:
+    """Bars one below the other, each begun when what it shows begins."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn(what), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(
         *columns, console=Console(stderr=True), transient=True, disable=quiet or not sys.stderr.isatty()
     ) as progress:
-        task = progress.add_task("", total=total)
-        yield lambda count: progress.advance(task, count)
+
+        def begin(what: str, total: int | None) -> Advance:
+            task = progress.add_task(what, total=total)
+            return lambda count: progress.advance(task, count)
+
+        yield begin

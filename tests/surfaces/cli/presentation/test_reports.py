@@ -59,6 +59,11 @@ def test_a_daemon_says_who_it_is_and_where_it_remembers() -> None:
     assert "machine        laptop\n  database       postgresql://ann@db/headspace\n" in shown
 
 
+def test_a_journal_of_what_others_heard() -> None:
+    """What was brought in is in it, and no hook of this machine."""
+    assert "no hook here yet · 24,012 in all" in texts(running(report(events_total=24_012), NOW, 100))
+
+
 def test_what_happened_to_the_database_is_told() -> None:
     """One that lasts with its reason; one that is over with how long it took; and what waited meanwhile."""
     over = {"since": "2026-03-14T11:50:00+00:00", "until": "2026-03-14T11:50:12+00:00", "reason": "refused"}
@@ -94,7 +99,7 @@ def test_a_database_that_is_away_is_told_once() -> None:
     assert shown.count("refused") == 1
     assert "events         how many in all is unknown while the database is away, 0 since it started" in shown
     assert "agents         unknown while the database is away" in shown
-    assert "waiting        writer, spool and conversations go on when the database is there" in shown
+    assert "waiting        for the database: writer, spool, conversations" in shown
     assert "notifications  ok, on" in shown
     assert shown.count("  spool ") == 1
     assert "curl" not in texts(after_status(away))

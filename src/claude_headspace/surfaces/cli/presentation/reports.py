@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet
-from claude_headspace.surfaces.parts import GOES_ON, listed, waiting_for_database
+from claude_headspace.surfaces.parts import waiting_for_database
 from claude_headspace.surfaces.running import Predecessor
 from claude_headspace.surfaces.wording import SHAPES, Json, ago, clean, clock, count, one_line, shape, span, wrap
 
@@ -66,7 +66,8 @@ def _receiver(report: Json, now: datetime) -> list[Field]:
 
 def _events(report: Json, now: datetime) -> str:
     total, last, here = report["events_total"], report["last_event_at"], report["events_since_start"]
-    heard = f"last one {ago(last, now)}" if last else "none yet" if total is not None else ""
+    unheard = "" if total is None else "no hook here yet" if total else "none yet"
+    heard = f"last one {ago(last, now)}" if last else unheard
     in_all = f"how many in all is {UNKNOWN}" if total is None else f"{total:,} in all"
     return " · ".join(filter(None, (heard, f"{in_all}, {here:,} since it started")))
 
@@ -101,7 +102,7 @@ def _parts(report: Json) -> list[Field]:
         *(["journal"] if any(each["until"] is None for each in report.get("troubles", ())) else []),
     }
     lines = [(name, *_part(part)) for name, part in parts.items() if name not in told]
-    return [*lines, *([("waiting", f"{listed(waiting)} {GOES_ON}", "error")] if waiting else [])]
+    return [*lines, *([("waiting", f"for the database: {', '.join(waiting)}", "error")] if waiting else [])]
 
 
 def _part(part: Json) -> tuple[str, str]:
@@ -120,7 +121,8 @@ def _trouble(trouble: Json, now: datetime) -> str:
     waited = f" · {count(trouble['spooled'], 'event')} waited in the spool" if trouble["spooled"] else ""
     waited += f" · {count(trouble['lost'], 'event')} lost" if trouble.get("lost") else ""
     if trouble["until"] is None:
-        return f"{trouble['reason']}, since {ago(trouble['since'], now).removesuffix(' ago')}{waited}"
+        since = ago(trouble["since"], now).removesuffix(" ago").replace("just now", "a moment")
+        return f"{trouble['reason']}, since {since}{waited}"
     lasted = (datetime.fromisoformat(trouble["until"]) - datetime.fromisoformat(trouble["since"])).total_seconds()
     length = f" for {span(lasted)}" if lasted >= 1 else ""
     return f"{ago(trouble['since'], now)}{length}: {trouble['reason']}{waited}"

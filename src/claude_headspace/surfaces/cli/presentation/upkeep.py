@@ -4,14 +4,15 @@ from claude_headspace.surfaces.cli.terminal import Line, line, quiet
 from claude_headspace.surfaces.wording import Json, count
 
 
-def pruning(result: Json, *, dry_run: bool) -> list[Line]:
-    """What went, or would go."""
-    if not result["events"] and not result["announcements"]:
+def pruning(result: Json, *, days: int | None, dry_run: bool) -> list[Line]:
+    """What went, or would go; and the command that does it."""
+    if not any(result[name] for name in ("events", "announcements", "efforts")):
         return [line("There is nothing that old.")]
     verb = "Would take out" if dry_run else "Took out"
-    first = f"{verb} {count(result['events'], 'event')}, and {count(result['agents'], 'agent')} wholly."
-    then = "headspace db prune   does it" if dry_run else "headspace db verify   checks what is left"
-    return [line(first), quiet(then)]
+    efforts = f" and {count(result['efforts'], 'effort')}" if result["efforts"] else ""
+    first = f"{verb} {count(result['events'], 'event')}, and {count(result['agents'], 'agent')}{efforts} wholly."
+    does_it = "headspace db prune" + (f" --days {days}" if days is not None else "")
+    return [line(first), quiet(f"{does_it}   does it" if dry_run else "headspace db verify   checks what is left")]
 
 
 def backed_up(file: str, size: int) -> list[Line]:
