@@ -29,7 +29,7 @@ needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is n
 
 CLIENT = r'''
 """Stands in for Claude Code: prompts in, hooks out."""
-import json, os, subprocess, sys, termios, tty, uuid
+import json, os, select, subprocess, sys, termios, tty, uuid
 
 config = os.environ["CLAUDE_CONFIG_DIR"]
 args = sys.argv[1:]
@@ -59,6 +59,8 @@ def prompt(text):
         question = {"questions": [{"question": "Which?", "header": "H", "options": options}]}
         fire("PreToolUse", tool_name="AskUserQuestion", tool_use_id="q", tool_input=question)
         fire("PermissionRequest", tool_name="AskUserQuestion", tool_input=question)
+    elif text == "work":
+        return
     elif text == "overflow":
         fire("PreCompact", trigger="auto")
     else:
@@ -83,6 +85,9 @@ try:
                 pasting, raw = True, raw[6:]
             elif raw.startswith(b"\x1b[201~"):
                 pasting, raw = False, raw[6:]
+            elif raw == b"\x1b" and not select.select([0], [], [], 0.2)[0]:
+                note(esc=True)
+                raw = b""
             elif raw.startswith(b"\x1b") and len(raw) < 6:
                 break
             else:

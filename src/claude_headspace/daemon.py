@@ -39,6 +39,7 @@ from claude_headspace.inputs.sources import Sources
 from claude_headspace.inputs.spool import Spool
 from claude_headspace.inputs.surroundings import SurroundingsFinder
 from claude_headspace.journal.listener import Listener
+from claude_headspace.journal.naming import MachineName
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
 from claude_headspace.kernel.birth import born
@@ -64,6 +65,7 @@ from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.ports import Journal, StreamMessage
 from claude_headspace.standing import Standing, Tally
 from claude_headspace.surfaces import openapi
+from claude_headspace.surfaces.actions import type_to
 from claude_headspace.surfaces.advising import Advising, customs_of
 from claude_headspace.surfaces.answering import Answering
 from claude_headspace.surfaces.api import (
@@ -74,9 +76,11 @@ from claude_headspace.surfaces.api import (
 from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.effort_model import EffortModel
 from claude_headspace.surfaces.efforts import Efforts
+from claude_headspace.surfaces.errands import Errands
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import Guard
 from claude_headspace.surfaces.household import Household
+from claude_headspace.surfaces.interrupting import press_esc
 from claude_headspace.surfaces.link_page import LinkPage
 from claude_headspace.surfaces.links import Links, host_of
 from claude_headspace.surfaces.metrics import Metrics
@@ -135,7 +139,8 @@ class Daemon:
         self.tally = Tally(self.metrics)
         self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, is_shared=journal.is_shared)
         self.follower = Follower(journal, self.broadcaster, self._publish) if journal.is_shared else None
-        self.listener = Listener(database_url(settings, places), self.follower.heard) if self.follower else None
+        self._secret = read_secret(places.secret_file)
+        self.listener = self._listener(self.follower) if self.follower else None
         self.holds = Holds(
             journal,
             self._note,
@@ -155,6 +160,7 @@ class Daemon:
             self.troubles,
             self.guard.judge,
             partial(attend, customs_of(settings)),
+            self.listener.require_name if self.listener else lambda: None,
         )
         self._surroundings = SurroundingsFinder()
         keep = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
@@ -193,12 +199,12 @@ class Daemon:
         self.conversations = Conversations(
             journal, self._act_once, keyboard, self._clock, settings.host_name, self._ask_anew
         )
+        self.errands = Errands(journal, self._act_once, self._clock, settings.host_name)
         self._advising = Advising(self.efforts, settings, self._note)
         commands = Commands(
             self._receiver, self._hear_asked, self.efforts, Notes(journal, self._note, settings.host_name)
         )
         self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
-        self._secret = read_secret(places.secret_file)
         self.sign_ins = SignIns(self._secret, self._clock)
         household = Household(settings, origins or {}, places, self.sign_ins)
         self.links = Links(self._secret, settings.public_url)
@@ -212,6 +218,11 @@ class Daemon:
         self.broadcaster.ring = self._ring
         self.standing = self._standing()
         self.api, self._link_page = self._surfaces(household, keyboard, effort_model)
+
+    def _listener(self, follower: Follower) -> Listener:
+        """Under this machine's name, which is this home's on this hardware: a copy of the home is somebody else."""
+        name = MachineName(self._settings.host_name, self._secret + uuid.getnode().to_bytes(8))
+        return Listener(database_url(self._settings, self._places), name, follower.heard)
 
     def _standing(self) -> Standing:
         """What the daemon says of itself."""
@@ -254,6 +265,7 @@ class Daemon:
             self.sources.kinship,
             self.sources.known,
             effort_model,
+            self.errands,
         )
         api = Api(
             model,
@@ -270,6 +282,7 @@ class Daemon:
             services,
             answering,
         )
+        self.errands.hands = {"send": partial(type_to, api), "interrupt": partial(press_esc, api)}
         return api, LinkPage(self.links, answering, model, caller, clock)
 
     def _address(self) -> str:
@@ -347,7 +360,7 @@ class Daemon:
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         self.engine.start()
-        if self._is_ready():
+        if await self._is_ready():
             self.troubles.end()
             await self._wake_up()
         else:
@@ -361,15 +374,20 @@ class Daemon:
         finally:
             await self._fall_asleep()
 
-    def _is_ready(self) -> bool:
+    async def _is_ready(self) -> bool:
         try:
-            self._journal.open()
-            self.tally.recall(self._journal, self._settings.host_name)
-            self._clock.go_on_after(self._last_heard())
+            await asyncio.to_thread(self._journal.open)
+            if self.listener is not None:
+                await self.listener.claim()
+            await asyncio.to_thread(self._recall)
         except JournalUnavailable as error:
             self.troubles.begin(error.message)
             return False
         return True
+
+    def _recall(self) -> None:
+        self.tally.recall(self._journal, self._settings.host_name)
+        self._clock.go_on_after(self._last_heard())
 
     def _last_heard(self) -> Micros:
         """When this machine told something last."""
@@ -380,7 +398,7 @@ class Daemon:
         """The database is away: hooks are answered meanwhile, and everything else begins when it is there."""
         while True:
             await asyncio.sleep(RETRY_SECONDS)
-            if not await asyncio.to_thread(self._is_ready):
+            if not await self._is_ready():
                 continue
             try:
                 await self._wake_up()
@@ -399,9 +417,9 @@ class Daemon:
         if self.spool.counts().depth:
             await self.sources.gather()
         self.broadcaster.begin(self.tally.counts.last_seq)
-        if self.listener is not None and self.follower is not None:
+        if self.follower is not None:
             self.follower.start()
-            self.listener.start()
+            self.follower.heard()
         self.spool.start()
         await self.spool.first_drain(FIRST_DRAIN_SECONDS)
         self.sources.start()
@@ -422,6 +440,7 @@ class Daemon:
             await asyncio.gather(self._waking, return_exceptions=True)
         await self.notifier.stop()
         await self.conversations.stop()
+        await self.errands.stop()
         await self.gathering.stop()
         await self.lookout.stop()
         await self.reconciler.stop()
@@ -543,6 +562,7 @@ class Daemon:
         self.broadcaster.publish(messages)
         self.holds.hear(messages)
         self.conversations.hear(messages)
+        self.errands.hear(messages)
 
     async def _submit(self, envelope: Envelope, agent_id: str | None) -> Agent:
         agent = (await self.engine.submit(envelope, agent_id)).agent

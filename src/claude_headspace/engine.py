@@ -45,6 +45,7 @@ class Engine:
         troubles: Troubles | None = None,
         judge: Judge = nobody,
         attend: Attend = say_nothing,
+        require: Callable[[], None] = lambda: None,
     ) -> None:
         self._journal = journal
         self._publish = publish
@@ -53,6 +54,8 @@ class Engine:
         self._troubles = troubles
         self._judge = judge
         self._attend = attend
+        self._require = require
+        """Raises while nothing may be written."""
         self._waiting: asyncio.Queue[Submission | None] = asyncio.Queue()
         self._loop: asyncio.Task[None] | None = None
         self._closed = False
@@ -92,6 +95,7 @@ class Engine:
         """Hand in an envelope and wait until it is stored. `agent_id` is for senders who know whose it is."""
         if self._closed:
             raise JournalUnavailable(STOPPING, "The daemon is stopping.", "Send it again in a moment.")
+        self._require()
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._waiting.put_nowait(Submission(envelope, agent_id, future, announce, asked, trusted, speaks))
         return await future

@@ -4,6 +4,7 @@ When it stops, batches in flight are committed, streams are ended, clients that 
 clean.
 """
 
+import asyncio
 import contextlib
 import gc
 import os
@@ -19,7 +20,7 @@ import uvicorn
 from claude_headspace import __version__
 from claude_headspace.config import Places, Settings
 from claude_headspace.daemon import GRACE_SECONDS, Daemon, wall_clock
-from claude_headspace.errors import BadConfiguration
+from claude_headspace.errors import BadConfiguration, JournalUnavailable
 from claude_headspace.inputs.hooks.installed import ConfigDir, put_script
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.presence import Presence
@@ -74,10 +75,12 @@ def serve(
         put_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
         away: list[str] = []
         daemon = Daemon(settings, places, ready_journal(settings, places, away=away.append), presence, origins)
+        if not away:
+            _refuse_taken_name(daemon)
         if killed is not None:
             daemon.troubles.killed(killed.pid, round(killed.last_seen * SECOND))
-        info = _announce(places, listener)
-        log.info("listening", url=info.url, database=without_password(database_url(settings, places)))
+        info = _announce(settings, places, listener)
+        log.info("listening", url=info.url, database=info.database)
         if answers_nobody_else(settings):
             log.warning("answers_nobody_else", host=settings.host, hint="Set `allowed_hosts`.")
         listening(info, "".join(away))
@@ -125,6 +128,14 @@ def _refuse_open_bind(settings: Settings) -> None:
         )
 
 
+def _refuse_taken_name(daemon: Daemon) -> None:
+    if daemon.listener is not None:
+        try:
+            asyncio.run(daemon.listener.check())
+        except JournalUnavailable as error:
+            raise BadConfiguration(error.code, error.message, error.hint) from error
+
+
 @contextlib.contextmanager
 def _listen(settings: Settings) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
@@ -140,10 +151,18 @@ def _listen(settings: Settings) -> Iterator[socket.socket]:
         yield listener
 
 
-def _announce(places: Places, listener: socket.socket) -> DaemonInfo:
+def _announce(settings: Settings, places: Places, listener: socket.socket) -> DaemonInfo:
     host, port = listener.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
-    info = DaemonInfo(f"http://{name}:{port}", os.getpid(), __version__, iso(wall_clock()), code_mark())
+    info = DaemonInfo(
+        f"http://{name}:{port}",
+        os.getpid(),
+        __version__,
+        iso(wall_clock()),
+        code_mark(),
+        settings.host_name,
+        without_password(database_url(settings, places)),
+    )
     draft = places.daemon_file.with_suffix(".new")
     draft.touch(mode=0o600)
     draft.write_bytes(msgspec.json.encode(info))

@@ -6,6 +6,7 @@ from claude_headspace.kernel.envelope import Context, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event, Meta
+from claude_headspace.kernel.react import react
 from claude_headspace.kernel.views import dialects
 from tests.kernel.story import Story, moment, new_agent, question
 
@@ -50,6 +51,18 @@ def test_what_was_typed_changes_nothing() -> None:
     story.prompted()
     change = act(story.agent, facts.TextTyped("Hello."), 5)
     assert (change.turns, change.commands, change.agent.state) == ([], {}, story.agent.state)
+
+
+def test_an_errand_changes_nothing_and_is_announced() -> None:
+    """Whoever does it must hear of it, also when the agent has ended meanwhile: then it is refused there."""
+    story = Story()
+    story.prompted()
+    ended = act(story.agent, facts.AgentClosed("closed"), 5).agent
+    for agent in (story.agent, ended):
+        change = act(agent, facts.ErrandMoved("e1", "asked"), 9)
+        assert (change.turns, change.commands, change.waits, change.agent.state) == ([], {}, {}, agent.state)
+        (told,) = [each for each in react(agent, change) if each.type == "errand_moved"]
+        assert (told.data["id"], told.data["step"], told.data["host"]) == ("e1", "asked", agent.host)
 
 
 def test_closing_ends_only_the_client_that_was_started() -> None:

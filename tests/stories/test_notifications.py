@@ -383,13 +383,13 @@ def test_killed_while_it_calls_nothing_is_sent_twice_at_once(tmp_path: Path, pho
 
 
 def test_two_daemons_call_once(tmp_path: Path, phone: Receiver, postgres: Postgres) -> None:
-    """Two homes of one machine on one database: whoever is first calls, the other one is refused."""
+    """Agents of two machines on one database: each is called about once, by its own daemon."""
     database = postgres.database()
     for home in ("one", "two"):
         write_rules(tmp_path / home, channel("phone", phone))
     with (
-        running_daemon(tmp_path / "one", database=database) as one,
-        running_daemon(tmp_path / "two", database=database) as two,
+        running_daemon(tmp_path / "one", database=database, machine="one") as one,
+        running_daemon(tmp_path / "two", database=database, machine="two") as two,
     ):
         for number in range(5):
             ask((one, two)[number % 2], f"s{number}")

@@ -1,5 +1,7 @@
 """Several daemons on one PostgreSQL: none is special, all show the same, and what one of them suffers harms nobody."""
 
+import os
+import signal
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ import pytest
 from tests.postgres import Postgres
 from tests.stories.crowd import crowd
 from tests.stories.load import Ledger, Load, stored_marks
-from tests.support import RunningDaemon, running_daemon, wait_until
+from tests.support import LIMIT_SECONDS, RunningDaemon, running_daemon, start_daemon, wait_until
 
 
 @pytest.fixture
@@ -24,10 +26,10 @@ def database(postgres: Postgres) -> str:
 
 @contextmanager
 def two_daemons(place: Path, database: str, **settings: object) -> Iterator[list[RunningDaemon]]:
-    """Two homes, one database."""
+    """Two machines, one database."""
     with (
-        running_daemon(place / "one", database=database, **settings) as one,
-        running_daemon(place / "two", database=database, **settings) as two,
+        running_daemon(place / "one", database=database, machine="one", **settings) as one,
+        running_daemon(place / "two", database=database, machine="two", **settings) as two,
     ):
         yield [one, two]
 
@@ -139,6 +141,52 @@ def test_two_machines_with_the_same_path_pane_and_pid_are_two(tmp_path: Path, da
         assert hosts == {first["agent_id"]: "laptop", second["agent_id"]: "desktop"}
 
 
+def test_a_name_belongs_to_one_machine(tmp_path: Path, database: str) -> None:
+    """A second daemon of the same name does not start, and says what to set; under another name it does."""
+    with running_daemon(tmp_path / "one", database=database, machine="MacBook-Pro") as one:
+        second = start_daemon(tmp_path / "two", database=database, machine="MacBook-Pro")
+        assert second.process.wait(LIMIT_SECONDS) == 1
+        said = second.output.read_text()
+        assert "MacBook-Pro" in said
+        assert "HEADSPACE_MACHINE" in said
+        with running_daemon(tmp_path / "two", database=database, machine="desktop") as two:
+            assert two.status["journal"]["status"] == one.status["journal"]["status"] == "ok"
+
+
+def test_a_name_is_there_for_the_next_start(tmp_path: Path, postgres: Postgres, database: str) -> None:
+    """After a kill, and while the server holds the connection of a machine that lost its power, for the same home."""
+    with running_daemon(tmp_path, database=database, machine="laptop") as first:
+        first.kill()
+    with running_daemon(tmp_path, database=database, machine="laptop") as second:
+        os.kill(second.pid, signal.SIGSTOP)  # nothing of it ends its connections
+        (tmp_path / "run" / "daemon.lock").unlink(missing_ok=True)
+        try:
+            with running_daemon(tmp_path, database=database, machine="laptop") as third:
+                assert third.post("session-start", {"session_id": "one", "cwd": "/projects/one"}).status == 200
+        finally:
+            second.kill()
+
+
+def test_a_name_that_was_lost_is_waited_for(tmp_path: Path, postgres: Postgres, database: str) -> None:
+    """While a machine was cut off another one took its name: its events wait, it says so, and goes on afterwards."""
+    where = {"cwd": "/projects/app", "tmux_pane": "%1"}
+    with running_daemon(tmp_path / "one", database=database, machine="laptop") as one:
+        os.kill(one.pid, signal.SIGSTOP)
+        postgres.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+        with running_daemon(tmp_path / "two", database=database, machine="laptop"):
+            os.kill(one.pid, signal.SIGCONT)
+            wait_until(lambda: "HEADSPACE_MACHINE" in _failing(one, "stream"), "a health that says so")
+            assert one.post("session-start", {"session_id": "a", **where}).json()["status"] == "spooled"
+            assert "laptop" in one.status["troubles"][-1]["reason"]
+        wait_until(lambda: [agent["session_id"] for agent in one.agents()] == ["a"], "what waited")
+        assert one.verified()
+
+
+def _failing(daemon: RunningDaemon, name: str) -> str:
+    part: dict[str, str] = daemon.get("/health").json()["parts"][name]
+    return part["detail"] if part["status"] == "failing" else ""
+
+
 # --- the stream -------------------------------------------------------------------------------------------------------
 
 
@@ -183,7 +231,7 @@ def test_one_of_two_is_killed_under_load(tmp_path: Path, database: str) -> None:
     ledger = Ledger()
     ledger.enter(load)
     ledger.check(stored_marks(tmp_path, database))
-    with running_daemon(tmp_path / "two", database=database) as again:
+    with running_daemon(tmp_path / "two", database=database, machine="two") as again:
         assert again.verified()
         assert len(again.agents()) == 8
         with again.stream(last_event_id=0) as stream:

@@ -290,7 +290,8 @@ def dialect_of(url: str) -> tuple[Dialect, URL]:
 
 # --- locks of PostgreSQL ----------------------------------------------------------------------------------------------
 
-_JOURNAL, _IDENTITIES, _PROJECTS, _NAMES = (0x4853_0000 + number for number in range(4))
+_JOURNAL, _IDENTITIES, _PROJECTS, _NAMES, NAMED, OWNED = (0x4853_0000 + number for number in range(6))
+"""The kinds of locks; the last two last as long as a daemon (`naming`)."""
 
 USED = (_JOURNAL, 1)
 """Held by every daemon for as long as it listens, not by batches: nobody copies a journal meanwhile (`reserving`)."""

@@ -2,30 +2,67 @@
 
 A notification says that there is something new, not what: whoever hears it reads on from where he is. So one that is
 lost costs only time, and after every lost connection the new one begins with such a call.
+
+The same connection holds the machine's name (`naming`): a daemon that cannot have it hears nothing, and tries again.
 """
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import structlog
 
+from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.dialects import CHANNEL, USED, Postgres, dialect_of
+from claude_headspace.journal.naming import MachineName
 from claude_headspace.loop import Loop
+
+if TYPE_CHECKING:
+    from psycopg import AsyncConnection
 
 log = structlog.get_logger(__name__)
 
 RETRY_SECONDS = 1.0
+CHECK_SECONDS = 10.0
+"""How long a start may wait to learn whether its name is free."""
 
 
 class Listener(Loop):
     """Listens, and begins anew when the connection is lost."""
 
-    def __init__(self, url: str, heard: Callable[[], None]) -> None:
+    def __init__(self, url: str, name: MachineName, heard: Callable[[], None]) -> None:
         super().__init__()
         address = dialect_of(url)[1].set(drivername="postgresql")
         self._address = address.render_as_string(hide_password=False)
         self._told = {name: value for name, value in Postgres.connection.items() if name not in address.query}
+        self._name = name
         self._heard = heard
+        self._tried = asyncio.Event()
+        self._refusal: JournalUnavailable | None = None
+        """Why this machine cannot have its name."""
+
+    async def claim(self) -> None:
+        """Have the machine's name before anything is done under it; refused while that cannot be."""
+        if not self.running:
+            self.start()
+        await self._tried.wait()
+        if self.failure is not None:
+            raise JournalUnavailable("unheard", self.failure, "It is tried again every second.")
+
+    def require_name(self) -> None:
+        """Refuse to do anything under a name that is another daemon's."""
+        if self._refusal is not None:
+            raise self._refusal
+
+    async def check(self) -> None:
+        """Refuse a name that another daemon has; a database that is away has nothing to say."""
+        import psycopg
+
+        try:
+            async with asyncio.timeout(CHECK_SECONDS), await self._connect() as connection:
+                await self._name.take(connection)
+        except (psycopg.Error, OSError, TimeoutError) as error:
+            log.info("name_not_checked", reason=str(error).strip())
 
     async def _run(self) -> None:
         import psycopg  # only a shared database needs it
@@ -33,20 +70,31 @@ class Listener(Loop):
         while True:
             try:
                 await self._listen()
+            except JournalUnavailable as refusal:
+                self._refusal = refusal
+                self._fail(f"{refusal.message} {refusal.hint}")
             except (psycopg.Error, OSError) as error:
-                if self.failure is None:
-                    log.warning("listener_lost", reason=str(error).strip())
-                self.failure = (str(error).strip().splitlines() or [type(error).__name__])[0]
+                self._fail((str(error).strip().splitlines() or [type(error).__name__])[0])
             await asyncio.sleep(RETRY_SECONDS)
 
-    async def _listen(self) -> None:
-        import psycopg
+    def _fail(self, reason: str) -> None:
+        if self.failure is None:
+            log.warning("listener_lost", reason=reason)
+        self.failure = reason
+        self._tried.set()
 
-        connecting = psycopg.AsyncConnection.connect(self._address, autocommit=True, **self._told)
-        async with await connecting as connection:
+    async def _listen(self) -> None:
+        async with await self._connect() as connection:
             await connection.execute("SELECT pg_try_advisory_lock_shared(%s, %s)", USED)
+            await self._name.take(connection)
             await connection.execute(f"LISTEN {CHANNEL}")
-            self.failure = None
+            self.failure = self._refusal = None
+            self._tried.set()
             self._heard()
             async for _notification in connection.notifies():
                 self._heard()
+
+    async def _connect(self) -> "AsyncConnection":
+        import psycopg
+
+        return await psycopg.AsyncConnection.connect(self._address, autocommit=True, **self._told)

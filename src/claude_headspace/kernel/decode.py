@@ -331,6 +331,9 @@ class WireAct(msgspec.Struct, omit_defaults=True):
     receipt: str = ""
     answer: msgspec.Raw = wire.RAW_NULL
     """All of an answer, for whoever holds the question open."""
+    errand_id: str = ""
+    errand: msgspec.Raw = wire.RAW_NULL
+    """What the agent's machine is asked to do, or what came of it."""
     text: str = ""
     reason: str = ""
     cwd: str | None = None
@@ -390,6 +393,10 @@ ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
     "TextTyped": lambda act, _: facts.TextTyped(act.text),
     "EscPressed": lambda _act, _: facts.EscPressed(),
     "TypingFailed": lambda act, _: facts.TypingFailed(act.reason),
+    "ErrandAsked": lambda act, _: facts.ErrandMoved(short(act.errand_id), "asked"),
+    "ErrandTaken": lambda act, _: facts.ErrandMoved(short(act.errand_id), "taken"),
+    "ErrandGivenUp": lambda act, _: facts.ErrandMoved(short(act.errand_id), "given up"),
+    "ErrandDone": lambda act, _: facts.ErrandMoved(short(act.errand_id), "done"),
     "AgentImported": lambda act, _: facts.AgentImported(short(act.host)),
     "WaitHeld": lambda act, _: facts.WaitHeld(act.wait_id, act.until),
     "WaitAnswered": lambda act, _: facts.WaitAnswered(act.wait_id, act.words, act.by, act.via),

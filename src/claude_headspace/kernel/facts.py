@@ -431,6 +431,13 @@ class TypingFailed(msgspec.Struct, frozen=True):
     reason: str
 
 
+class ErrandMoved(msgspec.Struct, frozen=True):
+    """An act that only the agent's machine can do was asked for there, taken up, given up or done."""
+
+    id: str
+    step: str
+
+
 class WaitHeld(msgspec.Struct, frozen=True):
     """The client holds its question open for an answer through us, until a moment."""
 
@@ -570,6 +577,7 @@ Fact = (
     | TextTyped
     | EscPressed
     | TypingFailed
+    | ErrandMoved
     | WaitHeld
     | WaitAnswered
     | WaitTaken

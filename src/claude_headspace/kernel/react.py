@@ -35,6 +35,7 @@ STREAM = {
     "verdict_given": "A rule spoke about a tool call: what it said, of what, and whether it was enforced.",
     "mission_changed": "A mission began, went on or ended: `mission` is its JSON as the agent has it.",
     "effort_changed": "An effort is another: `effort` is its whole JSON. Counts of calls alone are not told.",
+    "errand_moved": "What only an agent's machine can do was asked of it, taken up, given up or done: `step`.",
     "gap": "What came between can no longer be replayed: read the board anew.",
 }
 STREAM_TYPES = tuple(STREAM)
@@ -62,6 +63,8 @@ def react(before: Agent | None, change: Change) -> list[Publish]:
         told.append(_publish(agent, "verdict_given", msgspec.structs.asdict(verdict_view(agent.verdicts[-1]))))
     if agent.mission is not (before.mission if before is not None else None):
         told.append(_publish(agent, "mission_changed", _mission(change)))
+    if change.errand is not None:
+        told.append(_publish(agent, "errand_moved", _errand(change)))
     if agent.state is AgentState.ENDED and change.state_changed:
         told.append(_publish(agent, "agent_ended", {"ended_at": iso(agent.ended_at or 0), "reason": agent.end_reason}))
     return [message for message in told if message is not None]
@@ -70,6 +73,11 @@ def react(before: Agent | None, change: Change) -> list[Publish]:
 def _mission(change: Change) -> dict[str, object]:
     agent = change.agent
     return {"timestamp": iso(change.meta.at), "mode": agent.mode, "mission": mission_view(agent.mission)}
+
+
+def _errand(change: Change) -> dict[str, object]:
+    news = msgspec.structs.asdict(change.errand) if change.errand is not None else {}
+    return {"timestamp": iso(change.meta.at), "host": change.agent.host, **news}
 
 
 def _updated(patch: TurnPatch) -> dict[str, object]:

@@ -16,7 +16,7 @@ LONGEST_TEXT = 50_000
 
 
 def refuse_elsewhere(agent: Agent, host: str) -> None:
-    """An act is done by the daemon of the machine that the agent runs on; this is the one place that says so."""
+    """Only the daemon of the agent's machine does an act; others ask it, where they share its journal (`errands`)."""
     if agent.host != host:
         raise Refused(
             "elsewhere",

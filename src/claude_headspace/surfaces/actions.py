@@ -19,7 +19,8 @@ from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import Context, Envelope
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.views import AgentView, agent_view
-from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_elsewhere, refuse_unready
+from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_unready
+from claude_headspace.surfaces.errands import Errand
 from claude_headspace.surfaces.openapi import Endpoint
 from claude_headspace.surfaces.parameters import read_body
 from claude_headspace.surfaces.services import Serving
@@ -154,19 +155,23 @@ async def look_at(api: Serving, request: Request) -> AgentView:
 
 
 async def send(api: Serving, request: Request) -> Sent:
-    """Type a text to an agent, once, and wait a little for its own word that it has it."""
+    """Have a text typed to an agent, on its machine."""
     who = await api.services.caller.identify(request)
     told = await read_body(request, Sending)
-    text = checked(told.text)
-    agent = await agent_of(api, request)
-    refuse_elsewhere(agent, api.services.settings.host_name)
+    errand = Errand("send", who.name, who.via, checked(told.text), told.id)
+    return await api.services.errands.do(await agent_of(api, request), errand, Sent)
+
+
+async def type_to(api: Serving, agent: Agent, errand: Errand) -> Sent:
+    """Type a text to an agent of this machine, once, and wait a little for its own word that it has it."""
+    text = checked(errand.text)
     async with api.services.keyboard.turn(agent):
         agent = await asyncio.to_thread(api.services.model.resolve, agent.id)  # it may have changed while others typed
         refuse_unready(agent)
         await api.services.keyboard.check(agent)
         after = await asyncio.to_thread(api.services.model.last_seq, agent.id)
-        act = WireAct(text=text, by=who.name, via=who.via)
-        typed = act_of(api, "TextTyped", act, f"send-{told.id}" if told.id else None)
+        act = WireAct(text=text, by=errand.by, via=errand.via)
+        typed = act_of(api, "TextTyped", act, f"send-{errand.id}" if errand.id else None)
         if (await api.services.engine.submit(typed, agent.id)).duplicate:
             return Sent("duplicate", agent.id, agent.name)
         try:

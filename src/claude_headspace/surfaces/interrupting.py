@@ -16,8 +16,9 @@ from starlette.requests import Request
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.decode import WireAct
-from claude_headspace.outputs.keyboard import refuse_elsewhere, refuse_resting
+from claude_headspace.outputs.keyboard import refuse_resting
 from claude_headspace.surfaces.actions import CONFIRM_SECONDS, POLL_SECONDS, act_of, agent_of
+from claude_headspace.surfaces.errands import Errand
 from claude_headspace.surfaces.openapi import Endpoint
 from claude_headspace.surfaces.parameters import read_body
 from claude_headspace.surfaces.services import Serving
@@ -37,16 +38,20 @@ class Interrupted(msgspec.Struct, frozen=True):
 
 
 async def interrupt(api: Serving, request: Request) -> Interrupted:
-    """Press Esc in an agent's terminal, once, and wait a little for its client to stop."""
+    """Have Esc pressed in an agent's terminal, on its machine."""
     who = await api.services.caller.identify(request)
     await read_body(request, Interrupting)
-    agent = await agent_of(api, request)
-    refuse_elsewhere(agent, api.services.settings.host_name)
+    errand = Errand("interrupt", who.name, who.via)
+    return await api.services.errands.do(await agent_of(api, request), errand, Interrupted)
+
+
+async def press_esc(api: Serving, agent: Agent, errand: Errand) -> Interrupted:
+    """Press Esc in the terminal of an agent of this machine, once, and wait a little for its client to stop."""
     async with api.services.keyboard.turn(agent):
         before = await _now(api, agent)  # it may have changed while others typed
         refuse_resting(before)
         await api.services.keyboard.check(before)
-        await api.services.engine.submit(act_of(api, "EscPressed", WireAct(by=who.name, via=who.via)), agent.id)
+        await api.services.engine.submit(act_of(api, "EscPressed", WireAct(by=errand.by, via=errand.via)), agent.id)
         try:
             await api.services.keyboard.press(before, "Escape")
         except HeadspaceError as error:

@@ -35,6 +35,10 @@ class DaemonInfo(msgspec.Struct, frozen=True):
     started_at: str
     code: str = ""
     """What tells its code from another of the same version."""
+    machine: str = ""
+    """The name that its agents carry."""
+    database: str = ""
+    """Where its journal is, without a password. It stands here and not in `/hook/status`, which needs no token."""
 
 
 def code_mark() -> str:

@@ -12,6 +12,7 @@ from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.ports import Clock, Journal
 from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.effort_model import EffortModel
+from claude_headspace.surfaces.errands import Errands
 from claude_headspace.surfaces.household import Household
 from claude_headspace.surfaces.read_model import ReadModel
 
@@ -32,6 +33,7 @@ class Services(NamedTuple):
     kinship: Kinship
     known: KnownAgents
     efforts: EffortModel
+    errands: Errands
 
 
 class Serving(Protocol):

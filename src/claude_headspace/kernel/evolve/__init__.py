@@ -47,6 +47,7 @@ from claude_headspace.kernel.evolve.notices import notice_begun, notice_over, no
 from claude_headspace.kernel.evolve.operator import (
     briefed,
     closed,
+    errand_moved,
     imported,
     noted,
     registered,
@@ -99,6 +100,7 @@ AFTER_THE_END = (
     facts.AgentSeen,
     facts.AgentImported,
     facts.ClientVanished,
+    facts.ErrandMoved,
     facts.NoticeBegun,
     facts.NoticeOver,
     facts.NoticeSettled,
@@ -235,6 +237,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.TextTyped: typed,
     facts.EscPressed: typed,
     facts.TypingFailed: typed,
+    facts.ErrandMoved: errand_moved,
     facts.AgentImported: imported,
     facts.Observed: observed,
     facts.Several: _several,

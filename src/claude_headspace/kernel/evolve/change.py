@@ -27,7 +27,7 @@ from claude_headspace.kernel.agent import (
     Wait,
 )
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
-from claude_headspace.kernel.facts import Ask, Meta
+from claude_headspace.kernel.facts import Ask, ErrandMoved, Meta
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent, validate_transition
 
 DOUBLED: Micros = SECOND
@@ -70,6 +70,7 @@ class Change(msgspec.Struct):
     turns: list[Turn] = []
     patches: list[TurnPatch] = []
     waits: dict[str, Wait] = {}
+    errand: ErrandMoved | None = None
     anomalies: list[str] = []
     why: str = ""
     inferred: bool = False

@@ -46,6 +46,11 @@ def typed(_change: Change, _meta: Meta, _fact: facts.TextTyped | facts.EscPresse
     """It stands in the log. What the agent makes of it, its client tells: an utterance is never two turns."""
 
 
+def errand_moved(change: Change, _meta: Meta, fact: facts.ErrandMoved) -> None:
+    """It concerns those who asked for it and those who do it; the agent is what it was."""
+    change.errand = fact
+
+
 def closed(change: Change, meta: Meta, fact: facts.AgentClosed) -> None:
     """Whoever started the client saw it end; another client of the agent goes on."""
     if change.agent.ended_at is None and change.agent.pid in (None, fact.pid):

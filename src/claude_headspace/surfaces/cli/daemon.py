@@ -39,6 +39,7 @@ def _report(home: Places) -> dict[str, Any]:
     if daemon is None:
         return {"running": False, **report, "spool": _waiting(home)}
     report |= {"url": daemon.url, "pid": daemon.pid, "version": daemon.version, "started_at": daemon.started_at}
+    report |= {"machine": daemon.machine, "database": daemon.database}
     try:
         client = Client.local(home)
         report |= client.status()

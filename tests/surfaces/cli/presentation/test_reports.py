@@ -58,6 +58,12 @@ def test_a_journal_of_what_others_heard() -> None:
     assert "no hook here yet · 24,012 in all" in texts(running(report(events_total=24_012), NOW, 100))
 
 
+def test_a_daemon_says_who_it_is_and_where_it_remembers() -> None:
+    """Several machines share a database: which one this is, and which database, without a password."""
+    shown = texts(running(report(machine="laptop", database="postgresql://ann@db/headspace"), NOW, 100))
+    assert "machine        laptop\n  database       postgresql://ann@db/headspace\n" in shown
+
+
 def test_what_happened_to_the_database_is_told() -> None:
     """One that lasts with its reason; one that is over with how long it took; and what waited meanwhile."""
     over = {"since": "2026-03-14T11:50:00+00:00", "until": "2026-03-14T11:50:12+00:00", "reason": "refused"}

@@ -103,6 +103,7 @@ def test_whoever_wants_everything_gets_everything() -> None:
         "failure": "",
         "outcome": "",
         "mission": MISSION,
+        "step": "asked",
         **VERDICT,
     }
     silent = [kind for kind in STREAM_TYPES if Reader(everything=True).hears(kind, **data) is None]

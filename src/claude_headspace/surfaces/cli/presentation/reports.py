@@ -37,6 +37,8 @@ def running(report: Json, now: datetime, width: int) -> list[Line]:
     """How the daemon is doing."""
     process = f"pid {report['pid']}, version {report['version']}, started {ago(report['started_at'], now)}"
     lines = [line(f"Headspace runs at {report['url']}"), *_field("process", process, width)]
+    for name in ("machine", "database"):
+        lines += _field(name, report[name], width) if report.get(name) else []
     if report["error"] is not None:
         return [*lines, *_field("answers", report["error"], width, "error")]
     for label, text, role in (*_receiver(report, now), *_parts(report)):

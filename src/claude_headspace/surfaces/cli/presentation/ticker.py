@@ -68,6 +68,8 @@ class Ticker:
                 return f"waits no longer: {data['resolution']}"
             case "notification" if self._everything or data["status"] == "failed":
                 return _call(data)
+            case "errand_moved" if self._everything:
+                return f"an act from another machine was {data['step']}"
             case "verdict_given":
                 return _verdict(data)
             case "mission_changed":
