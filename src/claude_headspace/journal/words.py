@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Connection, Float, cast, func, literal, literal_column, table
 from sqlalchemy.dialects.postgresql import TSQUERY
 
-from claude_headspace.kernel.words import LONGEST_WORD, Query, Term, words
+from claude_headspace.kernel.words import GAP, LONGEST_WORD, Query, Term, words
 
 MOST_PLACES = 255
 """How many places of one word PostgreSQL keeps."""
@@ -76,6 +76,10 @@ def _is_sqlite(connection: Connection) -> bool:
 
 def plain(content: str) -> str:
     """A text as FTS5 is given it. It takes ASCII apart as we do, and faster."""
+    return GAP.join(_plain(part) for part in content.split(GAP))
+
+
+def _plain(content: str) -> str:
     if content.isascii() and not _LONG_RUN.search(content):
         return content
     return " ".join(words(content))

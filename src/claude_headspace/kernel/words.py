@@ -3,7 +3,7 @@
 Rules
 - A word is a run of letters and digits in any script; `_`, `/`, `.` and all other signs stand between words, so that
   `src/auth_test.py` is found by `auth`. Han, kana and emoji are words by themselves, since nobody puts spaces between.
-- Case and accents do not matter. A very long word counts by its beginning.
+- Case and accents do not matter. A very long word counts by its beginning, a very long text by both its ends.
 - A query is data: whatever is typed becomes words that must all occur. Words in quotes, and what is one word to
   the reader (`auth_test`), must follow each other. The last word counts as a beginning, unless it stands in quotes.
 """
@@ -20,6 +20,8 @@ LONGEST_QUERY = 1_000
 MOST_TERMS = 16
 SNIPPET = 200
 """How many characters around the best place are shown."""
+GAP = "\n⋯\n"
+"""Between the two ends of a text that is too long. Its sign is a word, so that no phrase reaches across."""
 
 _SINGLE = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e01-\u0e30\U00020000-\U0003134f"
 _EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
@@ -62,6 +64,22 @@ def _folded(word: str) -> str:
         return word.lower()[:LONGEST_WORD]
     plain = unicodedata.normalize("NFKD", word.casefold())
     return "".join(sign for sign in plain if not unicodedata.combining(sign))[:LONGEST_WORD] or word[:LONGEST_WORD]
+
+
+def ends(text: str, longest: int) -> str:
+    """A text that is too long by its beginning and its end, as much of each, cut between words."""
+    if len(text) <= longest:
+        return text
+    half = (longest - len(GAP)) // 2
+    head = _border(text, half, -1)
+    tail = _border(text, len(text) - half, 1)
+    return text[:head] + GAP + text[tail:]
+
+
+def _border(text: str, at: int, step: int) -> int:
+    """The next place between two words; where nobody puts spaces any place will do."""
+    near = range(at, at + step * LONGEST_WORD, step)
+    return next((place for place in near if not text[place - 1 : place + 1].isalnum()), at)
 
 
 def read_query(text: str) -> Query:
