@@ -14,6 +14,7 @@ from claude_headspace.kernel.words import (
     matches,
     read_query,
     snippet,
+    steps,
     words,
 )
 
@@ -91,6 +92,15 @@ def test_words_must_all_occur_and_phrases_in_order() -> None:
     assert matches(read_query('"limit rate"'), text) == 0
     assert matches(read_query("limit missing"), text) == 0
     assert matches(Query(), text) == 0
+
+
+def test_the_last_word_is_looked_for_before_what_begins_with_it() -> None:
+    """Every text that matches does so in one step alone; words in quotes are only looked for as they stand."""
+    first, second = steps(read_query("expired car"))
+    finds = {"expired car": (2, 0), "expired cards": (0, 2), "car cards expired": (2, 0), "car": (0, 0)}
+    assert {text: (matches(first, words(text)), matches(second, words(text))) for text in finds} == finds
+    assert steps(read_query('"expired car"')) == (read_query('"expired car"'),)
+    assert steps(Query()) == (Query(),)
 
 
 def shown(pieces: list[Piece]) -> str:

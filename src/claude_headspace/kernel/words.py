@@ -39,9 +39,10 @@ class Term(msgspec.Struct, frozen=True):
 
 
 class Query(msgspec.Struct, frozen=True):
-    """What is looked for: all of these."""
+    """What is looked for: all of these, and not that one."""
 
     terms: tuple[Term, ...] = ()
+    without: Term | None = None
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -93,6 +94,15 @@ def read_query(text: str) -> Query:
     return Query((*closed, *terms[-1:]))
 
 
+def steps(query: Query) -> tuple[Query, ...]:
+    """In which order to look: first for the last word itself, then for what only begins with it."""
+    *others, last = query.terms or (Term(()),)
+    if not last.open_end:
+        return (query,)
+    itself = Term(last.words)
+    return Query((*others, itself)), Query(query.terms, without=itself)
+
+
 def occurrences(query: Query, found: Sequence[str]) -> Iterator[tuple[int, int, int]]:
     """Where the terms stand among words: number of the term, first word, word after the last."""
     for number, term in enumerate(query.terms):
@@ -110,7 +120,9 @@ def _stands_at(term: Term, found: Sequence[str], start: int) -> bool:
 
 
 def matches(query: Query, found: Sequence[str]) -> int:
-    """How often the terms occur among words; 0 if one of them does not."""
+    """How often the terms occur among words; 0 if one of them does not, or if what must not does."""
+    if query.without and any(occurrences(Query((query.without,)), found)):
+        return 0
     places = [number for number, _start, _end in occurrences(query, found)]
     return len(places) if query.terms and set(places) == set(range(len(query.terms))) else 0
 

@@ -28,7 +28,8 @@ def search(
 ) -> None:
     """Search prompts, answers, and what tools were given and gave back.
 
-    All words must occur; the last one may be a beginning. The best hits come first, newer ones a little before older.
+    All words must occur; the last one may be a beginning, but what has the word itself comes first. The best hits come
+    first, newer ones a little before older.
     """
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.findings import after_findings, findings, nothing_found
