@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now
+from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, project_meant
 
 
 def search(
@@ -38,7 +38,14 @@ def search(
 
     query = " ".join(words)
     found = Client.local().search(
-        query, project=project, agent=agent, actor=actor, tool=tool, since=since, until=until, limit=limit
+        query,
+        project=project_meant(project),
+        agent=agent,
+        actor=actor,
+        tool=tool,
+        since=since,
+        until=until,
+        limit=limit,
     )
     if as_json:
         terminal.write_json(found)
