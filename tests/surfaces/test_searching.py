@@ -117,6 +117,39 @@ def test_a_cursor_that_is_none_is_refused(cursor: str) -> None:
         read_cursor(cursor)
 
 
-def test_nothing_to_look_for_finds_nothing() -> None:
-    """An empty query is no mistake."""
-    assert searched(prompts(1), " \" ' ") == Hits([], None)
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        (" \" ' ", "There is no word in it."),
+        ("", "There is no word in it."),
+        ("*", "There is no word in it."),
+        ("noodle", "No word begins with “noodle”. Try a shorter beginning."),
+        ('"need"', "“need” occurs nowhere. Only the last word may be a beginning"),
+        (
+            "noodle needle",
+            "“noodle” occurs nowhere. Only the last word may be a beginning, and only without quotes. The",
+        ),
+        ("needle noodle", "No word begins with “noodle”. Try a shorter beginning. The rest occurs."),
+        ('"0 needle"', "Nowhere does “0 needle” stand in this order. Try one of the words."),
+        ("needle done", "All of these occur, but not in one text. Try fewer of them."),
+    ],
+)
+def test_nothing_found_says_what_to_try(query: str, hint: str) -> None:
+    """As it fits what was typed, and it is true."""
+    nothing = searched(prompts(1), query)
+    assert (nothing.hits, nothing.next) == ([], None)
+    assert (nothing.hint or "").startswith(hint)
+
+
+def test_filters_that_leave_nothing_are_named() -> None:
+    """Only if there is something without them."""
+    searcher = Searcher(prompts(1), ManualClock(START))
+    assert "leave one of them out" in (searcher.search("needle", Searched(actor="AGENT"), 5).hint or "")
+    assert "No word begins with" in (searcher.search("noodle", Searched(actor="AGENT"), 5).hint or "")
+
+
+def test_a_page_with_hits_has_nothing_to_advise() -> None:
+    """And neither has what comes after the last one."""
+    journal = prompts(1)
+    assert searched(journal, "needle").hint is None
+    assert searched(journal, "needle", before="1-9-2-3") == Hits([], None)

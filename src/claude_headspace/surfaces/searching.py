@@ -16,14 +16,19 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.documents import Document
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.views import Time, iso
-from claude_headspace.kernel.words import Piece, Query, read_query, snippet, steps
+from claude_headspace.kernel.words import Piece, Query, Term, read_query, snippet, steps
 from claude_headspace.ports import Clock, Match, Reader, Searched
+from claude_headspace.surfaces.wording import cut
 
 WINDOW = 2_000
 """How many matches are ranked together."""
 NEW: Micros = 7 * 86_400 * SECOND
 """After so long the touch of newness is half as strong."""
 TOUCH = 0.5
+
+LONGEST_SHOWN = 60
+EVERYTHING = Searched()
+"""Whatever it is and whoever said it."""
 
 CURSOR = re.compile(r"(\d{1,18})-(\d)-(\d{1,18})-(\d{1,6})")
 
@@ -51,6 +56,8 @@ class Hits(msgspec.Struct, frozen=True):
 
     hits: list[Hit]
     next: str | None
+    hint: str | None = None
+    """What to try, if nothing was found."""
 
 
 class Cursor(msgspec.Struct, frozen=True):
@@ -85,7 +92,8 @@ class Searcher:
 
     def search(self, text: str, wanted: Searched, limit: int, before: str | None = None) -> Hits:
         """The best hits, with the words around them."""
-        queries = dict(enumerate(steps(read_query(text))))
+        query = read_query(text)
+        queries = dict(enumerate(steps(query)))
         cursor = read_cursor(before) if before else Cursor(self._clock())
         hits: list[Hit] = []
         while cursor.step in queries and len(hits) < limit:
@@ -93,7 +101,15 @@ class Searcher:
             hits += more
         while cursor.step in queries and not (cursor.shown or self._matches(queries[cursor.step], cursor, wanted, 1)):
             cursor = Cursor(cursor.at, cursor.step + 1)
+        if not hits and not before:
+            return Hits([], None, hint=self._hint(query, wanted))
         return Hits(hits, str(cursor) if cursor.step in queries else None)
+
+    def _hint(self, query: Query, wanted: Searched) -> str:
+        if wanted != EVERYTHING and self._reader.search(query, EVERYTHING, 1):
+            return "Without the filters there are finds: leave one of them out."
+        missing = [term for term in query.terms if not self._reader.search(Query((term,)), EVERYTHING, 1)]
+        return advice(query, missing)
 
     def _some(self, query: Query, cursor: Cursor, wanted: Searched, room: int) -> tuple[list[Hit], Cursor]:
         """Hits of one window, and where to go on."""
@@ -123,6 +139,26 @@ class Searcher:
         if len(window) == self._window:
             return Cursor(cursor.at, cursor.step, window[-1].id - 1)
         return Cursor(cursor.at, cursor.step + 1)
+
+
+def advice(query: Query, missing: Sequence[Term]) -> str:
+    """What to say of a query that found nothing, and of what in it occurs nowhere."""
+    if not query.terms:
+        return "There is no word in it. Words are letters and digits; signs only stand between them."
+    if not missing:
+        return "All of these occur, but not in one text. Try fewer of them."
+    others = "" if len(missing) == len(query.terms) else " The rest occurs."
+    return f"{_absence(missing[0])}{others}"
+
+
+def _absence(term: Term) -> str:
+    """That a term occurs nowhere, and what to try instead."""
+    shown = cut(" ".join(term.words), LONGEST_SHOWN)
+    if len(term.words) > 1:
+        return f"Nowhere does “{shown}” stand in this order. Try one of the words."
+    if term.open_end:
+        return f"No word begins with “{shown}”. Try a shorter beginning."
+    return f"“{shown}” occurs nowhere. Only the last word may be a beginning, and only without quotes."
 
 
 def score(match: Match, now: Micros) -> float:

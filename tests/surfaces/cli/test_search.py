@@ -80,8 +80,9 @@ def test_nothing_found_says_what_to_try(headspace: Headspace) -> None:
     """Calmly, and with the query."""
     done = headspace("search", "no-such-word-anywhere", '"')
     assert done.returncode == 0
-    assert "no-such-word-anywhere" in done.stdout
-    assert "Try fewer" in done.stdout
+    assert "Nothing was found for 'no-such-word-anywhere \"'." in done.stdout
+    assert "Nowhere does “no such word anywhere” stand in this order." in done.stdout
+    assert "There is no word in it." in headspace("search", "*").stdout
 
 
 def test_nothing_that_a_terminal_acts_on_comes_through(daemon: RunningDaemon) -> None:

@@ -34,7 +34,7 @@ def search(
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.findings import after_findings, findings, nothing_found
     from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.wording import clean, cleaned
 
     query = " ".join(words)
     found = Client.local().search(
@@ -53,6 +53,7 @@ def search(
     screen = terminal.screen()
     hits = cleaned(found["hits"])
     if not hits:
-        screen.show(nothing_found(query, filtered=any((project, agent, actor, tool, since, until))))
+        hint = clean(found["hint"] or "")
+        screen.show(nothing_found(query, hint, filtered=any((project, agent, actor, tool, since, until))))
         return
     screen.show(findings(hits, now(), screen.width), then=after_findings(hits, more=found["next"] is not None))
