@@ -34,6 +34,8 @@ SPREAD = 16
 """A document's number is its event's number times this, and its place in the event."""
 FIRST_CALL = 8
 MOST_NESTED = 64
+PACKING = ("type", "text")
+"""A member that only says that its neighbour is a text."""
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,6 +160,8 @@ def _strings(value: object, depth: int = 0) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif depth < MOST_NESTED and isinstance(value, dict | list):
-        members: Sequence[object] = list(value.values()) if isinstance(value, dict) else value
+        members: Sequence[object] = (
+            value if isinstance(value, list) else [m for n, m in value.items() if (n, m) != PACKING]
+        )
         for member in members:
             yield from _strings(member, depth + 1)
