@@ -35,6 +35,9 @@ PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "COVERAGE_PROCESS
 PATIENT = {"patience_seconds": LIMIT_SECONDS}
 """A slow machine is no trouble of the database; tests of that set their own."""
 
+AWAY = "postgresql+psycopg://nobody@127.0.0.1:1/nothing"
+"""A database that is not there: nobody listens on that port."""
+
 T = TypeVar("T")
 Body = bytes | Mapping[str, object] | None
 

@@ -32,7 +32,7 @@ def test_nothing_needs_configuring(places: Places) -> None:
     assert settings == Settings()
     assert (settings.host, settings.port, settings.ingest) == ("127.0.0.1", 5055, "open")
     assert (settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after) == (60, 2, 300)
-    assert settings.max_body_bytes == 8 * 1024 * 1024
+    assert settings.max_body_bytes == 64 * 1024 * 1024
 
 
 def test_later_words_win(places: Places) -> None:

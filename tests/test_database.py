@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from sqlalchemy import NullPool, create_engine, text
 
-from claude_headspace.database import database_address
+from claude_headspace.journal.dialects import dialect_of
+from claude_headspace.surfaces.wording import without_password
 from tests.postgres import Postgres
 from tests.support import running_daemon
 from tests.surfaces.cli.conftest import run_headspace
@@ -18,17 +20,9 @@ def fill(home: Path) -> None:
         daemon.post("user-prompt-submit", {"session_id": "s", "cwd": "/p", "prompt": "Remember the needle"})
 
 
-@pytest.mark.parametrize(
-    ("text", "address"),
-    [
-        ("/a b/c.db", "sqlite:////a b/c.db"),
-        ("sqlite:////x.db", "sqlite:////x.db"),
-        ("postgresql://me@db/hs", "postgresql+psycopg://me@db/hs"),
-    ],
-)
-def test_a_database_is_a_path_or_an_address(text: str, address: str) -> None:
-    """Both are understood."""
-    assert database_address(text) == address
+def database_of(kind: str, home: Path, request: pytest.FixtureRequest) -> str:
+    """The address of a home's own database, or of one on a server."""
+    return f"sqlite:///{home}/headspace.db" if kind == "sqlite" else request.getfixturevalue("postgres").database()
 
 
 def test_a_backup_is_taken_while_the_daemon_runs(tmp_path: Path) -> None:
@@ -48,12 +42,13 @@ def test_a_backup_is_taken_while_the_daemon_runs(tmp_path: Path) -> None:
 
 
 def test_postgresql_has_its_own_backup(tmp_path: Path) -> None:
-    """The command points to it, without the password."""
-    database = {"HEADSPACE_DATABASE": "postgresql://me:secret@db/hs"}
+    """The command points to it, with an address that can be used, and says where the password comes from."""
+    database = {"HEADSPACE_DATABASE": "postgresql+psycopg://me:secret@db/hs"}
     done = run_headspace(tmp_path, "db", "backup", "x.dump", **database)
     assert done.returncode == 1
     assert "pg_dump" in done.stderr
-    assert "secret" not in done.stderr
+    assert "'postgresql://me@db/hs'" in done.stderr
+    assert "~/.pgpass" in done.stderr
 
 
 def test_a_journal_moves_to_postgresql(tmp_path: Path, postgres: Postgres) -> None:
@@ -67,6 +62,8 @@ def test_a_journal_moves_to_postgresql(tmp_path: Path, postgres: Postgres) -> No
     done = run_headspace(home, "db", "copy", str(home / "headspace.db"), target)
     assert (done.returncode, done.stderr) == (0, "")
     assert "2 events are there, and both are the same" in done.stdout
+    assert f'Set database = "{without_password(target)}"' in done.stdout
+    assert "~/.pgpass" in done.stdout
     again = json.loads(run_headspace(home, "db", "copy", str(home / "headspace.db"), target, "--json").stdout)
     assert again == {"copied": 0, "events": 2, "differing": []}
     with running_daemon(tmp_path / "team", database=target) as daemon:
@@ -82,6 +79,20 @@ def test_what_is_not_there_is_not_copied(tmp_path: Path) -> None:
     assert not (tmp_path / "missing.db").exists()
 
 
+@pytest.mark.parametrize(
+    ("address", "hint"),
+    [("mysql://db/headspace", "An address is"), ("postgresql://me:sesame@127.0.0.1:9/db", "Is the server up")],
+)
+def test_an_address_that_was_given_is_no_setting(tmp_path: Path, address: str, hint: str) -> None:
+    """What cannot be copied to is named with what to do about it, and nobody is sent to the settings."""
+    fill(tmp_path)
+    done = run_headspace(tmp_path, "db", "copy", str(tmp_path / "headspace.db"), address)
+    assert done.returncode == 1
+    assert hint in done.stderr
+    assert "sesame" not in done.stderr
+    assert "setting" not in done.stderr
+
+
 def test_pruning_keeps_everything_unless_told_otherwise(tmp_path: Path) -> None:
     """With or without a daemon; nothing is that old here."""
     fill(tmp_path)
@@ -92,6 +103,23 @@ def test_pruning_keeps_everything_unless_told_otherwise(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == {"events": 0, "announcements": 0, "agents": 0, "up_to": 0}
     with running_daemon(tmp_path) as daemon:
         assert "nothing that old" in run_headspace(tmp_path, "db", "prune", "--days", "1", "--dry-run").stdout
+        assert daemon.verified()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_damage_is_told_by_a_running_daemon(tmp_path: Path, kind: str, request: pytest.FixtureRequest) -> None:
+    """A row that somebody took from a projection is named, the exit code says so, and rebuild brings it back."""
+    address = database_of(kind, tmp_path, request)
+    with running_daemon(tmp_path, database=address) as daemon:
+        daemon.post("user-prompt-submit", {"session_id": "s", "cwd": "/p", "prompt": "Remember the needle"})
+        with create_engine(dialect_of(address)[1], poolclass=NullPool).begin() as connection:
+            connection.execute(text("DELETE FROM turns"))
+        found = run_headspace(tmp_path, "db", "verify", "--json")
+        assert found.returncode == 1
+        [difference] = json.loads(found.stdout)["differences"]
+        assert (difference["table"], difference["problem"]) == ("turns", "is missing")
+        assert "is missing" in run_headspace(tmp_path, "db", "verify").stdout
+        assert run_headspace(tmp_path, "db", "rebuild").returncode == 0
         assert daemon.verified()
 
 

@@ -13,7 +13,7 @@ import pytest
 from claude_headspace import __version__, database
 from claude_headspace.main import FIRST, application
 from claude_headspace.surfaces.cli import COMMANDS, TOKEN_COMMANDS
-from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, start_daemon, wait_until
+from tests.support import AWAY, LIMIT_SECONDS, RunningDaemon, environment, running_daemon, start_daemon, wait_until
 
 SHOP = {"session_id": "one", "cwd": "/projects/shop"}
 
@@ -143,6 +143,25 @@ def test_serve_says_where_it_is_and_what_to_try(tmp_path: Path) -> None:
         assert [agent["cwd"] for agent in daemon.agents()] == [str(tmp_path)]
 
 
+def test_serve_says_what_it_waits_for(tmp_path: Path) -> None:
+    """Without its database the daemon runs, and its banner says so."""
+    with running_daemon(tmp_path, database=AWAY) as daemon:
+        banner = wait_until(lambda: text if "hello" in (text := daemon.output.read_text()) else "", "the banner")
+    assert "waits          for the database: " in banner
+
+
+def test_serve_on_the_network(tmp_path: Path) -> None:
+    """The first event goes to an address of this machine with a token, and who else is let in is told."""
+    with running_daemon(tmp_path, host="0.0.0.0", ingest="token") as daemon:  # noqa: S104  # with tokens
+        banner = wait_until(lambda: text if "hello" in (text := daemon.output.read_text()) else "", "the banner")
+        assert "set `allowed_hosts`" in banner
+        first = banner[banner.index("curl") :]
+        command = first.replace("$(headspace token --scope ingest)", daemon.token("ingest"))
+        assert command != first
+        done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=60, check=True)
+        assert json.loads(done.stdout)["state"] == "idle"
+
+
 def test_serve_takes_host_and_port_from_the_command_line(tmp_path: Path) -> None:
     """They win over environment and file; what cannot be listened on is said so."""
     done = headspace(tmp_path, "serve", "--host", "0.0.0.0", "--port", "0")  # noqa: S104  # refused
@@ -189,22 +208,39 @@ def test_serve_can_be_ended_while_it_starts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("database", "command"),
+    ("database", "command", "hint"),
     [
-        ("nonsense", ["serve"]),
-        ("nonsense", ["db", "verify"]),
-        ("sqlite:////nowhere/at/all.db", ["serve"]),
-        ("sqlite:////nowhere/at/all.db", ["db", "verify"]),
-        ("postgresql://me:sesame@127.0.0.1:9/db", ["db", "verify"]),  # the daemon starts without it
+        ("nonsense", ["serve"], "An address is `postgresql://user@host/name`, a whole path"),
+        ("nonsense", ["db", "verify"], "An address is"),
+        ("mysql://me:sesame@db/headspace", ["serve"], "An address is"),
+        ("mysql://me:sesame@db/headspace", ["db", "upgrade"], "An address is"),
+        ("foo://", ["db", "verify"], "An address is"),
+        ("postgresql://me:sesame@127.0.0.1:abc/db", ["serve"], "An address is"),
+        ("postgresql://me:sesame@127.0.0.1:abc/db", ["db", "verify"], "An address is"),
+        ("/nowhere/at/all.db", ["serve"], "Its directory must exist"),
+        ("/nowhere/at/all.db", ["db", "verify"], "Its directory must exist"),
+        ("postgresql://me:sesame@127.0.0.1:9/db", ["db", "verify"], "Is the server up"),  # the daemon starts without it
     ],
 )
-def test_a_database_that_cannot_be_opened_is_named(tmp_path: Path, database: str, command: list[str]) -> None:
-    """Which one, why, and what to check; its password stays unsaid."""
-    done = headspace(tmp_path, *command, HEADSPACE_DATABASE=database)
+def test_a_database_that_cannot_be_opened_is_named(
+    tmp_path: Path, database: str, command: list[str], hint: str
+) -> None:
+    """Which one, why, and what to do about that; its password stays unsaid."""
+    done = headspace(tmp_path, *command, HEADSPACE_DATABASE_URL=database)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"The database {database.replace('sesame', '***')} cannot be opened: ")
+    assert done.stderr.startswith(f"The database {database.replace(':sesame', '')} cannot be opened: ")
+    assert hint in done.stderr
     assert "Check the setting `database`" in done.stderr
     assert done.stderr.count("\n") == 2
+    assert not (tmp_path / "nonsense").exists()
+
+
+def test_the_log_names_the_database_in_use(tmp_path: Path) -> None:
+    """Also one on a server, without its password; the daemon starts although it is away."""
+    with running_daemon(tmp_path, database="postgresql://me:sesame@127.0.0.1:9/db") as daemon:
+        [listening] = [line for line in daemon.log.splitlines() if '"listening"' in line]
+        assert json.loads(listening)["database"] == "postgresql://me@127.0.0.1:9/db"
+        assert "sesame" not in daemon.log
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     database: Annotated[
         str,
         Meta(
-            description="Database address, such as `postgresql://user@host/headspace`; empty means SQLite in the data "
-            "directory. `HEADSPACE_DATABASE_URL` is understood too."
+            description="Database address: `postgresql://user@host/headspace`, or a whole path for SQLite, such as "
+            "`~/headspace.db`; empty means SQLite in the data directory. `HEADSPACE_DATABASE_URL` is understood too."
         ),
     ] = ""
     ingest: Annotated[
@@ -128,7 +128,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         float,
         Meta(description="How long a hook waits for the database; then its event waits in the spool.", gt=0),
     ] = 1.0
-    max_body_bytes: Annotated[int, Meta(description="Largest request body; a larger one gets 413.", ge=1024)] = 8 * MIB
+    max_body_bytes: Annotated[
+        int, Meta(description="Largest hook or request that is read; a larger one gets 413.", ge=1024)
+    ] = 64 * MIB
     max_text_bytes: Annotated[
         int, Meta(description="How much is kept of what was said; more is cut in the middle.", ge=1024)
     ] = 256 * KIB
@@ -212,6 +214,11 @@ class Places(msgspec.Struct, frozen=True):
     def asked(self) -> Path:
         """A file for each hook event that waits for an answer."""
         return self.state / "asked"
+
+    @property
+    def troubles_file(self) -> Path:
+        """When the journal could not be written, and why."""
+        return self.state / "troubles.json"
 
     @property
     def config_dirs_file(self) -> Path:

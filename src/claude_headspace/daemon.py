@@ -126,7 +126,7 @@ class Daemon:
         self._settings = settings
         self._places = places
         self._journal = journal
-        self.troubles = Troubles(wall_clock)
+        self.troubles = Troubles(wall_clock, places.troubles_file)
         self._clock = SteadyClock(wall_clock, self.troubles.note)
         self._started_at = self._clock()
         self._presence = presence
@@ -175,8 +175,9 @@ class Daemon:
         self.spool = Spool(
             places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self.tally.refused
         )
+        self.troubles.waiting = self.spool.newly_waiting
         self._shelter: Shelter[Outcome] = Shelter(
-            self.spool, settings.patience_seconds, self.troubles, self._judge_alone
+            self.spool, settings.patience_seconds, self.troubles, self._judge_alone, self.tally.refused
         )
         effort_model = EffortModel(journal, settings.host_name)
         self.efforts = Efforts(
@@ -347,6 +348,7 @@ class Daemon:
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         self.engine.start()
         if self._is_ready():
+            self.troubles.end()
             await self._wake_up()
         else:
             self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
@@ -455,7 +457,7 @@ class Daemon:
         wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
-            return partial(self.holds.hold, envelope, wait)
+            return partial(self.holds.hold, msgspec.structs.replace(envelope, whole=None), wait)
         return await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:

@@ -132,17 +132,17 @@ def backup(
 
     The copy is of one moment, checked, and a database that can be used as it is. For PostgreSQL use `pg_dump`.
     """
-    from claude_headspace.opening import database_url
+    from claude_headspace.opening import database_url, file_of
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.upkeep import backed_up
 
     places = find_places()
     address = database_url(load_settings(places), places)
-    if not address.startswith("sqlite"):
+    if (database := file_of(address)) is None:
         raise _use_pg_dump(address)
     if file.exists():
         raise BadRequest("exists", f"{file} is there already.", "Choose another name, or remove it.")
-    size = _backed_up(address, file, quiet=as_json)
+    size = _backed_up(database, file, quiet=as_json)
     if as_json:
         terminal.write_json({"file": str(file.absolute()), "bytes": size})
     else:
@@ -152,21 +152,18 @@ def backup(
 def _use_pg_dump(address: str) -> BadRequest:
     from claude_headspace.surfaces.wording import without_password
 
-    shown = without_password(address).replace("postgresql+psycopg://", "postgresql://")
     return BadRequest(
         "not_embedded",
         "The journal is on PostgreSQL, which has its own tool for that.",
-        f"pg_dump --format=custom --file=headspace.dump '{shown}', and pg_restore to bring it back.",
+        f"pg_dump --format=custom --file=headspace.dump '{without_password(address)}', and pg_restore to bring it back."
+        " It finds the password in ~/.pgpass or PGPASSWORD.",
     )
 
 
-def _backed_up(address: str, file: Path, *, quiet: bool) -> int:
-    from sqlalchemy.engine import make_url
-
+def _backed_up(database: Path, file: Path, *, quiet: bool) -> int:
     from claude_headspace.journal.backup import backup as write
     from claude_headspace.surfaces.cli.progress import bar
 
-    database = Path(make_url(address).database or "")
     if not database.exists():
         raise BadRequest("no_database", f"There is no database at {database}.", "Start Headspace once.")
     with bar("Copying", database.stat().st_size, quiet=quiet) as advance:
@@ -199,7 +196,7 @@ def copy(
     if as_json:
         terminal.write_json(result)
     else:
-        terminal.screen().show(copied(result, without_password(database_address(target))))
+        terminal.screen().show(copied(result, without_password(_address(target))))
     if result["differing"]:
         raise typer.Exit(EXIT_ERROR)
 
@@ -218,18 +215,17 @@ def _copied(source: "SqlJournal", target: "SqlJournal", *, quiet: bool) -> "Json
 @contextmanager
 def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
     """A journal by its address; this home's own only while no daemon uses it."""
-    from claude_headspace.opening import database_url, ready_journal
+    from claude_headspace.opening import database_url, file_of, open_journal
     from claude_headspace.surfaces.running import hold
+    from claude_headspace.surfaces.wording import without_password
 
-    places = find_places()
-    settings = load_settings(places)
-    url = database_address(address)
-    if not create and url.startswith("sqlite") and not Path(url.removeprefix("sqlite:///")).exists():
+    places, url = find_places(), _address(address)
+    if not create and (file := file_of(url)) is not None and not file.exists():
         raise BadRequest("no_database", f"There is no database at {address}.", "Give the file of a journal.")
-    is_home = url == database_address(database_url(settings, places))
+    is_home = without_password(url) == without_password(database_url(load_settings(places), places))
     places.make()
     with hold(places) if is_home else _nothing():
-        journal = ready_journal(load_settings(places, overrides={"database": url}), places)
+        journal = open_journal(url)
         try:
             yield journal
         finally:
@@ -241,11 +237,11 @@ def _nothing() -> Iterator[None]:
     yield
 
 
-def database_address(text: str) -> str:
-    """A database's address, of a path too."""
-    if "://" not in text:
-        return f"sqlite:///{Path(text).expanduser().absolute()}"
-    return text.replace("postgresql://", "postgresql+psycopg://", 1)
+def _address(told: str) -> str:
+    """The address of a database that is named on the command line, where a path begins in this directory."""
+    from claude_headspace.opening import database_address
+
+    return database_address(told if "://" in told else str(Path(told).expanduser().absolute()))
 
 
 # --- who does it ------------------------------------------------------------------------------------------------------

@@ -73,19 +73,23 @@ def serve(
 ) -> None:
     """Run the daemon here until Ctrl+C."""
     from claude_headspace import serving
+    from claude_headspace.opening import database_url
     from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.cli.presentation.reports import banner
+    from claude_headspace.surfaces.cli.presentation.reports import NAMELESS, WAITS, banner
     from claude_headspace.surfaces.running import DaemonInfo
     from claude_headspace.surfaces.wording import without_password
 
     places = find_places()
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     settings, origins = effective_settings(places, overrides=given)
-    address = without_password(settings.database) or str(places.database)
+    address = without_password(database_url(settings, places))
 
-    def listening(info: DaemonInfo) -> None:
+    def listening(info: DaemonInfo, away: str) -> None:
         screen = terminal.screen()
-        screen.show(banner(info.url, address, str(places.log_file), screen.width))
+        names = NAMELESS if serving.answers_nobody_else(settings) else ""
+        warnings = {"waits": away and WAITS.format(away), "names": names}
+        needs_token = settings.ingest == "token"
+        screen.show(banner(info.url, address, str(places.log_file), screen.width, warnings, needs_token=needs_token))
 
     _stop_by_signals()
     if until_eof:

@@ -365,6 +365,9 @@ class Upkeep(Protocol):
     def prune(self, before: Micros, *, dry_run: bool = False) -> Pruned:
         """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
 
+    def loss(self) -> str:
+        """What is the matter with the place where it is kept, as far as that is seen at once; else nothing."""
+
     def abandon(self) -> None:
         """Wait no longer for a database that does not answer; whoever does is told that it is away."""
 

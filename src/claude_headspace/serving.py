@@ -24,14 +24,16 @@ from claude_headspace.inputs.hooks.installed import ConfigDir, put_script
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.presence import Presence
 from claude_headspace.kernel.answers import HELD_HOOKS
+from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.views import iso
 from claude_headspace.logs import configure_logging
-from claude_headspace.opening import ready_journal
+from claude_headspace.opening import database_url, ready_journal
 from claude_headspace.surfaces.client import local_tokens
 from claude_headspace.surfaces.guard import LOOPBACK_NAMES
 from claude_headspace.surfaces.protocol import Protocol
 from claude_headspace.surfaces.running import DaemonInfo, code_mark, hold
 from claude_headspace.surfaces.tokens import Scope
+from claude_headspace.surfaces.wording import without_password
 
 log = structlog.get_logger(__name__)
 
@@ -55,22 +57,30 @@ class Server(uvicorn.Server):
 def serve(
     settings: Settings,
     places: Places,
-    listening: Callable[[DaemonInfo], None] = lambda _info: None,
+    listening: Callable[[DaemonInfo, str], None] = lambda _info, _away: None,
     origins: Mapping[str, str] | None = None,
 ) -> None:
-    """Run the daemon until it is told to stop; `listening` is told where it can be reached."""
+    """Run the daemon until it is told to stop; `listening` is told where it can be reached, and why its database is
+    away.
+    """
     _refuse_open_bind(settings)
     places.make()
-    with hold(places), _listen(settings) as listener:
+    with hold(places) as killed, _listen(settings) as listener:
         configure_logging(places.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
         asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
         held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
         presence = Presence(places, host, port, asked, held)
         put_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
-        daemon = Daemon(settings, places, ready_journal(settings, places, may_be_away=True), presence, origins)
+        away: list[str] = []
+        daemon = Daemon(settings, places, ready_journal(settings, places, away=away.append), presence, origins)
+        if killed is not None:
+            daemon.troubles.killed(killed.pid, round(killed.last_seen * SECOND))
         info = _announce(places, listener)
-        listening(info)
+        log.info("listening", url=info.url, database=without_password(database_url(settings, places)))
+        if answers_nobody_else(settings):
+            log.warning("answers_nobody_else", host=settings.host, hint="Set `allowed_hosts`.")
+        listening(info, "".join(away))
         try:
             _run(daemon, listener)
         finally:
@@ -97,8 +107,17 @@ def _run(daemon: Daemon, listener: socket.socket) -> None:
     server.run(sockets=[listener])
 
 
+def answers_nobody_else(settings: Settings) -> bool:
+    """Whether it listens to the network, but under no name that anybody there could use."""
+    return _is_open_bind(settings) and not settings.allowed_hosts and not settings.public_url
+
+
+def _is_open_bind(settings: Settings) -> bool:
+    return settings.host not in LOOPBACK_NAMES | {"::1"}
+
+
 def _refuse_open_bind(settings: Settings) -> None:
-    if settings.host not in LOOPBACK_NAMES | {"::1"} and settings.ingest != "token":
+    if _is_open_bind(settings) and settings.ingest != "token":
         raise BadConfiguration(
             "open_bind",
             f"Headspace does not listen on {settings.host} without tokens: everybody on the network could speak to it.",
@@ -129,5 +148,4 @@ def _announce(places: Places, listener: socket.socket) -> DaemonInfo:
     draft.touch(mode=0o600)
     draft.write_bytes(msgspec.json.encode(info))
     draft.replace(places.daemon_file)
-    log.info("listening", url=info.url, database=places.database.name)
     return info

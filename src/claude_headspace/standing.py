@@ -25,11 +25,11 @@ from claude_headspace.surfaces.api import AWAY, Health, HookStatus, PartHealth, 
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.metrics import Metrics
 from claude_headspace.surfaces.stream import Broadcaster
-from claude_headspace.troubles import Troubles
+from claude_headspace.troubles import Trouble, Troubles
 
 
 class Tally:
-    """What was counted since the start, and what the journal held when it was last asked."""
+    """What was counted since the start, and what the journal held then."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
@@ -95,15 +95,21 @@ class Standing:
             "socket": part(self.rpc.running, self.rpc.failure, f"{self.rpc.connections} clients"),
             "stream": self._stream(),
         }
-        if self.is_waking():
-            parts = {name: AWAY if each.status == "stopped" else each for name, each in parts.items()}
+        parts = self._when_awake(parts)
         ok = all(each.status == "ok" for each in parts.values())
         return Health("ok" if ok else "degraded", __version__, parts)
+
+    def _when_awake(self, parts: dict[str, PartHealth]) -> dict[str, PartHealth]:
+        """Parts that begin when the database is there have not stopped."""
+        if not self.is_waking():
+            return parts
+        return {name: AWAY if each.status == "stopped" else each for name, each in parts.items()}
 
     def _journal(self) -> PartHealth:
         trouble = self.troubles.now
         kind = "shared with other daemons" if self.journal.is_shared else "this daemon's own"
-        return part(True, f"{trouble.reason} (since {iso(trouble.since)})" if trouble else None, kind)
+        failure = f"{trouble.reason} (since {iso(trouble.since)})" if trouble else self.journal.loss()
+        return part(True, failure, kind)
 
     def _stream(self) -> PartHealth:
         failure = next((each.failure for each in self.following if each.failure), None)
@@ -112,12 +118,12 @@ class Standing:
     def _sources(self) -> dict[str, PartHealth]:
         return {name: part(*each) for name, each in self.sources.health().items()}
 
-    def _counted(self) -> Counts:
-        """What the journal holds; while it is away, what it held when it was last asked."""
-        if self.troubles.now is None:
+    def _counted(self) -> Counts | None:
+        """What the journal holds; while it is away nobody knows. A file can be read though its disk is full."""
+        if self.troubles.now is None or not self.journal.is_shared:
             with suppress(JournalUnavailable):
-                self.tally.counts = self.journal.counts()
-        return self.tally.counts
+                return self.journal.counts()
+        return None
 
     def status(self) -> HookStatus:
         """How the receiver is doing."""
@@ -130,23 +136,26 @@ class Standing:
             last_event_at=iso(last) if last else None,
             seconds_since_last_event=round((now - last) / 1e6, 1) if last else None,
             last_look_at=iso(self.reconciler.looked_at) if self.reconciler.looked_at else None,
-            events_total=counts.events,
+            events_total=counts.events if counts else None,
             events_since_start=self.tally.events,
-            agents=counts.by_state,
-            anomalies=counts.anomalies,
-            last_seq=counts.last_seq,
+            agents=counts.by_state if counts else None,
+            anomalies=counts.anomalies if counts else None,
+            last_seq=counts.last_seq if counts else None,
             refused=dict(self.tally.refusals),
             spool=self._spool(),
-            sources=self._sources(),
+            sources=self._when_awake(self._sources()),
             journal=self._journal(),
-            troubles=[
-                TroubleView(iso(each.since), iso(each.until) if each.until else None, each.reason, each.spooled)
-                for each in self.troubles.all
-            ],
+            troubles=[self._told(each) for each in self.troubles.all],
             version=__version__,
             pid=os.getpid(),
             started_at=iso(self.started_at),
         )
+
+    def _told(self, trouble: Trouble) -> TroubleView:
+        """A trouble; of one that lasts, how many events wait."""
+        since, until = iso(trouble.since), iso(trouble.until) if trouble.until else None
+        waited = trouble.spooled if until else max(trouble.spooled, self.spool.counts().depth)
+        return TroubleView(since, until, trouble.reason, waited, trouble.lost)
 
     def _spool(self) -> SpoolStatus:
         spool = self.spool.counts()

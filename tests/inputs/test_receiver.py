@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import threading
 from typing import Any
 from urllib.parse import quote
 
@@ -283,9 +284,9 @@ def test_hooks_are_sent_with_post(daemon: RunningDaemon, method: str) -> None:
     assert method == "HEAD" or reply.error["code"] == "method_not_allowed"
 
 
-def test_ten_megabytes_are_too_much(daemon: RunningDaemon) -> None:
+def test_more_than_the_limit_is_too_much(daemon: RunningDaemon) -> None:
     """A body over the limit gets 413, whether its length is told or not, and is counted."""
-    large = body(x="x" * (10 * MIB))
+    large = body(x="x" * (64 * MIB))
     with daemon.untouched():
         answers = [
             daemon.raw(HEAD + b"Content-Length: %d\r\n\r\n%s" % (len(large), large)),
@@ -307,13 +308,34 @@ def in_chunks(payload: bytes) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
 
 
-def test_a_large_body_within_the_limit_is_taken(daemon: RunningDaemon) -> None:
-    """Seven megabytes of tool output are an event like any other."""
-    output = {"tool_name": "Bash", "tool_use_id": "large", "tool_response": {"stdout": "x" * (7 * MIB)}}
+@pytest.mark.parametrize("megabytes", [7, 40])
+def test_a_large_body_within_the_limit_is_taken(daemon: RunningDaemon, megabytes: int) -> None:
+    """So many megabytes of tool output are an event like any other; what is cut of it is told."""
+    output = {"tool_name": "Bash", "tool_use_id": "large", "tool_response": {"stdout": "x" * (megabytes * MIB)}}
     reply = daemon.post("post-tool-use", body(session_id="large", cwd="/projects/large", **output))
     assert reply.status == 200
+    *_, event = (event for event in daemon.events() if event["name"] == "PostToolUse")
+    kept = event["payload"]["tool_response"]["stdout"]
+    assert len(kept) < MIB
+    assert f"{megabytes * MIB - kept.count('x'):,} bytes left out" in kept
     chunked = in_chunks(body(session_id="large", x="x" * MIB))
     assert daemon.raw(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + chunked).startswith(b"HTTP/1.1 200")
+
+
+def test_large_bodies_come_one_after_the_other(daemon: RunningDaemon) -> None:
+    """One that is sent slowly makes another large one wait, and nobody else; then both are taken."""
+    large = body(session_id="slow", x="x" * (5 * MIB))
+    replies: list[int] = []
+    other = threading.Thread(target=lambda: replies.append(daemon.post("stop", large).status))
+    with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
+        connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n%s" % (len(large), large[:-1]))
+        other.start()
+        assert daemon.post("stop", body(session_id="small")).status == 200
+        assert replies == []
+        connection.sendall(large[-1:])
+        assert connection.recv(12) == b"HTTP/1.1 200"
+    other.join(60)
+    assert replies == [200]
 
 
 def test_a_sender_that_goes_away_leaves_no_trace(daemon: RunningDaemon) -> None:

@@ -11,7 +11,7 @@ from claude_headspace.inputs.shelter import Shelter
 from claude_headspace.inputs.spool import Spool
 from claude_headspace.kernel.decide import judged
 from claude_headspace.kernel.envelope import Context, Envelope
-from claude_headspace.kernel.policy.verdict import Ruling, Verdict
+from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.testing import START, ManualClock, hook
 from claude_headspace.troubles import Troubles
 
@@ -50,14 +50,16 @@ class Room:
             return Context()
 
         self.spool = Spool(folder, HookReceiver("laptop", clock, nowhere), self._take, clock, 1_000_000)
-        self.shelter: Shelter[str] = Shelter(self.spool, patience, self.troubles, self._judge)
+        self.refused: list[str] = []
+        self.verdict = DENIED
+        self.shelter: Shelter[str] = Shelter(self.spool, patience, self.troubles, self._judge, self.refused.append)
 
     async def _take(self, envelope: Envelope) -> None:
         await self.journal.hear(envelope)
         self.shelter.taken(envelope)
 
     async def _judge(self, envelope: Envelope) -> Envelope:
-        return judged(envelope, DENIED)
+        return judged(envelope, self.verdict)
 
     async def send(self, number: int, *, asked: bool = False) -> str:
         """A hook comes: what became of its event."""
@@ -148,3 +150,16 @@ def test_without_any_room_the_sender_is_told(tmp_path: Path) -> None:
         asyncio.run(room.send(1))
     room.journal.trouble = None
     assert asyncio.run(room.send(2)) == "stored"
+
+
+def test_without_any_room_a_call_is_judged_all_the_same(tmp_path: Path) -> None:
+    """A verdict needs no disk: it is given, and the event counts as refused; without one the sender is told."""
+    room = Room(tmp_path)
+    room.journal.trouble = AWAY
+    (tmp_path / "full").touch()
+    assert asyncio.run(room.send(1, asked=True)) == "spooled"
+    assert room.refused == ["nowhere_to_store"]
+    assert room.troubles.all[-1].lost == 1
+    room.verdict = ABSTAIN
+    with pytest.raises(JournalUnavailable, match="neither can the spool"):
+        asyncio.run(room.send(2, asked=True))

@@ -76,6 +76,15 @@ def test_many_small_things_are_bounded_too(response: object) -> None:
     assert out["tool_name"] == "Read"
 
 
+def test_many_members_are_bounded_too() -> None:
+    """None of them is long; those behind the first megabytes are only marks, but for whose event it is."""
+    found = kept(**{f"m{number}": "x" * 1_500 for number in range(100)}, session_id="one")
+    assert found["m0"] == "x" * 1_500
+    assert found["m99"] == "… [1,502 bytes left out] …"
+    assert found["session_id"] == "one"
+    assert len(json.dumps(found)) < 9 * BOUNDS.speech
+
+
 def test_identity_is_never_cut() -> None:
     """Who an event belongs to must not change: the receiver bounds that."""
     out = kept(session_id="s" * 3_000, cwd="/" + "d" * 5_000, other="o" * 5_000)

@@ -99,6 +99,15 @@ def test_what_the_registry_says_of_a_compaction_is_over_with_it(seen_at: float) 
     assert story.board == ("idle", None)
 
 
+def test_a_compaction_by_itself_settles_nothing_that_is_told_late(story: Story) -> None:
+    """Its prompt may come after it, and one that was asked for by hand before it has nothing to do with it."""
+    story.hook("PreCompact", trigger="manual", at=2)
+    story.hook("SessionStart", source="compact", at=21)
+    story.hook("PostCompact", trigger="auto", at=21.1)
+    story.prompted(at=19)
+    assert story.board == ("working", None)
+
+
 def test_a_compaction_that_came_to_nothing_is_over_with_the_next_turn(story: Story) -> None:
     """When its end was lost, newer work and its end show it."""
     story.hook("PreCompact", trigger="manual")

@@ -13,6 +13,7 @@ import pytest
 
 from tests.stories.trouble import all_taken, begin, health, marks, prompt
 from tests.support import RunningDaemon, running_daemon, wait_until
+from tests.support_hooks import Hooks
 
 if sys.platform != "linux":
     pytest.skip("a full disk is made by limits that only Linux sets from outside", allow_module_level=True)
@@ -93,6 +94,33 @@ def test_a_disk_without_room_for_the_spool_either(tmp_path: Path) -> None:
         assert daemon.stop() == 0
 
 
+def fill(disk: Path) -> None:
+    """Leave no room on a disk."""
+    with contextlib.suppress(OSError), (disk / "filler").open("wb", buffering=0) as file:
+        while file.write(b"x" * 4096):
+            pass
+
+
+def test_rules_hold_without_any_room_on_the_disk(tmp_path: Path) -> None:
+    """A call that may not be is denied though its event can be kept nowhere; nothing half is left, and it is told."""
+    home = tmp_path / "disk"
+    call = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "rm -rf /"}}
+    with small_disk(home), running_daemon(home) as daemon:
+        begin(daemon)
+        hooks = Hooks(home, config_dir=tmp_path / ".claude")
+        fill(home)
+        while prompt(daemon, 1, "x" * 40_000).status != 503:
+            pass
+        printed = json.loads(hooks.fire("PreToolUse", {"session_id": "one", "cwd": "/projects/one", **call}))
+        assert printed["hookSpecificOutput"]["permissionDecision"] == "deny"
+        assert hooks.fire("Stop", {"session_id": "one", "cwd": "/projects/one", "last_assistant_message": "x"}) == b""
+        assert list((home / "spool").glob("*.json")) == []
+        assert daemon.status["refused"]["nowhere_to_store"] >= 2
+        told = hooks.headspace("status").stdout
+        assert "lost" in told
+        assert "neither the database nor the spool could be written" in told
+
+
 def test_a_database_that_cannot_be_written_does_not_keep_the_daemon_from_starting(tmp_path: Path) -> None:
     """A read-only disk: the daemon comes up, says so, answers hooks, and takes them when it can write again."""
     disk, home = tmp_path / "disk", tmp_path / "home"
@@ -161,6 +189,46 @@ def test_another_program_that_never_ends_is_not_felt(tmp_path: Path) -> None:
         wait_until(lambda: all_taken(daemon), "the other program to be done")
         assert marks(daemon) == list(range(30))
         assert sum(trouble["spooled"] for trouble in daemon.status["troubles"]) >= 29
+        assert daemon.verified()
+
+
+def test_a_file_that_is_moved_away_is_missed(tmp_path: Path) -> None:
+    """Nothing is written into a file that has no name any more, and no new one is made; back again, it goes on."""
+    database = tmp_path / "headspace.db"
+    with running_daemon(tmp_path) as daemon:
+        begin(daemon)
+        database.rename(tmp_path / "elsewhere.db")
+        assert f"{database} is gone; put it back" in daemon.status["journal"]["detail"]
+        assert [prompt(daemon, number).json()["status"] for number in (1, 2)] == ["spooled"] * 2
+        assert health(daemon) == "degraded"
+        assert f"{database} is gone; put it back" in daemon.status["journal"]["detail"]
+        assert daemon.send("POST", "/api/admin/tokens", {"name": "ci", "scopes": ["read"]}, scope="admin").status == 503
+        assert not database.exists()
+        (tmp_path / "elsewhere.db").rename(database)
+        wait_until(lambda: all_taken(daemon), "the file to be back")
+        assert prompt(daemon, 3).json()["status"] == "ok"
+        assert marks(daemon) == [0, 1, 2, 3]
+        assert daemon.verified()
+        daemon.stop()
+    with running_daemon(tmp_path) as daemon:
+        assert marks(daemon) == [0, 1, 2, 3]
+
+
+def test_a_file_that_is_deleted_is_missed(tmp_path: Path) -> None:
+    """Another one in its place is not taken for it while the daemon runs; the next start begins with what waited."""
+    database = tmp_path / "headspace.db"
+    with running_daemon(tmp_path) as daemon:
+        begin(daemon)
+        database.unlink()
+        assert prompt(daemon, 1).json()["status"] == "spooled"
+        database.touch()
+        wait_until(lambda: "another file now" in daemon.status["journal"]["detail"], "the other file to be noticed")
+        assert prompt(daemon, 2).json()["status"] == "spooled"
+        assert daemon.stop() == 0
+        assert database.stat().st_size == 0
+    with running_daemon(tmp_path) as daemon:
+        wait_until(lambda: all_taken(daemon), "what waited to be taken")
+        assert marks(daemon) == [1, 2]
         assert daemon.verified()
 
 

@@ -61,6 +61,20 @@ def test_what_hooks_tell_is_on_the_board(tmp_path: Path) -> None:
         assert daemon.verified()
 
 
+def test_a_prompt_of_many_megabytes_is_kept_in_bounds(tmp_path: Path) -> None:
+    """Told or asked, it is an event like any other, and its text says how much was left out."""
+    with running_daemon(tmp_path) as daemon:
+        hooks = Hooks(tmp_path)
+        for session in ("told", "asked"):
+            role = {"CLAUDE_SESSION_ROLE": "reviewer"} if session == "asked" else {}
+            payload = {"session_id": session, "cwd": "/projects/a", "prompt": "x" * 12_000_000}
+            hooks.fire("UserPromptSubmit", payload, **role)
+        wait_until(lambda: len(heard(daemon)) == 2, "both prompts")
+        prompts = [event["payload"]["prompt"] for event in daemon.events() if event["origin"] == "hook"]
+        assert all("bytes left out" in prompt and len(prompt) < 1_000_000 for prompt in prompts)
+        assert daemon.status["spool"]["rejected"] == 0
+
+
 def test_the_tmux_session_reaches_the_agent_only_when_it_is_set(tmp_path: Path) -> None:
     """The name that the wrapper exports is kept; without it there is none."""
     with running_daemon(tmp_path) as daemon:

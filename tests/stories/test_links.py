@@ -111,7 +111,7 @@ def test_a_link_is_good_for_its_own_wait_alone(asking: Asking) -> None:
     reader = Reader(asking)
     token = reader.path.removeprefix("/answer/")
     headers = {"Authorization": f"Bearer {token}", "X-Headspace-Key": token}
-    assert asking.daemon.send("GET", "/api/agents", headers=headers, scope=None).status == 403
+    assert asking.daemon.send("GET", "/api/agents", headers=headers, scope=None).status == 401
     reader.path = reader.path[:-1] + ("0" if reader.path[-1] != "0" else "1")
     assert (reader.look().status, reader.press(do="allow").status) == (404, 404)
     assert len(asking.held()) == 1

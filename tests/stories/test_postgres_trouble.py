@@ -93,6 +93,37 @@ def test_a_database_that_goes_and_comes_back(tmp_path: Path, server: Postgres) -
         assert heard == ["Number 0.", "Number 1.", "Number 2."]
 
 
+def test_a_restart_that_nobody_was_there_for_is_not_felt(tmp_path: Path, server: Postgres) -> None:
+    """The first who writes afterwards is served, whatever it is: a hook, or something that is asked for."""
+    with running_daemon(tmp_path, database=server.database()) as daemon:
+        begin(daemon)
+        for number in (1, 2):
+            server.restart()
+            assert prompt(daemon, number).json()["status"] == "ok"
+        for path, body in (("/api/admin/tokens", {"name": "ci", "scopes": ["read"]}), ("/api/admin/db/rebuild", {})):
+            server.restart()
+            assert daemon.send("POST", path, body, scope="admin").status == 200
+        assert daemon.status["troubles"] == []
+        assert marks(daemon) == [0, 1, 2]
+
+
+def test_a_database_that_may_only_be_read_is_told(tmp_path: Path, server: Postgres) -> None:
+    """The cause is the reason that is told, not what the statements after it met with."""
+    database = server.database()
+    name = database.partition("?")[0].rpartition("/")[2]
+    with running_daemon(tmp_path, database=database) as daemon:
+        begin(daemon)
+        server.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+        server.restart()
+        newcomer = {"session_id": "two", "cwd": "/projects/two", "prompt": "Go.", "mark": 1}
+        assert daemon.post("user-prompt-submit", newcomer).json()["status"] == "spooled"
+        assert "in a read-only transaction" in daemon.status["troubles"][-1]["reason"]
+        server.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = off")
+        server.restart()
+        wait_until(lambda: all_taken(daemon), "the database to be writable")
+        assert marks(daemon) == [0, 1]
+
+
 def restarts(home: Path, server: Postgres, times: int) -> None:
     """Restart the server under load, again and again, and compare what was acknowledged with what is there."""
     database = server.database()

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.stories.load import Ledger, run_under_load, stored_marks
-from tests.support import RunningDaemon, environment, running_daemon, wait_until
+from tests.support import AWAY, RunningDaemon, environment, running_daemon, wait_until
+from tests.support_hooks import Hooks
 
 # --- stopping ---------------------------------------------------------------------------------------------------------
 
@@ -224,3 +225,41 @@ def test_events_of_before_and_after_a_kill_are_one_history(tmp_path: Path) -> No
         assert stream.next().type == "turn_created"
         daemon.post("stop", {"session_id": "one", "cwd": "/projects/one"})
         assert stream.until_type("state_changed").data["state"] == "idle"
+
+
+def test_a_kill_is_told_afterwards(tmp_path: Path) -> None:
+    """That the daemon did not end by itself, and what waited: while nobody runs, when one does, and after a restart."""
+    hooks = Hooks(tmp_path)
+    with running_daemon(tmp_path, policy_preset="off") as daemon:
+        killed = daemon.pid
+        daemon.kill()
+    for _ in range(3):
+        hooks.fire("SessionStart", {"session_id": "one", "cwd": "/projects/one"})
+    told = hooks.headspace("status").stdout
+    assert f"(pid {killed}) was killed, or crashed" in told
+    assert "3 events in the spool" in told
+    for _ in range(2):
+        with running_daemon(tmp_path) as daemon:
+            [trouble] = daemon.status["troubles"]
+            assert f"(pid {killed}) was killed, or crashed" in trouble["reason"]
+            assert (trouble["spooled"], bool(trouble["until"])) == (3, True)
+            assert "3 events waited in the spool" in hooks.headspace("status").stdout
+            assert daemon.stop() == 0
+    assert daemon.log.count("predecessor_killed") == 1
+
+
+def test_what_waits_for_the_database_is_counted_over_a_kill(tmp_path: Path) -> None:
+    """Whoever put it into the spool, and before or after the kill: it is one trouble, and all of it waits."""
+    hooks = Hooks(tmp_path)
+    with running_daemon(tmp_path, policy_preset="off", database=AWAY) as daemon:
+        daemon.post("session-start", {"session_id": "one", "cwd": "/projects/one"})
+        hooks.fire("SessionStart", {"session_id": "one", "cwd": "/projects/one"})
+        daemon.kill()
+    with running_daemon(tmp_path, policy_preset="off", database=AWAY) as daemon:
+        daemon.post("stop", {"session_id": "one", "cwd": "/projects/one"})
+        killed, trouble = daemon.status["troubles"]
+        assert (killed["spooled"], trouble["spooled"], trouble["until"]) == (0, 3, None)
+    with running_daemon(tmp_path) as daemon:
+        _, trouble = daemon.status["troubles"]
+        assert trouble["until"]
+        assert trouble["spooled"] == 3

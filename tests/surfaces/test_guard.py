@@ -19,7 +19,7 @@ from claude_headspace.surfaces.named_tokens import Holder
 from claude_headspace.surfaces.signin import SignIns
 from claude_headspace.surfaces.tokens import IMPLIED, Tokens, make_token
 from claude_headspace.surfaces.tokens import Scope as TokenScope
-from claude_headspace.testing import ManualClock
+from claude_headspace.testing import START, ManualClock
 from tests.support import LIMIT_SECONDS, Reply, RunningDaemon, environment, running_daemon
 
 SCOPES = ("ingest", "read", "act", "admin")
@@ -240,7 +240,7 @@ def test_a_named_token_says_who_acts() -> None:
     seen: list[object] = []
     assert status(knock("GET", "/api/agents", [OURS, NAMED], named=ANN, seen=seen)) == 200
     assert status(knock("POST", "/api/agents/x/rename", [OURS, JSON, NAMED], named=ANN)) == 403
-    assert status(knock("GET", "/api/agents", [OURS, (b"authorization", b"Bearer other")], named=ANN)) == 403
+    assert status(knock("GET", "/api/agents", [OURS, (b"authorization", b"Bearer other")], named=ANN)) == 401
     assert status(knock("GET", "/api/agents", [OURS, bearer("read")], named=ANN, seen=seen)) == 200
     assert seen == ["ann", getpass.getuser()]
 
@@ -257,9 +257,27 @@ def test_ingest_can_be_closed() -> None:
 )
 def test_a_token_that_is_none_of_ours_is_refused(credentials: bytes) -> None:
     """Nothing but the whole token opens."""
-    assert status(knock(headers=[OURS, (b"authorization", credentials)])) == 403
+    answer = knock(headers=[OURS, (b"authorization", credentials)])
+    assert (status(answer), code(answer)) == (401, "token_unknown")
     cut = bearer("read")[1][:-1]
-    assert status(knock(headers=[OURS, (b"authorization", cut)])) == 403
+    assert status(knock(headers=[OURS, (b"authorization", cut)])) == 401
+
+
+def test_whoever_has_a_token_learns_why_it_does_not_open() -> None:
+    """One that has expired says so, by its name; one of another scope says which it has. Neither lets anybody in."""
+    expired = knock(headers=[OURS, NAMED], named=Holder("ann", frozenset(), START))
+    assert (status(expired), code(expired)) == (401, "token_expired")
+    assert b"The token ann has expired" in expired[1]["body"]
+    narrow = knock("POST", "/api/agents/x/rename", [OURS, JSON, NAMED], named=ANN)
+    assert (status(narrow), code(narrow)) == (403, "token_refused")
+    assert b"the scope act; yours has read" in narrow[1]["body"]
+
+
+def test_an_expired_token_names_nobody() -> None:
+    """Where none is needed, it is no reason to believe who sends it."""
+    seen: list[object] = []
+    hook = knock("POST", "/hook/stop", [OURS, JSON, NAMED], named=Holder("ann", frozenset(), START), seen=seen)
+    assert (status(hook), seen) == (200, [None])
 
 
 @pytest.mark.parametrize("path", ["/hook/../api/agents", "//api/agents", "/hook/..%2fapi", "/API/agents", "/api"])
@@ -300,7 +318,7 @@ def test_every_endpoint_asks_for_a_token(daemon: RunningDaemon) -> None:
     with daemon.untouched():
         assert {ask(daemon, method, path, {})[0] for method, path in guarded} == {401}
         wrong = {"Authorization": "Bearer hs_admin_0123456789012345678901234567890123456789"}
-        assert {ask(daemon, method, path, wrong)[0] for method, path in guarded} == {403}
+        assert {ask(daemon, method, path, wrong)[0] for method, path in guarded} == {401}
     open_to_all = [(method, path) for method, path, scope in operations(daemon) if scope == "none"]
     assert {path for _, path in open_to_all} == {"/health", "/hook/status"}
     assert {ask(daemon, method, path, {})[0] for method, path in open_to_all} == {200}

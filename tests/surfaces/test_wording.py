@@ -255,10 +255,22 @@ def test_the_other_states_in_words() -> None:
     assert wording.summary(agent("dreaming"), NOW) == "dreaming"
 
 
-def test_a_password_is_not_shown() -> None:
-    """An address of a database is shown without its password, whatever stands in it."""
-    assert wording.without_password("postgresql://me:p@ss/w@host/db") == "postgresql://me:***@host/db"
-    assert wording.without_password("sqlite:////data/headspace.db") == "sqlite:////data/headspace.db"
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://me:p@ss/w@host/db", "postgresql://me@host/db"),
+        ("postgresql+psycopg://me:sesame@host:5433/db", "postgresql://me@host:5433/db"),
+        ("postgresql://me@host/db?password=sesame&sslmode=require", "postgresql://me@host/db?sslmode=require"),
+        ("postgresql://me@host/db?sslmode=require&password=sesame", "postgresql://me@host/db?sslmode=require"),
+        ("postgresql:///db?host=/run/postgresql", "postgresql:///db?host=/run/postgresql"),
+        ("sqlite:////data/a b%3F.db", "/data/a b?.db"),
+        ("~/headspace.db", "~/headspace.db"),
+        ("", ""),
+    ],
+)
+def test_an_address_is_shown_as_it_is_written_without_its_password(address: str, shown: str) -> None:
+    """It can be used as it is shown, and tells no password, whatever stands in it."""
+    assert wording.without_password(address) == shown
 
 
 # --- the page ---

@@ -1,8 +1,10 @@
 """The endpoint of `POST /hook/{event}`: read the body, seal it, hand it in, answer.
 
-Plain ASGI without a router in between, because every hook passes here.
+Plain ASGI without a router in between, because every hook passes here. Large bodies come one after the other, each in
+its time, so that their number takes no memory; what is kept of them is bounded (`keeping`).
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -28,6 +30,10 @@ FOR_CLAUDE = (b"x-headspace-reply", b"hook")
 """How the shim asks for Claude Code's part of the reply alone."""
 JSON = (b"content-type", b"application/json")
 THROWN_AWAY = 64 * 1024 * 1024
+AT_EASE = 4 * 1024 * 1024
+"""A larger body waits for its turn, and so does one that does not tell its length."""
+TURN_SECONDS = 60.0
+"""How long the turn of a sender lasts: others wait for it."""
 
 
 class HookEndpoint:
@@ -46,6 +52,7 @@ class HookEndpoint:
         self._largest_body = largest_body
         self._stored = stored
         self._refused = refused
+        self._turn = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One hook, from its arrival to its answer."""
@@ -53,19 +60,35 @@ class HookEndpoint:
         try:
             if scope["method"] != "POST":
                 raise BadRequest("method_not_allowed", "Hooks are sent with POST.", "Use POST.", status=405)
-            body = await read_body(scope, receive, self._largest_body)
-            event, trusted = self.event(scope, body), bool(scope.get(TRUSTED))
-            envelope = await self._receiver.seal(event, body, scope["headers"], trusted=trusted)
-            reply, is_stored = await self._answer(envelope, trusted and FOR_CLAUDE in scope["headers"])
+            reply, stored = await self._take(scope, receive)
         except HeadspaceError as error:
             self._refused(error.code)
             await send_json(send, error.status, msgspec.json.encode(error.body()))
             return
-        if is_stored:
-            self._stored(envelope.name, time.perf_counter() - started)
+        if stored:
+            self._stored(stored, time.perf_counter() - started)
         if not isinstance(reply, bytes):
             reply = await reply(_until_gone(receive))
         await (send_json(send, 200, reply) if reply else send_nothing(send))
+
+    async def _take(self, scope: Scope, receive: Receive) -> tuple[bytes | Held, str]:
+        """What to reply, and the name of the event if it is in the journal."""
+        told = told_length(scope)
+        if told is not None and told <= AT_EASE:
+            return await self._take_now(scope, await read_body(scope, receive, self._largest_body))
+        async with self._turn:
+            try:
+                async with asyncio.timeout(TURN_SECONDS):
+                    body = await read_body(scope, receive, self._largest_body)
+            except TimeoutError as error:
+                raise BadRequest("too_slow", "The body took too long.", "Send it again.", status=408) from error
+            return await self._take_now(scope, body)
+
+    async def _take_now(self, scope: Scope, body: bytes) -> tuple[bytes | Held, str]:
+        event, trusted = self.event(scope, body), bool(scope.get(TRUSTED))
+        envelope = await self._receiver.seal(event, body, scope["headers"], trusted=trusted)
+        reply, is_stored = await self._answer(envelope, trusted and FOR_CLAUDE in scope["headers"])
+        return reply, envelope.name if is_stored else ""
 
     def event(self, scope: Scope, _body: bytes) -> str:
         """Which event it is: the path says so."""
@@ -91,13 +114,17 @@ async def send_nothing(send: Send) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
+def told_length(scope: Scope) -> int | None:
+    """How long the body is, if its sender says so."""
+    return next((int(value) for key, value in scope["headers"] if key == b"content-length" and value.isdigit()), None)
+
+
 async def read_body(scope: Scope, receive: Receive, largest: int) -> bytes:
     """The whole body, if it is not too large.
 
     One that is too large is read to its end and thrown away, within reason: a sender that is cut off never sees why.
     """
-    told = next((int(value) for key, value in scope["headers"] if key == b"content-length" and value.isdigit()), 0)
-    if told > largest + THROWN_AWAY:
+    if (told_length(scope) or 0) > largest + THROWN_AWAY:
         raise _too_large(largest)
     pieces: list[bytes] = []
     size, more = 0, True

@@ -5,6 +5,8 @@ Rules
   says so.
 - Rules hold without the journal. A call is judged before it goes to the spool, and its verdict goes with it: what the
   client was answered is never decided a second time.
+- They hold without a disk, too: a call on which they decide is answered even if its event can be kept nowhere, and the
+  event is counted as refused. Whatever else can be kept nowhere is refused, so that its sender can try by itself.
 - The event has a delivery id: should the commit come after all, the copy from the spool counts no second time.
 - What comes while the daemon stops waits there for its next start.
 - As long as events wait there, those that come after them go there too. So they are taken in their order, and only the
@@ -18,6 +20,7 @@ from typing import Generic, TypeVar
 from claude_headspace.errors import STOPPING, JournalUnavailable
 from claude_headspace.inputs.spool import Spool
 from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.troubles import Troubles
 
 Outcome = TypeVar("Outcome")
@@ -29,11 +32,19 @@ Judge = Callable[[Envelope], Awaitable[Envelope]]
 class Shelter(Generic[Outcome]):
     """Between the hooks and the journal."""
 
-    def __init__(self, spool: Spool, patience_seconds: float, troubles: Troubles, judge: Judge) -> None:
+    def __init__(
+        self,
+        spool: Spool,
+        patience_seconds: float,
+        troubles: Troubles,
+        judge: Judge,
+        refused: Callable[[str], None] = lambda _code: None,
+    ) -> None:
         self._spool = spool
         self._patience = patience_seconds
         self._troubles = troubles
         self._judge = judge
+        self._refused = refused
         self._waiting: set[str] = set()
 
     async def take(
@@ -53,7 +64,12 @@ class Shelter(Generic[Outcome]):
                     self._troubles.begin(error.message)
         if asked:
             envelope = await self._judge(envelope)
-        await self._put(envelope)
+        try:
+            await self._put(envelope)
+        except JournalUnavailable as error:
+            if not _is_decided(envelope):
+                raise
+            self._refused(error.code)
         return envelope
 
     async def _put(self, envelope: Envelope) -> None:
@@ -63,6 +79,7 @@ class Shelter(Generic[Outcome]):
             await asyncio.to_thread(self._spool.put, envelope)
         except OSError as error:
             self._waiting.discard(delivery_id)
+            self._troubles.lost()
             raise JournalUnavailable(
                 "nowhere_to_store",
                 f"The journal cannot be written, and neither can the spool: {error.strerror}.",
@@ -73,3 +90,9 @@ class Shelter(Generic[Outcome]):
     def taken(self, envelope: Envelope) -> None:
         """An event has left the spool."""
         self._waiting.discard(envelope.delivery_id or "")
+
+
+def _is_decided(envelope: Envelope) -> bool:
+    """Whether a rule has something to say to the client."""
+    verdict = envelope.context.verdict
+    return verdict is not None and verdict.enforced and verdict.ruling is not Ruling.ABSTAIN

@@ -102,6 +102,7 @@ class Spool(Loop):
         self._drained_once = asyncio.Event()
         self._is_draining = False
         self._drained: asyncio.Future[None] | None = None
+        self._counted: set[str] = set()
         self._taken = 0
         self._last_drain_at: Micros | None = None
 
@@ -153,6 +154,7 @@ class Spool(Loop):
         """Keep an event that the journal cannot take now; it is on the disk when this returns."""
         if (self._folder / "full").exists():
             raise OSError(errno.ENOSPC, "the spool is full")
+        self._counted.add(_name(envelope))
         handle = os.open(self._folder / _name(envelope), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -223,6 +225,7 @@ class Spool(Loop):
         for letter, outcome in zip(letters, outcomes, strict=True):
             if outcome is None:
                 letter.path.unlink(missing_ok=True)
+                self._counted.discard(letter.path.name)
                 self._taken += 1
                 gone += 1
             elif isinstance(outcome, HeadspaceError) and not isinstance(outcome, JournalUnavailable):
@@ -246,6 +249,7 @@ class Spool(Loop):
         self._refused("spool")
         with suppress(FileNotFoundError):
             path.replace(self._rejected / path.name)
+        self._counted.discard(path.name)
         crowd = sorted(self._rejected.iterdir())[:-KEPT_REJECTED]
         for oldest in crowd:
             log.warning("event_given_up", file=oldest.name)
@@ -269,6 +273,12 @@ class Spool(Loop):
             taken=self._taken,
             last_drain_at=self._last_drain_at,
         )
+
+    def newly_waiting(self) -> int:
+        """How many wait that were not counted before: those that the daemon put in are counted when it does."""
+        fresh = {entry.name for entry in _files(self._folder)} - self._counted
+        self._counted |= fresh
+        return len(fresh)
 
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it runs, what fails, and what it has to do."""

@@ -13,6 +13,7 @@ Order of the locks, so that no two batches ever wait for each other
 """
 
 import os
+import select
 import socket
 import sqlite3
 import zlib
@@ -22,7 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
 
+from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.rows import storable
 
 CHANNEL = "headspace"
@@ -69,17 +72,29 @@ class Sqlite:
         """Whether it is a trouble of the moment: another program, a full disk, one that cannot be written."""
         return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING
 
+    def __init__(self) -> None:
+        self._path = ""
+        self._file: tuple[int, int] | None = None
+        """Which file it is, whatever its name: the first that was opened."""
+
     def open(self, url: URL) -> Engine:
         """Full durability: a batch is on the disk before anybody is answered. Group commit makes that cheap."""
         engine = create_engine(url)
-        if url.database and not Path(url.database).exists():
-            Path(url.database).touch(mode=0o600)
+        self._path = str(Path(url.database or "").absolute())  # `dialect_of` saw that it names one
+        if not Path(self._path).exists():
+            Path(self._path).touch(mode=0o600)
+
+        @event.listens_for(engine, "do_connect")
+        def _find(_dialect: object, _record: object, _arguments: Any, options: dict[str, Any]) -> Any:
+            """Only what is there is opened: a file that goes away is not replaced by an empty one."""
+            return sqlite3.connect(f"{Path(self._path).as_uri()}?mode=rw", **{**options, "uri": True})
 
         @event.listens_for(engine, "connect")
         def _connect(connection: Any, _record: object) -> None:
             connection.isolation_level = None  # we say BEGIN ourselves, below
             for pragma in self.pragmas:
                 connection.execute(f"PRAGMA {pragma}")
+            self._file = self._file or _file_at(self._path)
 
         @event.listens_for(engine, "begin")
         def _begin(connection: Connection) -> None:
@@ -95,13 +110,41 @@ class Sqlite:
             writer.connection.cursor().execute(f"PRAGMA {pragma}")
         return writer
 
+    def inspect(self, _engine: Engine) -> None:
+        """Any file will do."""
+
+    def is_connected(self, _writer: Connection) -> bool:
+        """A file does not hang up."""
+        return True
+
+    def loss(self) -> str:
+        """What is the matter if its file is no more where it was: SQLite would go on writing into one without a name.
+        One look costs a microsecond or two.
+        """
+        found = _file_at(self._path)
+        if found == self._file or self._file is None:
+            return ""
+        if found is None:
+            return f"{self._path} is gone; put it back, or `headspace down && headspace up` begins a new one"
+        return f"{self._path} is another file now; put the first one back, or `headspace down && headspace up` takes it"
+
     def cut(self) -> None:
         """A file answers."""
 
     def tidy(self, engine: Engine) -> None:
         """Fold the write-ahead log into the file."""
+        if self.loss():
+            return
         with engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _file_at(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116  # at every commit: a `Path` would take longer than the look itself
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 class Postgres:
@@ -120,6 +163,7 @@ class Postgres:
         "keepalives_count": 3,
         "tcp_user_timeout": 15_000,
         "application_name": "headspace",
+        "client_encoding": "UTF8",
     }
     """A server that fell silent is noticed within seconds; what the address itself says wins."""
 
@@ -145,7 +189,7 @@ class Postgres:
         told = {name: value for name, value in self.connection.items() if name not in url.query}
         options = f"{self.session} {url.query.get('options', '')}".strip()
         engine = create_engine(
-            url.set(drivername="postgresql+psycopg").difference_update_query(["options"]),
+            url.difference_update_query(["options"]),
             pool_pre_ping=True,
             connect_args={**told, "options": options},
         )
@@ -165,6 +209,36 @@ class Postgres:
             self._open.discard(connection)
 
         return engine
+
+    def inspect(self, engine: Engine) -> None:
+        """What was said is in all scripts of the world, so the database must have room for them."""
+        with engine.connect() as connection:
+            encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+        if encoding != "UTF8":
+            name = engine.url.database or "headspace"
+            raise JournalUnavailable(
+                "database_not_utf8",
+                f"The database {name} keeps its text as {encoding}, in which not everything can be written.",
+                f"Use one that is UTF8, as `createdb -E UTF8 -T template0 {name}` makes it under a name that is free.",
+            )
+
+    def is_connected(self, writer: Connection) -> bool:
+        """Whether the server has not hung up on us since. It is not asked, which would take a way there and back for
+        every batch: if it has, its farewell lies there to be read.
+        """
+        line = writer.connection.driver_connection.pgconn  # type: ignore[union-attr]  # psycopg's own
+        try:
+            watched = select.poll()
+            watched.register(line.socket, select.POLLIN)
+            while watched.poll(0):
+                line.consume_input()
+        except self.errors:
+            return False
+        return True
+
+    def loss(self) -> str:
+        """A server has no file that we could miss."""
+        return ""
 
     def cut(self) -> None:
         """Hang up on a server that does not answer: whoever waits for it is told so."""
@@ -192,10 +266,26 @@ def _storable(given: Any) -> Any:
 Dialect = Sqlite | Postgres
 
 
+KINDS: Mapping[str, tuple[type[Dialect], str]] = {
+    "sqlite": (Sqlite, "sqlite"),
+    "postgresql": (Postgres, "postgresql+psycopg"),
+    "postgres": (Postgres, "postgresql+psycopg"),
+}
+"""What an address begins with: the kind of database, and the driver that we use."""
+
+
 def dialect_of(url: str) -> tuple[Dialect, URL]:
     """How to speak to a database, and its address."""
-    address = make_url(url)
-    return (Sqlite() if address.get_backend_name() == "sqlite" else Postgres()), address
+    try:
+        address = make_url(url)
+    except (ArgumentError, ValueError) as error:  # the latter for a port that is no number
+        raise ArgumentError("that is no address of a database") from error
+    if (name := address.get_backend_name()) not in KINDS:
+        raise ArgumentError(f"Headspace does not keep its journal in {name}")
+    dialect, driver = KINDS[name]
+    if dialect is Sqlite and address.database in (None, "", ":memory:"):
+        raise ArgumentError("it names no file")
+    return dialect(), address.set(drivername=driver)
 
 
 # --- locks of PostgreSQL ----------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def upgrade(engine: Engine) -> bool:
         raise JournalUnavailable(
             "database_too_new",
             f"The database was written by a newer Headspace (schema {current}).",
-            "Upgrade Headspace, or point HEADSPACE_HOME to another directory.",
+            "Upgrade Headspace to that version, or use another database.",
         )
     from alembic import command
 

@@ -54,7 +54,7 @@ def compare(table: Table, expected: Mapping[Any, Row], found: Sequence[RowMappin
     for key in sorted(stored.keys() | wanted.keys()):
         problem = _problem(wanted.get(key), stored.get(key))
         if problem:
-            yield Difference(table.name, key, problem)
+            yield Difference(str(table.name), key, problem)  # SQLAlchemy's own kind of text cannot be encoded
 
 
 def _key(row: Mapping[Any, Any], keys: list[str]) -> str:

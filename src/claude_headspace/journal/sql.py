@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, ExceptionContext, event, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from claude_headspace.errors import JournalUnavailable
@@ -27,7 +27,7 @@ from claude_headspace.journal.search import Searching
 from claude_headspace.journal.shared import SharedTransaction
 from claude_headspace.journal.token_keeping import TokenKeeping
 from claude_headspace.journal.transaction import SqlTransaction, write_projection
-from claude_headspace.journal.trouble import translated
+from claude_headspace.journal.trouble import AWAY, CANNOT, translated
 from claude_headspace.kernel import KERNEL_VERSION
 from claude_headspace.ports import Difference, Position, Result, StoredEvent
 
@@ -53,6 +53,9 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
         super().__init__(dialect.open(address), dialect)
         self._cache = Cache()
         self._writer: Connection | None = None
+        self._first_error: Exception | None = None
+        """Of the batch that runs: what follows it only says that there was one."""
+        event.listen(self._engine, "handle_error", self._note_error)
         self._lock = threading.Lock()
         self._commit_seconds = QUICK_SECONDS
         """How long a commit takes lately; at first it is not trusted to be quick."""
@@ -66,6 +69,7 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
     def open(self) -> None:
         """Bring the database to this version: its schema, and what an older or newer kernel made of the log."""
         with translated(self._dialect):
+            self._dialect.inspect(self._engine)
             upgrade(self._engine)
             if self._scalar(BY_ANOTHER_KERNEL) is not None:
                 self._renew()
@@ -77,7 +81,7 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
         """One batch: committed when the block ends, undone when it fails."""
         batch = self._begin()
         try:
-            with translated(self._dialect):
+            with self._told():
                 yield batch
         except BaseException:
             self._undo()
@@ -93,7 +97,7 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
         if batch is None:
             batch = await loop.run_in_executor(self._thread, self._begin)
         try:
-            with translated(self._dialect):
+            with self._told():
                 result = work(batch)
         except BaseException:
             await loop.run_in_executor(self._thread, self._undo)
@@ -132,8 +136,11 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
             return None
 
     def _start(self) -> SqlTransaction:
+        self._first_error = None
         try:
             with translated(self._dialect):
+                if self._writer is not None and not self._dialect.is_connected(self._writer):
+                    self._let_go()
                 self._writer = self._writer or self._dialect.connect_writer(self._engine)
                 self._writer.begin()
                 return (SharedTransaction if self.is_shared else SqlTransaction)(self._writer, self._cache)
@@ -143,9 +150,11 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
 
     def _commit(self, batch: SqlTransaction) -> None:
         """Bring it to the disk; only then it is known."""
+        if loss := self.loss():
+            self._refuse(batch, loss)
         started = time.perf_counter()
         try:
-            with translated(self._dialect):
+            with self._told():
                 batch.connection.commit()
             self._commit_seconds += (time.perf_counter() - started - self._commit_seconds) / 8
             self._cache.learn(batch.projection, batch.version)
@@ -154,6 +163,25 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
             raise
         finally:
             self._lock.release()
+
+    def _refuse(self, batch: SqlTransaction, loss: str) -> None:
+        """Undo a batch whose file is gone. The connection stays: it keeps the file until that has its name again."""
+        try:
+            with self._told():
+                batch.connection.rollback()
+        finally:
+            self._lock.release()
+        raise JournalUnavailable(AWAY, f"{CANNOT}{loss}.", "Hooks wait in the spool meanwhile.")
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """The troubles of a batch, in our words."""
+        with translated(self._dialect, lambda: self._first_error):
+            yield
+
+    def _note_error(self, context: ExceptionContext) -> None:
+        if context.connection is self._writer and self._first_error is None:
+            self._first_error = context.sqlalchemy_exception
 
     def _undo(self) -> None:
         self._let_go()
@@ -214,6 +242,10 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
             moment = connection.execution_options(**self._dialect.snapshot)
             with moment.begin():
                 yield moment
+
+    def loss(self) -> str:
+        """What is the matter with its place."""
+        return self._dialect.loss()
 
     def abandon(self) -> None:
         """Wait no longer for a database that does not answer."""

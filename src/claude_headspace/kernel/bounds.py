@@ -6,6 +6,7 @@ Rules
 - It depends on the member alone, byte for byte: the same input in two events, or the same words in a hook and a
   transcript, are cut alike. What is short stays as it came.
 - What is kept is still JSON of the same shape, so that it can be decoded.
+- An event of many members is bounded too: those that come after the first megabytes are left out, each with a mark.
 """
 
 from collections.abc import Callable
@@ -29,6 +30,9 @@ IDENTITY = frozenset({"session_id", "cwd", "working_directory", "transcript_path
 
 MOST_MEMBERS = 64
 """Of a list or object that is too large so many members are kept, if shorter strings do not help."""
+
+MOST_IN_ALL = 8
+"""An event may be so many times as large as the largest text that was said."""
 
 _UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeError)
 
@@ -55,10 +59,20 @@ def bounded(payload: bytes, bounds: Bounds) -> bytes:
         members = msgspec.json.decode(payload, type=dict[str, msgspec.Raw])
     except _UNREADABLE:
         return payload
-    kept = {name: _member(name, raw, bounds) for name, raw in members.items()}
+    kept = _within({name: _member(name, raw, bounds) for name, raw in members.items()}, MOST_IN_ALL * bounds.speech)
     if all(kept[name] is raw for name, raw in members.items()):
         return payload
     return msgspec.json.encode(kept)
+
+
+def _within(members: dict[str, msgspec.Raw], most: int) -> dict[str, msgspec.Raw]:
+    """The members that fit into so many bytes; of the others only a mark, and whose event it is in any case."""
+    used, kept = 0, dict[str, msgspec.Raw]()
+    for name, raw in members.items():
+        used += len(bytes(raw))
+        fits = used <= most or name in IDENTITY
+        kept[name] = raw if fits else msgspec.Raw(msgspec.json.encode(_mark(len(bytes(raw))).strip()))
+    return kept
 
 
 def _member(name: str, raw: msgspec.Raw, bounds: Bounds) -> msgspec.Raw:

@@ -254,7 +254,7 @@ FACTS: dict[str, Callable[[Any], Fact]] = {
     "Stop": _stopped,
     "StopFailure": _failed,
     "PreCompact": lambda shape: facts.CompactionStarted(short(shape.trigger)),
-    "PostCompact": lambda _shape: facts.CompactionFinished(),
+    "PostCompact": lambda shape: facts.CompactionFinished(short(shape.trigger)),
     "PostModelSwitch": lambda shape: facts.ModelSwitched(short(shape.to_model)),
     "CwdChanged": lambda shape: facts.DirectoryChanged(shape.new_cwd),
     "Elicitation": _elicitation,

@@ -240,6 +240,8 @@ class CompactionStarted(msgspec.Struct, frozen=True):
 class CompactionFinished(msgspec.Struct, frozen=True):
     """The context was compacted."""
 
+    trigger: str
+
 
 class ModelSwitched(msgspec.Struct, frozen=True):
     """Another model answers from now on."""

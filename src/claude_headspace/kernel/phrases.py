@@ -14,6 +14,7 @@ Rules of the notation
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
 import msgspec
 
@@ -61,22 +62,28 @@ def _search(text: str, keys: frozenset[str]) -> dict["Phrases", str]:
     return found
 
 
-class _Phrase(msgspec.Struct, frozen=True):
-    """One phrase, cut at its gaps."""
+class _Phrase(msgspec.Struct):
+    """One phrase as it is written. It is cut at its gaps when it is first looked for: most never are."""
 
-    name: str
-    parts: tuple[str, ...]
+    written: str
     at_start: bool
     at_end: bool
+    parts: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What it is called in a reason."""
+        return self.written.strip("^$* ")
 
     def is_in(self, text: str) -> bool:
         """Find the parts one after the other; neighbours share the space between them."""
-        if self.at_start and not text.startswith(self.parts[0]):
+        parts = self.parts = self.parts or _parts(self)
+        if self.at_start and not text.startswith(parts[0]):
             return False
-        if self.at_end and not text.endswith(self.parts[-1]):
+        if self.at_end and not text.endswith(parts[-1]):
             return False
         position = 0
-        for part in self.parts:
+        for part in parts:
             position = text.find(part, position)
             if position < 0:
                 return False
@@ -88,13 +95,12 @@ class Phrases:
     """A table that answers: which of its phrases is in this sentence?"""
 
     def __init__(self, table: str) -> None:
-        compiled = [_compile(variant) for variant in _variants_of_all(table)]
-        common = Counter(key for phrase in compiled for key in _keys(phrase))
-        for phrase in compiled:
-            keys = _keys(phrase)
-            rarest, *others = sorted(keys, key=lambda key: (key in _FREQUENT, common[key], key))
+        keys = {variant: _keys(variant) for variant in _variants_of_all(table)}
+        common = Counter(chain.from_iterable(keys.values()))
+        for variant, found in keys.items():
+            rarest, *others = sorted(found, key=lambda key: (key in _FREQUENT, common[key], key))
             beside = _INDEX.setdefault(rarest, {}).setdefault(others[0] if others else rarest, [])
-            beside.append((phrase, self))
+            beside.append((_Phrase(variant, variant[0] == "^", variant[-1] == "$"), self))
 
     def find(self, words: Words) -> str:
         """Give a phrase that is in the sentence, or nothing."""
@@ -105,17 +111,16 @@ _INDEX: dict[str, dict[str, list[tuple[_Phrase, Phrases]]]] = {}
 """Every phrase of every table, under the two rarest of the keys that a sentence with it must have."""
 
 
-def _keys(phrase: _Phrase) -> set[str]:
+def _keys(variant: str) -> set[str]:
     """The keys that a sentence with this phrase must have: its whole words."""
-    first = phrase.parts[0].strip()
-    if _UNSPACED.match(first):
-        return {first[0]}
+    text = variant.strip("^$")
+    if _UNSPACED.match(text):
+        return {text[0]}
     keys: set[str] = set()
-    for part in phrase.parts:
+    for part in text.split("…"):
         words = part.split()
-        whole = words if part.endswith(" ") else words[:-1]
-        keys.update(word for word in whole if not _UNSPACED.search(word))
-    return keys
+        keys.update(words[:-1] if words[-1][-1] == "*" else words)
+    return keys if text.isascii() else {key for key in keys if not _UNSPACED.search(key)}
 
 
 def _variants_of_all(table: str) -> Iterator[str]:
@@ -133,12 +138,11 @@ def _variants(phrase: str) -> set[str]:
     return {variant for option in choice[1].split("|") for variant in _variants(before + option + after)}
 
 
-def _compile(phrase: str) -> _Phrase:
-    at_start, at_end = phrase.startswith("^"), phrase.endswith("$")
-    texts = [text.strip() for text in phrase.strip("^$").split("…")]
+def _parts(phrase: _Phrase) -> tuple[str, ...]:
+    """What stands between the gaps of a phrase, with spaces where words begin and end."""
+    texts = [text.strip() for text in phrase.written.strip("^$").split("…")]
     last = len(texts) - 1
-    parts = (_pad(text, at_start and i == 0, at_end and i == last) for i, text in enumerate(texts))
-    return _Phrase(phrase.strip("^$* "), tuple(parts), at_start, at_end)
+    return tuple(_pad(text, phrase.at_start and i == 0, phrase.at_end and i == last) for i, text in enumerate(texts))
 
 
 def _pad(text: str, at_start: bool, at_end: bool) -> str:

@@ -97,12 +97,13 @@ class SpoolStatus(msgspec.Struct, frozen=True):
 
 
 class TroubleView(msgspec.Struct, frozen=True):
-    """A time in which the journal could not be written: hooks were answered, and their events waited in the spool."""
+    """A time without the journal, or without a daemon: events waited in the spool, or were lost where that was full."""
 
     since: Time
     until: Time | None
     reason: str
     spooled: int
+    lost: int
 
 
 class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,19 +115,19 @@ class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
     last_event_at: Time | None
     seconds_since_last_event: float | None
     last_look_at: Time | None
-    events_total: int
+    events_total: int | None
     events_since_start: int
-    agents: dict[str, int]
-    anomalies: int
-    last_seq: int
+    agents: dict[str, int] | None
+    anomalies: int | None
+    last_seq: int | None
     refused: dict[str, int]
     spool: SpoolStatus
     sources: dict[str, PartHealth]
     """What is read beside the hooks: transcripts, registry, processes."""
     journal: PartHealth
-    """Whether the database is there; while it is not, the numbers above are the last that were known."""
+    """Whether the database is there; while it is not, what only it knows is null."""
     troubles: list[TroubleView]
-    """When it was not, since the daemon started."""
+    """When it was not, and whether a daemon was killed: the newest of the last week."""
     version: str
     pid: int
     started_at: Time

@@ -143,6 +143,13 @@ class Client:
         """How the receiver is doing."""
         return self._object("/hook/status")
 
+    def last_seq(self) -> int:
+        """The number of the newest event: whoever reads from there misses nothing."""
+        found: int | None = self.status()["last_seq"]
+        if found is None:
+            raise JournalUnavailable("journal_unavailable", "The database is away.", "See `headspace status`.")
+        return found
+
     def health(self) -> Json:
         """Whether all parts work."""
         return self._object("/health")

@@ -25,6 +25,7 @@ from claude_headspace.inputs.hooks.events import known_to
 from claude_headspace.inputs.hooks.installed import ConfigDir
 from claude_headspace.kernel.wire import PROBE
 from claude_headspace.surfaces.client import Client
+from claude_headspace.surfaces.parts import GOES_ON, is_away, listed, waiting_for_database
 from claude_headspace.surfaces.running import find_daemon
 from claude_headspace.surfaces.wording import count, instant
 
@@ -101,6 +102,11 @@ def _guarded(*parts: Iterator[Check]) -> list[Check]:
     return checks
 
 
+def _is_away(home: Places) -> bool:
+    """Whether the daemon cannot use its database."""
+    return is_away(Client.local(home).health()["parts"])
+
+
 # --- Headspace itself ---
 
 
@@ -111,9 +117,12 @@ def _daemon(home: Places) -> Iterator[Check]:
         return
     yield ok("daemon", f"runs at {daemon.url} (pid {daemon.pid}, version {daemon.version})")
     parts = Client.local(home).health()["parts"]
+    waiting = waiting_for_database(parts)
     for name, part in parts.items():
-        if part["status"] != "ok":
+        if part["status"] != "ok" and name not in waiting:
             yield failed(name, f"{part['status']}: {part['detail']}", "See `headspace logs`.")
+    if waiting:
+        yield warning("waiting", f"{listed(waiting)} {GOES_ON}", "Hooks are answered meanwhile, and nothing is lost.")
 
 
 def _spool(home: Places) -> Iterator[Check]:
@@ -276,6 +285,9 @@ def _way(config: ConfigDir, home: Places) -> Iterator[Check]:
         yield warning("event", "not tried, since the daemon is not running", START)
         return
     yield _answered(config, home)
+    if _is_away(home):
+        yield warning("event", "not looked for, since the database is away", "Look here again when it is there.")
+        return
     yield from _heard(config, home)
 
 
@@ -308,7 +320,7 @@ def _payload(nonce: str) -> bytes:
 def _heard(config: ConfigDir, home: Places) -> Iterator[Check]:
     """Run the hook as the client does, and look for its event in the journal."""
     client, nonce = Client.local(home), str(uuid.uuid4())
-    start = client.status()["last_seq"]
+    start = client.last_seq()
     try:
         done = subprocess.run(
             [str(config.script), PROBE],
@@ -371,7 +383,7 @@ def _transcripts(config: ConfigDir, home: Places) -> Iterator[Check]:
 
 def _unheard(projects: Path, home: Places) -> Iterator[Check]:
     """Sessions that write their transcript, while no hook of them arrives."""
-    if find_daemon(home) is None:
+    if find_daemon(home) is None or _is_away(home):
         return
     client, now = Client.local(home), datetime.now(UTC)
     agents = {agent["session_id"]: agent for agent in client.agents(every=True)}

@@ -12,7 +12,6 @@ Whose token it is stands in the request's scope from then on (`ACTOR`).
 Answers carry a content policy of `self`, are kept by nobody unless they say so, and never allow another origin.
 """
 
-import getpass
 from collections.abc import Awaitable, Callable
 
 import msgspec
@@ -20,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from claude_headspace.errors import BadRequest, Forbidden, HeadspaceError
 from claude_headspace.inputs.http import TRUSTED, send_json
+from claude_headspace.kernel.views import iso
 from claude_headspace.surfaces import links, tokens
 from claude_headspace.surfaces.named_tokens import Holder
 from claude_headspace.surfaces.signin import SignIns
@@ -75,7 +75,7 @@ class Guard:
         self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts if host}
         self._open_ingest = open_ingest
         self._named = named
-        self._user = _user()
+        self._user = tokens.local_user()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then pass on."""
@@ -117,9 +117,9 @@ class Guard:
             holder = Holder(self._user, self._signed_in.scopes(headers.get(b"cookie"), headers.get(b"x-headspace-key")))
         else:
             holder = await self._holder(_bearer(authorization))
-        scope[TRUSTED], scope[ACTOR] = tokens.Scope.INGEST in holder.scopes, holder.name or None
+        scope[TRUSTED], scope[ACTOR] = tokens.Scope.INGEST in holder.scopes, holder.name if holder.scopes else None
         if needed and not needed & holder.scopes:
-            _refuse_scope(min(needed), has_token=authorization is not None)
+            raise _refusal(min(needed), holder if authorization is not None else None)
 
     async def _holder(self, token: bytes | None) -> Holder:
         """Whose token it is: this home's own need no look into the journal."""
@@ -155,14 +155,6 @@ LOOKING = frozenset({tokens.Scope.INGEST, tokens.Scope.READ})
 READING = frozenset({tokens.Scope.READ})
 ACTING = frozenset({tokens.Scope.ACT})
 ADMINISTERING = frozenset({tokens.Scope.ADMIN})
-
-
-def _user() -> str:
-    """Whose home this is; in a container nobody may have a name."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "local"
 
 
 def _bare(host: bytes) -> str:
@@ -206,14 +198,22 @@ def _bearer(authorization: bytes | None) -> bytes | None:
     return token.strip() if kind.lower() == b"bearer" else None
 
 
-def _refuse_scope(needed: tokens.Scope, *, has_token: bool) -> None:
-    raise Forbidden(
-        "token_refused" if has_token else "token_needed",
-        f"This needs a token with the scope {needed.value}.",
+def _refusal(needed: tokens.Scope, holder: Holder | None) -> Forbidden:
+    """Why somebody is not let in: without a token, with one that is good no more or for nothing here, or for less."""
+    get_one = (
         f"Get one with `headspace token --scope {needed.value}` and send it as `Authorization: Bearer …`; "
-        "in a browser, sign in with `headspace open`.",
-        status=403 if has_token else 401,
+        "in a browser, sign in with `headspace open`."
     )
+    wanted = f"This needs a token with the scope {needed.value}"
+    if holder is None:
+        return Forbidden("token_needed", f"{wanted}.", get_one, status=401)
+    if holder.expired_at is not None:
+        message = f"The token {holder.name} has expired ({iso(holder.expired_at)})."
+        return Forbidden("token_expired", message, "Make a new one with `headspace token create`.", status=401)
+    if not holder.scopes:
+        message = "This token is not known here: it is misspelt, or has been revoked."
+        return Forbidden("token_unknown", message, get_one, status=401)
+    return Forbidden("token_refused", f"{wanted}; yours has {', '.join(sorted(holder.scopes))}.", get_one)
 
 
 async def _refuse(scope: Scope, send: Send, refusal: HeadspaceError) -> None:

@@ -1,5 +1,6 @@
 """Numbers for Prometheus, at `/metrics`."""
 
+import math
 from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -56,10 +57,10 @@ class Metrics:
         self._commit.observe(seconds)
         self._batch.observe(size)
 
-    def text(self, by_state: dict[str, int], readers: int, spool: Callable[[], int]) -> bytes:
-        """The page that Prometheus reads."""
+    def text(self, by_state: dict[str, int] | None, readers: int, spool: Callable[[], int]) -> bytes:
+        """The page that Prometheus reads. Who is in which state is no number while the database is away."""
         for state in AgentState:
-            self._agents.labels(state.value).set(by_state.get(state.value, 0))
+            self._agents.labels(state.value).set(math.nan if by_state is None else by_state.get(state.value, 0))
         self._readers.set(readers)
         self._spool.set(spool())
         return generate_latest(self.registry)

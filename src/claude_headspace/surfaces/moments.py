@@ -20,7 +20,11 @@ _CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?")
 _SECONDS = re.compile(r"\d{9,11}(\.\d{1,6})?")
 
 
-def read_moment(name: str, text: str, now: Micros) -> Micros:
+PAST = "Write 2026-03-01T14:30, 14:30 for today, 2h for two hours ago, or seconds since 1970."
+TO_COME = "Write 30d for in thirty days, 2h for in two hours, 2026-12-31, or 2026-12-31T14:30."
+
+
+def read_moment(name: str, text: str, now: Micros, hint: str = PAST) -> Micros:
     """The moment that a text means; one that means none is explained."""
     written = text.strip()[:LONGEST]
     try:
@@ -29,7 +33,7 @@ def read_moment(name: str, text: str, now: Micros) -> Micros:
         raise BadRequest(
             "bad_time",
             f"`{name}` is no time: {written!r}.",
-            "Write 2026-03-01T14:30, 14:30 for today, 2h for two hours ago, or seconds since 1970.",
+            hint,
         ) from error
 
 

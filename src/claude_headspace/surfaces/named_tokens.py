@@ -30,6 +30,8 @@ class Holder(msgspec.Struct, frozen=True):
 
     name: str
     scopes: frozenset[Scope]
+    expired_at: Micros | None = None
+    """When the token ceased to be good: whoever has all of it may know that."""
 
 
 def digest_of(token: str) -> str:
@@ -45,7 +47,7 @@ class NamedTokens:
         self._clock = clock
 
     async def holder(self, token: bytes) -> Holder | None:
-        """Whose token it is, if it is one and has not expired."""
+        """Whose token it is, if it is one; one that has expired is good for nothing."""
         text = token.decode("latin-1")
         if len(text) != LENGTH or not text.startswith(PREFIX):
             return None
@@ -53,8 +55,10 @@ class NamedTokens:
 
     def _look_up(self, text: str) -> Holder | None:
         found, now = self._store.token(digest_of(text)), self._clock()
-        if found is None or (found.expires_at is not None and found.expires_at <= now):
+        if found is None:
             return None
+        if found.expires_at is not None and found.expires_at <= now:
+            return Holder(found.name, frozenset(), found.expires_at)
         if found.last_used_at is None or abs(now - found.last_used_at) >= NOTED_EVERY:
             with suppress(JournalUnavailable):  # it is good, whether or not that can be noted
                 self._store.use_token(found.name, now)

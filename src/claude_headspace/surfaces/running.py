@@ -10,11 +10,20 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from claude_headspace.config import Places
 from claude_headspace.errors import AlreadyRunning
+
+
+class Predecessor(NamedTuple):
+    """A daemon that did not end by itself."""
+
+    pid: int
+    last_seen: float
+    """Its last sign of life, in seconds since 1970."""
 
 
 class DaemonInfo(msgspec.Struct, frozen=True):
@@ -67,9 +76,17 @@ def is_held(lock_file: Path) -> bool:
         os.close(handle)
 
 
+def left_behind(places: Places) -> Predecessor | None:
+    """The daemon that was killed, if the last one was: those that end by themselves take their file away."""
+    if (info := read_daemon_file(places.daemon_file)) is None:
+        return None
+    signs = (places.daemon_file, places.log_file, places.glance_file, places.database.with_name("headspace.db-wal"))
+    return Predecessor(info.pid, max(path.stat().st_mtime for path in signs if path.exists()))
+
+
 @contextlib.contextmanager
-def hold(places: Places) -> Iterator[None]:
-    """Hold the home's lock; whoever comes second is pointed to the first."""
+def hold(places: Places) -> Iterator[Predecessor | None]:
+    """Hold the home's lock, with what one that was killed left behind; whoever comes second is pointed to the first."""
     handle = os.open(places.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -80,7 +97,8 @@ def hold(places: Places) -> Iterator[None]:
             "already_running", f"Headspace runs already, {where}.", "Use it as it is, or stop it with `headspace down`."
         ) from error
     else:
-        places.daemon_file.unlink(missing_ok=True)  # left behind by one that was killed
-        yield
+        killed = left_behind(places)
+        places.daemon_file.unlink(missing_ok=True)
+        yield killed
     finally:
         os.close(handle)

@@ -4,6 +4,7 @@ A token is `hs_<scope>_<mac>`: whoever can read the 0600 secret file (the user, 
 daemon checks them without storing any. The secret never leaves its file; deleting it revokes every token.
 """
 
+import getpass
 import hashlib
 import hmac
 import os
@@ -28,6 +29,14 @@ IMPLIED = {
     Scope.ADMIN: {Scope.INGEST, Scope.READ, Scope.ACT, Scope.ADMIN},
 }
 """What each scope includes."""
+
+
+def local_user() -> str:
+    """Whose home this is; in a container nobody may have a name."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "local"
 
 
 def read_secret(path: Path) -> bytes:

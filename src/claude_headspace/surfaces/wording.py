@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
@@ -332,8 +333,13 @@ def count(number: int, noun: str) -> str:
 
 
 def without_password(url: str) -> str:
-    """A database's address, fit to be shown; rather too little than too much."""
-    return re.sub(r"(://[^:/@]*:).*@", r"\1***@", url)
+    """A database's address as one writes it, fit to be shown and used: a password comes from `~/.pgpass` or the
+    environment. Rather too little than too much.
+    """
+    if url.startswith("sqlite:///"):
+        return unquote(url.removeprefix("sqlite:///"))
+    plain = re.sub(r"^postgresql\+\w+://", "postgresql://", url)
+    return re.sub(r"(?<=[?&])\w*password=[^&]*&?", "", re.sub(r"(://[^:/@]*):.*@", r"\1@", plain)).rstrip("?&")
 
 
 _INTERRUPTED = {

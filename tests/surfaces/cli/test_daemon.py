@@ -16,7 +16,7 @@ import pytest
 from claude_headspace.config import find_places
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.background import wait_until_gone
-from tests.support import RunningDaemon, wait_until
+from tests.support import AWAY, RunningDaemon, running_daemon, wait_until
 from tests.surfaces.cli.conftest import Headspace, run_headspace
 
 PROMISED = {"running", "url", "pid", "version", "mode"}
@@ -91,6 +91,17 @@ def test_status_of_a_daemon_that_does_not_answer(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "Headspace does not answer at http://127.0.0.1:1" in done.stdout
     assert (report["running"], report["pid"], report["mode"]) == (True, 4242, None)
+
+
+def test_status_while_the_database_is_away(tmp_path: Path) -> None:
+    """What only the database knows is null, not the number of another time; whoever follows is told why he cannot."""
+    with running_daemon(tmp_path, database=AWAY) as daemon:
+        daemon.post("session-start", {"session_id": "one", "cwd": "/tmp"})
+        report = json.loads(run_headspace(tmp_path, "status", "--json").stdout)
+        assert {report[name] for name in ("events_total", "agents", "anomalies", "last_seq")} == {None}
+        assert {part["status"] for part in report["sources"].values()} == {"waiting"}
+        assert 'headspace_agents{state="idle"} NaN' in daemon.get("/metrics").body.decode()
+        assert "The database is away." in run_headspace(tmp_path, "tail").stderr
 
 
 def test_down_stops_the_daemon_and_waits(daemon: RunningDaemon) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.kernel.wire import PROBE
-from tests.support import RunningDaemon, running_daemon, wait_until
+from tests.support import AWAY, RunningDaemon, running_daemon, wait_until
 from tests.surfaces.cli.conftest import run_headspace
 
 
@@ -70,6 +70,18 @@ def test_a_healthy_installation_passes(tmp_path: Path) -> None:
         done = run_headspace(tmp_path, "doctor")
         assert done.returncode == 0
         assert "All 12 checks passed." in done.stdout
+
+
+def test_a_database_that_is_away_is_one_failure(tmp_path: Path) -> None:
+    """Its reason stands once; what waits for it is named in one line, and nothing else is blamed."""
+    with running_daemon(tmp_path, database=AWAY):
+        run_headspace(tmp_path, "install", "--yes")
+        wait_until((tmp_path / "address").exists, "the daemon's sign")
+        code, checks = examine(tmp_path)
+    assert code == 1
+    assert [name for name, found in checks.items() if found[0]["status"] == "failed"] == ["journal"]
+    assert "transcripts" in checks["waiting"][0]["detail"]
+    assert "since the database is away" in checks["event"][0]["detail"]
 
 
 def test_its_event_is_in_the_journal_and_on_no_board(daemon: RunningDaemon) -> None:

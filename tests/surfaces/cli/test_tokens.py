@@ -1,5 +1,6 @@
 """`token`: one for this machine's programs at once, and named ones for everybody else."""
 
+import getpass
 import json
 
 from tests.support import RunningDaemon
@@ -20,7 +21,9 @@ def test_a_named_token_comes_and_goes(daemon: RunningDaemon) -> None:
     assert "grafana" in shown
     assert text not in shown
     assert run_headspace(daemon.home, "token", "revoke", "grafana").stdout == "grafana is revoked.\n"
-    assert daemon.send("GET", "/api/agents", headers=bearer).status == 403
+    refused = daemon.send("GET", "/api/agents", headers=bearer)
+    assert (refused.status, refused.error["code"]) == (401, "token_unknown")
+    assert "has been revoked" in refused.error["message"]
     assert "no named tokens" in run_headspace(daemon.home, "token", "list").stdout
     assert run_headspace(daemon.home, "token", "revoke", "grafana").returncode == 1
 
@@ -28,6 +31,7 @@ def test_a_named_token_comes_and_goes(daemon: RunningDaemon) -> None:
 def test_who_renamed_an_agent_is_known(daemon: RunningDaemon) -> None:
     """The event says whose token it was."""
     made = run_headspace(daemon.home, "token", "create", "ann", "-s", "act", "--expires", "30d", "--json")
+    assert json.loads(made.stdout)["details"]["owner"] == getpass.getuser()
     text = json.loads(made.stdout)["token"]
     agent = daemon.post("session-start", {"session_id": "s", "cwd": "/p"}).json()["agent"]
     bearer = {"Authorization": f"Bearer {text}"}
@@ -46,3 +50,11 @@ def test_a_token_that_cannot_be_is_refused(daemon: RunningDaemon) -> None:
     again = run_headspace(daemon.home, "token", "create", "x", "-s", "read")
     assert again.returncode == 1
     assert "revoke x" in again.stderr
+
+
+def test_an_end_that_is_no_time_is_explained(daemon: RunningDaemon) -> None:
+    """In words of the time to come."""
+    done = run_headspace(daemon.home, "token", "create", "x", "-s", "read", "--expires", "soon")
+    assert done.returncode == 1
+    assert "2h for in two hours" in done.stderr
+    assert "ago" not in done.stderr

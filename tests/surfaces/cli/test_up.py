@@ -18,7 +18,7 @@ from claude_headspace.config import Places, find_places
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces import background
 from claude_headspace.surfaces.running import DaemonInfo, code_mark, find_daemon
-from tests.support import LIMIT_SECONDS, environment, wait_until
+from tests.support import AWAY, LIMIT_SECONDS, environment, wait_until
 from tests.surfaces.cli.conftest import run_headspace
 
 PACKAGE = Path(background.__file__).resolve().parent.parent
@@ -57,6 +57,17 @@ def test_a_first_run(home: Path) -> None:
     assert (home / ".claude/hooks/notify-headspace.sh").exists()
     assert os.getsid(daemon.pid) == daemon.pid, "it outlives the terminal"
     assert run_headspace(home, "doctor").returncode == 0
+
+
+def test_a_database_that_is_away_is_waited_for(home: Path) -> None:
+    """The daemon runs and takes hooks, so that is what `up` says, with what it waits for and why."""
+    (home / "config.toml").write_text(f'database = "{AWAY}"')
+    done = run_headspace(home, "up", "--yes", "--no-open")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"Headspace runs at {running(home).url}" in done.stdout
+    assert "waits     for the database: " in done.stdout
+    assert "refused" in done.stdout
+    assert "events wait in the spool" in done.stdout
 
 
 def test_running_it_again_changes_nothing(home: Path) -> None:

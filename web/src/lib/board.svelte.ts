@@ -92,6 +92,7 @@ class Board {
   async #load(): Promise<void> {
     const status = await get<HookStatus>("/hook/status");
     const agents = await get<Agent[]>("/api/agents");
+    if (status.last_seq === null) throw new ApiError(503, "journal_unavailable", "The database is away.", "See `headspace status`.");
     this.version = status.version;
     this.seq = status.last_seq;
     this.agents = new Map(agents.map((agent) => [agent.id, agent]));

@@ -352,11 +352,12 @@ export interface HookStatus {
   polling_interval_seconds: number;
   last_event_at: string | null;
   last_look_at: string | null;
-  events_total: number;
+  /** Null, as what is below, while the database is away. */
+  events_total: number | null;
   events_since_start: number;
-  agents: Record<string, number>;
-  anomalies: number;
-  last_seq: number;
+  agents: Record<string, number> | null;
+  anomalies: number | null;
+  last_seq: number | null;
   refused: Record<string, number>;
   spool: { depth: number; rejected: number; lost: number; taken: number; last_drain_at: string | null };
   sources: Record<string, Part>;

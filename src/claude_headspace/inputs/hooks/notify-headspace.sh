@@ -14,7 +14,7 @@ fi
 # Only the first byte has a time limit: with one, bash 5.2 makes two system calls for every byte.
 if [[ -z $old ]]; then
     read -r -t 0.9 -N 1 first || exit 0
-    read -r -N 33554432 payload
+    read -r -N 67108864 payload
 else
     first='' payload=$(cat)
     [[ -n $payload ]] || exit 0
@@ -40,11 +40,14 @@ if [[ $event == SessionStart && -d /proc/$pid ]]; then
     done
 fi
 
+file=$state/spool/${fired:-0}-$$-$RANDOM.json
 tell() {
     printf '%s\n' "{\"event\":\"$event\",\"delivery-id\":\"$id\",\"client-pid\":\"$pid\"${fired:+,\"fired-at\":\"$fired\"}\
 ${pane:+,\"tmux-pane\":\"$pane\"}${tmux:+,\"tmux-session\":\"$tmux\"}${agent:+,\"session-id\":\"$agent\"}\
 ${wrapper:+,\"wrapper-id\":\"$wrapper\"}${fleet:+,\"agent-id\":\"$fleet\"}${role:+,\"role\":\"$role\"}${mode:+,\"mode\":\"$mode\"}\
-${mission:+,\"mission-id\":\"$mission\"}${above:+,\"ancestor-pids\":\"$above\"}}" "$first$payload" >"$state/spool/${fired:-0}-$$-$RANDOM.json"
+${mission:+,\"mission-id\":\"$mission\"}${above:+,\"ancestor-pids\":\"$above\"}}" "$first$payload" >"$file" && return
+    [[ ! -e $file ]] || rm -f "$file" # a full disk: half an event is none
+    return 1
 }
 
 # Plain values, nobody who wants to answer, room in the spool, and not one of the hooks that look whether there is room.
@@ -179,7 +182,7 @@ exit 0
 # Rules
 # - It exits with 0 and writes nothing to stderr, whatever happens; to stdout only an answer that came whole.
 # - 2 s in all, 1 s at SessionEnd; longer only for what the daemon holds open for a person.
-# - One process; before bash 4.1, as on macOS, with a cat beside it.
+# - One process; before bash 4.1, as on macOS, with a cat beside it, and on a full disk with an rm.
 # - Nothing that comes from outside is run, sourced or expanded.
 # - The order is for speed. bash reads no further than it runs: what most hooks do not need stands after what they do, and
 #   words stand last. No ${payload%pattern}: with megabytes that takes minutes.

@@ -19,11 +19,12 @@ flat=${payload//$'\n'/ }
 
 fired=''
 [[ $BASH_VERSION < 5 ]] || fired=${EPOCHREALTIME/,/.}
+file=$state/spool/${fired:-0}-$$-$RANDOM.json
 id=$HOSTNAME-$$-$fired-$RANDOM pid=$CLAUDE_PID pane=$TMUX_PANE agent=$CLAUDE_HEADSPACE_SESSION_ID wrapper=$CLAUDE_SESSION_ID
 if [[ -d $state/spool && ! -e $state/spool/full && $id$pid$pane$agent$wrapper != *[!A-Za-z0-9%._:/@-]* ]]; then
     printf '%s\n' "{\"event\":\"StatusLine\",\"delivery-id\":\"$id\"${fired:+,\"fired-at\":\"$fired\"}${pid:+,\"client-pid\":\"$pid\"}\
 ${pane:+,\"tmux-pane\":\"$pane\"}${agent:+,\"session-id\":\"$agent\"}${wrapper:+,\"wrapper-id\":\"$wrapper\"}}" "$flat" \
-        >"$state/spool/${fired:-0}-$$-$RANDOM.json"
+        >"$file" || { [[ ! -e $file ]] || rm -f "$file"; } # a full disk: half an event is none
 fi
 
 # --- the line ---

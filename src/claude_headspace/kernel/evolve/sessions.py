@@ -13,7 +13,6 @@ from claude_headspace.kernel.evolve.change import (
     replace,
     stop_subagent,
 )
-from claude_headspace.kernel.evolve.traits import end_compaction
 from claude_headspace.kernel.facts import Event, Meta
 
 KEEPS_THE_AGENT = ("clear", "resume")
@@ -166,7 +165,7 @@ def session_started(change: Change, meta: Meta, fact: facts.SessionStarted) -> N
     if meta.at >= agent.last_active_at:
         agent.model = fact.model or agent.model
     if fact.source == "compact":
-        end_compaction(change, meta.at)
+        agent.compacted_at = max(agent.compacted_at, meta.at)
     else:
         all_before_is_over(change, meta.at, "the session started anew", client_is_new=fact.source != "clear")
     _apply_early_end(change, meta)

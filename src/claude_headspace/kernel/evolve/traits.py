@@ -2,7 +2,6 @@
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.evolve.change import Change, open_command_of
 from claude_headspace.kernel.facts import Meta
 
@@ -21,18 +20,13 @@ def compaction_started(change: Change, meta: Meta, fact: facts.CompactionStarted
         change.agent.compacting_at = max(change.agent.compacting_at, meta.at)
 
 
-def compaction_finished(change: Change, meta: Meta, _fact: facts.CompactionFinished) -> None:
-    """The context is compacted, and the agent is what it was before."""
-    change.why = "has compacted its context"
-    end_compaction(change, meta.at)
-
-
-def end_compaction(change: Change, at: Micros) -> None:
-    """Compaction is over, and what the client did for it: where it was asked for by itself, nothing runs any more."""
+def compaction_finished(change: Change, meta: Meta, fact: facts.CompactionFinished) -> None:
+    """The context is compacted, and the agent is what it was before. One that was told to by hand did nothing else."""
     agent = change.agent
-    if agent.compacting_at > agent.settled_at and open_command_of(agent) is None:
-        agent.settled_at = max(agent.settled_at, at)
-    agent.compacted_at = max(agent.compacted_at, at)
+    change.why = "has compacted its context"
+    if fact.trigger == "manual" and open_command_of(agent) is None:
+        agent.settled_at = max(agent.settled_at, meta.at)
+    agent.compacted_at = max(agent.compacted_at, meta.at)
 
 
 def model_switched(change: Change, _meta: Meta, fact: facts.ModelSwitched) -> None:

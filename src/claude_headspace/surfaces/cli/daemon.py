@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from claude_headspace.config import Places
+from claude_headspace.config import Places, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.options import AsJson, now, places
 
@@ -14,17 +14,19 @@ def status(as_json: AsJson = False) -> None:
     """
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.reports import after_status, not_running, running
+    from claude_headspace.surfaces.running import left_behind
     from claude_headspace.surfaces.wording import cleaned
 
     report = _report(places())
     if as_json:
         terminal.write_json(report)
     elif not report["running"]:
-        terminal.screen().show(not_running())
+        terminal.screen().show(not_running(report["spool"], left_behind(places())))
     else:
         report = cleaned(report)
         screen = terminal.screen()
-        screen.show(running(report, now(), screen.width), then=after_status(report))
+        needs_token = load_settings(places()).ingest == "token"
+        screen.show(running(report, now(), screen.width), then=after_status(report, needs_token=needs_token))
 
 
 def _report(home: Places) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def _report(home: Places) -> dict[str, Any]:
     daemon = find_daemon(home)
     report: dict[str, Any] = dict.fromkeys(("url", "pid", "version", "started_at", "mode", "health", "error"))
     if daemon is None:
-        return {"running": False, **report}
+        return {"running": False, **report, "spool": _waiting(home)}
     report |= {"url": daemon.url, "pid": daemon.pid, "version": daemon.version, "started_at": daemon.started_at}
     try:
         client = Client.local(home)
@@ -44,3 +46,13 @@ def _report(home: Places) -> dict[str, Any]:
     except HeadspaceError as error:
         report["error"] = error.message
     return {"running": True, **report}
+
+
+def _waiting(home: Places) -> dict[str, int] | None:
+    """What waits for the next start, if there was ever one."""
+    if not home.spool.is_dir():
+        return None
+    return {
+        "depth": sum(1 for _ in home.spool.glob("*.json")),
+        "rejected": sum(1 for _ in (home.spool / "rejected").glob("*.json")),
+    }

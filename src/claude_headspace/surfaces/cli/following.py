@@ -38,7 +38,7 @@ def tail(
 
     client = Client.local()
     agent_id = client.agent(agent)["id"] if agent else None
-    start = client.status()["last_seq"] if after is None else after
+    start = client.last_seq() if after is None else after
     wanted = [kind for kind in types.replace(" ", "").split(",") if kind]
     agents = client.agents() if after is None else []
     messages = follow(Client.local, start, wanted, agent_id=agent_id, lost=_say_lost, back=_say_back)

@@ -29,7 +29,7 @@ def local_token(
 def create(
     name: Name,
     scope: Annotated[list[Scope], typer.Option("--scope", "-s", help="What it is good for; may be repeated.")],
-    owner: Annotated[str, typer.Option("--owner", help="Whose it is.")] = "",
+    owner: Annotated[str, typer.Option("--owner", help="Whose it is; yours if left out.")] = "",
     expires: Annotated[str | None, typer.Option("--expires", help="Until when: 30d, 2026-12-31.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -40,9 +40,10 @@ def create(
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.passes import made
     from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.tokens import local_user
     from claude_headspace.surfaces.wording import cleaned
 
-    result = Client.local().create_token(name, scope, owner, _to_come(expires) if expires else None)
+    result = Client.local().create_token(name, scope, owner or local_user(), _to_come(expires) if expires else None)
     if as_json:
         terminal.write_json(result)
     else:
@@ -53,10 +54,10 @@ def create(
 def _to_come(expires: str) -> str:
     """A moment to come: here 30d means in thirty days."""
     from claude_headspace.kernel.views import iso
-    from claude_headspace.surfaces.moments import is_span, read_moment
+    from claude_headspace.surfaces.moments import TO_COME, is_span, read_moment
 
     at = int(now().timestamp() * 1_000_000)
-    moment = read_moment("--expires", expires, at)
+    moment = read_moment("--expires", expires, at, TO_COME)
     return iso(2 * at - moment if is_span(expires) else moment)
 
 

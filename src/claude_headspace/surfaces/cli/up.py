@@ -49,9 +49,10 @@ def up(
         daemon, how = _raise_daemon(home, service=service)
         carry_out(agreed, home)
     client = Client.local(home)
-    past = _offer_import(client)
+    away = _why_away(client)
+    past = "" if away else _offer_import(client)
     is_open = not no_open and _open(client)
-    screen.show(risen(daemon, how, hooks, past, is_open=is_open, home=home, width=screen.width))
+    screen.show(risen(daemon, how, hooks, past, away, is_open=is_open, home=home, width=screen.width))
 
 
 def _agree_on_hooks(configs: "Sequence[ConfigDir]", *, yes: bool) -> "tuple[list[Change], list[str]]":
@@ -108,6 +109,15 @@ def _raise_daemon(home: Places, *, service: bool) -> "tuple[DaemonInfo, str]":
         unit.install()
         return background.wait_until_there(home), f"{how}, as a service ({unit.path})"
     return background.start(home), f"{how}, in the background"
+
+
+def _why_away(client: "Client") -> str:
+    """Why the daemon cannot use its database, if it cannot."""
+    from claude_headspace.surfaces.parts import is_away
+    from claude_headspace.surfaces.wording import clean
+
+    parts = client.health()["parts"]
+    return clean(str(parts["journal"]["detail"])) if is_away(parts) else ""
 
 
 def _offer_import(client: "Client") -> str:

@@ -90,7 +90,7 @@ class LiveFeed:
     def _load(self) -> int:
         """The whole board; what happens while it is read is told again after it, and does no harm."""
         client = self._find()
-        after: int = client.status()["last_seq"]
+        after = client.last_seq()
         self._tell("loaded", agents=tuple(client.agents()))
         return after
 

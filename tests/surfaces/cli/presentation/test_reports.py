@@ -49,7 +49,7 @@ def test_a_daemon_that_has_heard_nothing() -> None:
     shown = texts(running(report(), NOW, 100))
     assert "none yet · 0 in all" in shown
     assert "hooks are silent, so Headspace itself looks every 2 s" in shown
-    assert "agents      none yet" in shown
+    assert "agents         none yet" in shown
     assert "curl http://127.0.0.1:5055/hook/session-start" in texts(after_status(report()))
 
 
@@ -57,9 +57,9 @@ def test_what_happened_to_the_database_is_told() -> None:
     """One that lasts with its reason; one that is over with how long it took; and what waited meanwhile."""
     over = {"since": "2026-03-14T11:50:00+00:00", "until": "2026-03-14T11:50:12+00:00", "reason": "refused"}
     now = {"since": "2026-03-14T11:59:00+00:00", "until": None, "reason": "no commit", "spooled": 1}
-    shown = texts(running(report(troubles=[{**over, "spooled": 29}, now]), NOW, 100))
-    assert "trouble     10 min ago for 12 s: refused · 29 events waited in the spool" in shown
-    assert "trouble     no commit, since 1 min · 1 event waited in the spool" in shown
+    shown = texts(running(report(troubles=[{**over, "spooled": 29, "lost": 2}, now]), NOW, 100))
+    assert "trouble        10 min ago for 12 s: refused · 29 events waited in the spool · 2 events lost" in shown
+    assert "trouble        no commit, since 1 min · 1 event waited in the spool" in shown
 
 
 def test_trouble_is_shown() -> None:
@@ -69,6 +69,46 @@ def test_trouble_is_shown() -> None:
     assert "1,880 events waiting" in shown
     assert "1 event did not quite fit" in shown
     assert "failing, disk full" in shown
+
+
+def test_a_database_that_is_away_is_told_once() -> None:
+    """What only it knows is unknown; its reason is told once, and what waits for it in one line."""
+    reason = "The journal cannot be used: refused"
+    parts = {
+        "journal": {"status": "failing", "detail": f"{reason} (since 2026-03-14T11:59:00+00:00)"},
+        "writer": {"status": "failing", "detail": reason},
+        "spool": {"status": "failing", "detail": reason},
+        "conversations": {"status": "waiting", "detail": "begins when the database is there"},
+        "notifications": {"status": "ok", "detail": "on"},
+    }
+    trouble = {"since": "2026-03-14T11:59:00+00:00", "until": None, "reason": reason, "spooled": 2}
+    unknown = {"events_total": None, "agents": None, "anomalies": None, "spool": {"depth": 2}}
+    away = report(**unknown, troubles=[trouble], health={"parts": parts})
+    shown = texts(running(away, NOW, 100))
+    assert shown.count("refused") == 1
+    assert "events         how many in all is unknown while the database is away, 0 since it started" in shown
+    assert "agents         unknown while the database is away" in shown
+    assert "waiting        writer, spool and conversations go on when the database is there" in shown
+    assert "notifications  ok, on" in shown
+    assert shown.count("  spool ") == 1
+    assert "curl" not in texts(after_status(away))
+
+
+def test_a_spool_that_fails_for_itself_says_why() -> None:
+    """Its own reason stands behind what waits in it."""
+    failing = {"parts": {"spool": {"status": "failing", "detail": "permission denied"}}}
+    shown = running(report(spool={"depth": 2}, health=failing), NOW, 100)
+    assert "spool          2 events waiting · failing, permission denied" in texts(shown)
+
+
+def test_what_was_refused_is_told_in_red() -> None:
+    """Nobody sends it again: what could be kept nowhere is lost, and what was set aside is told with the spool."""
+    refused = {"nowhere_to_store": 2, "bad_json": 3, "bad_field": 1, "spool": 4}
+    lines = running(report(refused=refused), NOW, 200)
+    shown = texts(lines)
+    assert "lost           2 events: neither the database nor the spool could be written" in shown
+    assert "refused        4 events that could not be understood (1 bad_field, 3 bad_json)" in shown
+    assert [each[-1].role for each in lines if each[0].text.strip() in ("lost", "refused")] == ["error"] * 2
 
 
 def test_every_mode_has_words() -> None:

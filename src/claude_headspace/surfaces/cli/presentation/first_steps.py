@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from claude_headspace.config import Places
+from claude_headspace.surfaces.cli.presentation.reports import WAITS
 from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet
 from claude_headspace.surfaces.running import DaemonInfo
 from claude_headspace.surfaces.wording import Json, clean, count
@@ -10,9 +11,9 @@ from claude_headspace.surfaces.wording import Json, clean, count
 LABEL = 10
 
 
-def field(label: str, text: str, width: int) -> list[Line]:
+def field(label: str, text: str, width: int, role: str = "") -> list[Line]:
     """A thing with its name before it."""
-    return hang(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
+    return hang(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width, role)
 
 
 def programme(link: str, home: str, *, is_open: bool, width: int) -> list[Line]:
@@ -52,14 +53,23 @@ def past_sessions(files: Sequence[Json]) -> str:
 
 
 def risen(
-    daemon: DaemonInfo, how: str, hooks: Sequence[str], past: str, *, is_open: bool, home: Places, width: int
+    daemon: DaemonInfo,
+    how: str,
+    hooks: Sequence[str],
+    past: str,
+    away: str,
+    *,
+    is_open: bool,
+    home: Places,
+    width: int,
 ) -> list[Line]:
-    """What `up` did, and how to undo it."""
+    """What `up` did, what it waits for, and how to undo it."""
     page = "opened in your browser" if is_open else "`headspace open` shows it; `headspace top` in the terminal"
     kept = dict.fromkeys(clean(str(place)) for place in (home.data, home.state, home.config))
     return [
         line(Span(f"Headspace runs at {daemon.url}", "strong")),
         *field("daemon", f"{how} (pid {daemon.pid}, version {daemon.version})", width),
+        *(field("waits", WAITS.format(away), width, "error") if away else []),
         *(each for told in hooks for each in field("hooks", told, width)),
         *(field("past", past, width) if past else []),
         *field("page", page, width),

@@ -1,14 +1,16 @@
 """The daemon, its log and the settings, in words."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet
+from claude_headspace.surfaces.parts import GOES_ON, listed, waiting_for_database
+from claude_headspace.surfaces.running import Predecessor
 from claude_headspace.surfaces.wording import SHAPES, Json, ago, clean, clock, count, one_line, shape, span, wrap
 
-LABEL = 12
+LABEL = 15
 MOST_DIFFERENCES = 50
 MOST_TROUBLES = 3
 
@@ -16,6 +18,16 @@ MODES = {
     "hooks_active": "hooks arrive, and Headspace itself looks every {}",
     "polling_fallback": "hooks are silent, so Headspace itself looks every {}",
 }
+
+UNKNOWN = "unknown while the database is away"
+
+SET_ASIDE = "spool"
+"""The code of what is told with the spool."""
+LOST = {
+    "nowhere_to_store": "{}: neither the database nor the spool could be written; make room on the disk",
+    "too_large": "{} larger than the setting `max_body_bytes`",
+}
+"""Hooks that were refused, by their code: nobody sends them again."""
 
 
 # --- the daemon ---
@@ -27,42 +39,99 @@ def running(report: Json, now: datetime, width: int) -> list[Line]:
     lines = [line(f"Headspace runs at {report['url']}"), *_field("process", process, width)]
     if report["error"] is not None:
         return [*lines, *_field("answers", report["error"], width, "error")]
-    for label, text in _receiver(report, now):
-        lines += _field(label, text, width)
-    for name, part in report["health"]["parts"].items():
-        if name == "spool" and part["status"] == "ok":
-            continue  # told above, in more words
-        lines += _field(name, f"{part['status']}, {part['detail']}", width, "" if part["status"] == "ok" else "error")
+    for label, text, role in (*_receiver(report, now), *_parts(report)):
+        lines += _field(label, text, width, role)
     return lines
 
 
-def _receiver(report: Json, now: datetime) -> list[tuple[str, str]]:
-    heard = f"last one {ago(report['last_event_at'], now)}" if report["last_event_at"] else "none yet"
-    agents = [f"{shape(state)} {report['agents'][state]} {state}" for state in SHAPES if report["agents"].get(state)]
+Field = tuple[str, str, str]
+"""What it is about, the words, and their role."""
+
+
+def _receiver(report: Json, now: datetime) -> list[Field]:
     odd = report["anomalies"]
     mode = MODES.get(report["mode"], "Headspace itself looks every {}")
     return [
-        ("events", f"{heard} · {report['events_total']:,} in all, {report['events_since_start']:,} since it started"),
-        ("mode", mode.format(span(report["polling_interval_seconds"]))),
-        ("agents", " · ".join(agents) or "none yet"),
-        ("spool", _spool(report["spool"], now)),
+        ("events", _events(report, now), ""),
+        ("mode", mode.format(span(report["polling_interval_seconds"])), ""),
+        ("agents", _agents(report["agents"]), ""),
+        _spool_field(report, now),
+        *_refused(report.get("refused") or {}),
         *_troubles(report.get("troubles", ()), now),
-        *([("odd", f"{count(odd, 'event')} did not quite fit; they are kept as they came")] if odd else []),
+        *([("odd", f"{count(odd, 'event')} did not quite fit; they are kept as they came", "")] if odd else []),
     ]
 
 
-def _troubles(troubles: Sequence[Json], now: datetime) -> list[tuple[str, str]]:
-    """What happened to the database, the newest last."""
-    return [("trouble", _trouble(each, now)) for each in troubles[-MOST_TROUBLES:]]
+def _events(report: Json, now: datetime) -> str:
+    total, last, here = report["events_total"], report["last_event_at"], report["events_since_start"]
+    heard = f"last one {ago(last, now)}" if last else "none yet" if total is not None else ""
+    in_all = f"how many in all is {UNKNOWN}" if total is None else f"{total:,} in all"
+    return " · ".join(filter(None, (heard, f"{in_all}, {here:,} since it started")))
+
+
+def _agents(by_state: Json | None) -> str:
+    if by_state is None:
+        return UNKNOWN
+    return (
+        " · ".join(f"{shape(state)} {by_state[state]} {state}" for state in SHAPES if by_state.get(state)) or "none yet"
+    )
+
+
+def _refused(refused: Json) -> list[Field]:
+    """What came and was not kept: whoever sent it does not send it again."""
+    told = {code: number for code, number in refused.items() if code != SET_ASIDE}
+    lines = [
+        ("lost", text.format(count(told.pop(code), "event")), "error") for code, text in LOST.items() if code in told
+    ]
+    if told:
+        why = ", ".join(f"{number} {code}" for code, number in sorted(told.items()))
+        lines.append(("refused", f"{count(sum(told.values()), 'event')} that could not be understood ({why})", "error"))
+    return lines
+
+
+def _parts(report: Json) -> list[Field]:
+    """Every part that is not told already; those that only wait for the database in one line."""
+    parts = report["health"]["parts"]
+    waiting = waiting_for_database(parts)
+    told = {
+        "spool",
+        *waiting,
+        *(["journal"] if any(each["until"] is None for each in report.get("troubles", ())) else []),
+    }
+    lines = [(name, *_part(part)) for name, part in parts.items() if name not in told]
+    return [*lines, *([("waiting", f"{listed(waiting)} {GOES_ON}", "error")] if waiting else [])]
+
+
+def _part(part: Json) -> tuple[str, str]:
+    return f"{part['status']}, {part['detail']}", "" if part["status"] == "ok" else "error"
+
+
+def _troubles(troubles: Sequence[Json], now: datetime) -> list[Field]:
+    """What happened, the newest last; in red what lasts, and where something was lost."""
+    return [
+        ("trouble", _trouble(each, now), "error" if each["until"] is None or each.get("lost") else "")
+        for each in troubles[-MOST_TROUBLES:]
+    ]
 
 
 def _trouble(trouble: Json, now: datetime) -> str:
     waited = f" · {count(trouble['spooled'], 'event')} waited in the spool" if trouble["spooled"] else ""
+    waited += f" · {count(trouble['lost'], 'event')} lost" if trouble.get("lost") else ""
     if trouble["until"] is None:
         return f"{trouble['reason']}, since {ago(trouble['since'], now).removesuffix(' ago')}{waited}"
     lasted = (datetime.fromisoformat(trouble["until"]) - datetime.fromisoformat(trouble["since"])).total_seconds()
     length = f" for {span(lasted)}" if lasted >= 1 else ""
     return f"{ago(trouble['since'], now)}{length}: {trouble['reason']}{waited}"
+
+
+def _spool_field(report: Json, now: datetime) -> Field:
+    """The spool, with what fails there unless it is the database."""
+    parts = report["health"]["parts"]
+    part = parts.get("spool", {"status": "ok"})
+    if part["status"] == "ok":
+        return "spool", _spool(report["spool"], now), ""
+    why = [] if "spool" in waiting_for_database(parts) else [f"{part['status']}, {part['detail']}"]
+    return "spool", " · ".join([_spool(report["spool"], now), *why]), "error"
 
 
 def _spool(spool: Json, now: datetime) -> str:
@@ -73,37 +142,57 @@ def _spool(spool: Json, now: datetime) -> str:
     return " · ".join(words)
 
 
-def not_running() -> list[Line]:
-    """What to say when nobody is there."""
-    return [line("Headspace is not running."), quiet("headspace up starts it.")]
+def not_running(spool: Json | None = None, killed: Predecessor | None = None) -> list[Line]:
+    """What to say when nobody is there, and what waits for somebody."""
+    waiting, aside = (spool["depth"], spool["rejected"]) if spool else (0, 0)
+    words = [f"The last daemon (pid {killed.pid}) was killed, or crashed."] if killed else []
+    words += [f"{count(waiting, 'event')} in the spool, to be taken in when it starts."] if waiting else []
+    words += [f"{count(aside, 'event')} set aside."] if aside else []
+    return [line("Headspace is not running."), *(line(each) for each in words), quiet("headspace up starts it.")]
 
 
-def after_status(report: Json) -> list[Line]:
+def after_status(report: Json, *, needs_token: bool = False) -> list[Line]:
     """What to type next."""
-    if report.get("events_total"):
-        return [NOTHING, quiet("headspace list   headspace tail   headspace logs")]
-    return [NOTHING, *first_event(report["url"])]
+    if report.get("events_total") == 0:
+        return [NOTHING, *first_event(report["url"], needs_token=needs_token)]
+    return [NOTHING, quiet("headspace list   headspace tail   headspace logs")]
 
 
-def first_event(url: str) -> list[Line]:
+EVERYWHERE = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:"}
+"""Addresses to listen on, and how to reach them from here."""
+
+
+def first_event(url: str, *, needs_token: bool) -> list[Line]:
     """How to see something at once."""
+    for everywhere, here in EVERYWHERE.items():
+        url = url.replace(everywhere, here)
+    token = [quiet('    -H "Authorization: Bearer $(headspace token --scope ingest)" \\')] if needs_token else []
     return [
         quiet("Try it, then look with `headspace list`:"),
         quiet(f"  curl {url}/hook/session-start \\"),
         quiet("    -H 'Content-Type: application/json' \\"),
+        *token,
         quiet("""    -d '{"session_id": "hello", "cwd": "'"$PWD"'"}'"""),
     ]
 
 
-def banner(url: str, database: str, log_file: str, width: int) -> list[Line]:
-    """What `serve` says once it listens."""
+WAITS = "for the database: {}. Hooks are answered meanwhile, and their events wait in the spool"
+NAMELESS = "nobody is let in but under 127.0.0.1 and localhost: set `allowed_hosts` to the names that others use"
+
+
+def banner(
+    url: str, database: str, log_file: str, width: int, warnings: Mapping[str, str], *, needs_token: bool
+) -> list[Line]:
+    """What `serve` says once it listens; warnings by what they are about."""
+    told = [each for label, text in warnings.items() if text for each in _field(label, text, width, "error")]
     return [
         line(f"Headspace listens at {url}"),
         *_field("database", database, width),
+        *told,
         *_field("log", log_file, width),
         *_field("stop", "Ctrl+C here, or `headspace down`", width),
         NOTHING,
-        *first_event(url),
+        *first_event(url, needs_token=needs_token),
     ]
 
 

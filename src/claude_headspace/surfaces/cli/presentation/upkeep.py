@@ -29,7 +29,8 @@ def copied(result: Json, target: str) -> list[Line]:
             line(f"The copy differs in {', '.join(result['differing'])}."),
             quiet("headspace db verify on both shows more; an empty target and another try may help."),
         ]
+    password = " Its password is found in ~/.pgpass or PGPASSWORD." if "://" in target else ""
     return [
         line(f"Copied: {count(result['events'], 'event')} are there, and both are the same."),
-        quiet(f'Set database = "{target}" in config.toml to use it.'),
+        quiet(f'Set database = "{target}" in config.toml to use it.{password}'),
     ]
