@@ -53,4 +53,5 @@ def test_a_journal_of_this_version_is_left_alone(journal: SqlJournal) -> None:
     asked: list[str] = []
     event.listen(journal._engine, "before_cursor_execute", lambda *told: asked.append(told[2].split()[0]))
     journal.open()
-    assert set(asked) <= {"BEGIN", "SELECT", "PRAGMA"}
+    assert asked
+    assert not {"INSERT", "UPDATE", "DELETE", "CREATE", "DROP"} & set(asked)
