@@ -7,7 +7,7 @@ import pytest
 from claude_headspace.batch import Batch
 from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.kernel.words import read_query
+from claude_headspace.kernel.words import Query, read_query, steps
 from claude_headspace.ports import Journal, Searched
 from claude_headspace.testing import START, hook
 from tests.journals import store, submission
@@ -36,7 +36,12 @@ def journal(any_journal: Journal) -> Journal:
 
 def found(journal: Journal, text: str, **wanted: object) -> list[str]:
     """The texts that are found, newest first."""
-    matches = journal.search(read_query(text), Searched(**wanted), 100)  # type: ignore[arg-type]  # its own fields
+    return texts(journal, read_query(text), **wanted)
+
+
+def texts(journal: Journal, query: Query, **wanted: object) -> list[str]:
+    """The texts that a query finds, newest first."""
+    matches = journal.search(query, Searched(**wanted), 100)  # type: ignore[arg-type]  # its own fields
     documents = journal.documents([match.id for match in matches])
     return [documents[match.id][1] for match in matches]
 
@@ -77,6 +82,24 @@ OTHER = "Explain expired cards"
 def test_words_are_found(journal: Journal, query: str, texts: list[str]) -> None:
     """The same query finds the same on every journal, whatever is typed."""
     assert found(journal, query) == texts
+
+
+@pytest.mark.parametrize(
+    ("query", "itself", "beginning"),
+    [
+        ("card", [], [OTHER, ANSWER, RESULT]),
+        ("cards", [OTHER, ANSWER, RESULT], []),
+        ("expired re", [], [ANSWER]),
+        ("auth_test", [INPUT], []),
+        ("tests auth_te", [], [INPUT]),
+        ("日本", [PROMPT], []),
+    ],
+)
+def test_words_are_told_from_beginnings(journal: Journal, query: str, itself: list[str], beginning: list[str]) -> None:
+    """What has the last word itself is found first, and not again with what only begins so."""
+    first, second = steps(read_query(query))
+    assert texts(journal, first) == itself
+    assert texts(journal, second) == beginning
 
 
 def test_filters_narrow_it_down(journal: Journal) -> None:

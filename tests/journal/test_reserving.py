@@ -45,7 +45,7 @@ def test_a_server_on_which_a_daemon_listens_is_in_use(postgres: Postgres) -> Non
 
     async def play() -> None:
         heard = asyncio.Event()
-        listeners = [Listener(address, MachineName(name, b"home"), heard.set) for name in ("laptop", "desktop")]
+        listeners = [Listener(address, MachineName(name, name.encode()), heard.set) for name in ("one", "two")]
         assert await asyncio.to_thread(is_free, address)
         for listener in listeners:
             heard.clear()

@@ -7,7 +7,7 @@ import pytest
 
 from claude_headspace.kernel.birth import born
 from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.documents import LONGEST_CALL, call_text, call_texts, documents
+from claude_headspace.kernel.documents import LONGEST_CALL, LONGEST_TURN, call_text, call_texts, documents
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.transcript import LINE
@@ -55,13 +55,36 @@ def test_calls_in_transcripts_count_too() -> None:
     asked = line(type="assistant", uuid="u1", message={"role": "assistant", "content": [used]})
     told = line(type="user", uuid="u2", message={"role": "user", "content": [result]})
     assert of(asked) == [("tool_input", "Bash", "make")]
-    assert [(kind, text.splitlines()[-1]) for kind, _tool, text in of(told)] == [("tool_result", "done")]
+    assert of(told) == [("tool_result", None, "done")]
 
 
-def test_a_document_is_bounded() -> None:
-    """However much a tool gave back, one document is short."""
-    [(_kind, _tool, text)] = of(hook("PostToolUse", tool_name="Read", tool_response=["line " * 100] * 1_000))
-    assert len(text) <= LONGEST_CALL + 1_000
+LONG_RUN = "collected 900 items\n" + "tests/shop.py ....\n" * 1_000 + "FAILED rejects_expired_cards"
+
+
+@pytest.mark.parametrize(
+    "envelope",
+    [
+        hook("PostToolUse", tool_name="Bash", tool_response={"stdout": LONG_RUN, "interrupted": False}),
+        hook("PostToolUse", tool_name="Bash", tool_response=LONG_RUN.splitlines()),
+        hook("PostToolUseFailure", tool_name="Bash", error=LONG_RUN),
+        hook("PreToolUse", tool_name="Write", tool_input={"content": LONG_RUN}),
+    ],
+)
+def test_a_long_result_is_found_by_both_its_ends(envelope: Envelope) -> None:
+    """However much a tool was given or gave back, one document is short, and says how it began and how it ended."""
+    [(_kind, _tool, text)] = of(envelope)
+    assert len(text) <= LONGEST_CALL
+    assert text.startswith("collected 900 items\n")
+    assert text.endswith("\nFAILED rejects_expired_cards")
+
+
+def test_what_was_said_is_found_by_both_its_ends() -> None:
+    """A prompt that is longer than the bound too."""
+    prompt = "First of all " + "read this line\n" * 6_000 + "and tell me at last"
+    [(_kind, _tool, text)] = of(hook("UserPromptSubmit", prompt=prompt))
+    assert len(text) <= LONGEST_TURN < len(prompt)
+    assert text.startswith("First of all ")
+    assert text.endswith("and tell me at last")
 
 
 def test_the_text_is_read_again_from_the_event() -> None:

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_headspace.kernel.intent import Detection, detect_intent
-from claude_headspace.kernel.intent_phrases import Phrases, words_of
 from claude_headspace.kernel.state_machine import Intent
 
 CORPUS = [
@@ -255,25 +254,3 @@ def test_long_code_never_changes_the_verdict(text: str) -> None:
 def test_reason_names_the_phrase() -> None:
     """The reason can be shown to people: it says in plain words what was seen."""
     assert detect_intent("Please confirm.").reason == "asks the human for something: “please confirm”"
-
-
-@pytest.mark.parametrize(
-    ("phrase", "sentence", "expected"),
-    [
-        ("ok to", "Is it OK to push", "ok to"),
-        ("ok to", "We book tours", ""),
-        ("{a|b} c", "b c", "b c"),
-        ("{very |}good", "it is good", "good"),
-        ("tell me … which", "Tell me, please, which one", "tell me … which"),
-        ("tell me … which", "Which one? Tell me", ""),
-        ("tell … me", "tell me", "tell … me"),
-        ("^done", "Well done", ""),
-        ("done$", "Well, done!", "done"),
-        ("bitte bestätig*", "Bitte bestätigen", "bitte bestätig"),
-        ("哪…呢$", "你要哪个呢", "哪…呢"),
-        ("en: one; two\n    de: drei|\n        vier", "two", "two"),
-    ],
-)
-def test_notation_of_the_tables(phrase: str, sentence: str, expected: str) -> None:
-    """A phrase matches whole words, with choices, gaps, anchors and endings as the notation says."""
-    assert Phrases(phrase).find(words_of(sentence)) == expected

@@ -4,7 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_headspace.kernel.words import LONGEST_WORD, Piece, Query, Term, matches, read_query, snippet, words
+from claude_headspace.kernel.words import (
+    GAP,
+    LONGEST_WORD,
+    Piece,
+    Query,
+    Term,
+    ends,
+    matches,
+    read_query,
+    snippet,
+    steps,
+    words,
+)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +54,36 @@ def test_a_query_is_read(text: str, query: Query) -> None:
     assert read_query(text) == query
 
 
+@pytest.mark.parametrize("text", ["one_two three, four " * 99, "x" * 999, "日本語" * 333, "wörter 😀 " * 99, " " * 999])
+def test_a_long_text_is_cut_between_words(text: str) -> None:
+    """Both ends are words of the text as they stand there; where there is no border it is cut all the same."""
+    cut = ends(text, 300)
+    head, gap, tail = cut.partition(GAP)
+    assert gap
+    assert 300 - 2 * LONGEST_WORD <= len(cut) <= 300
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    if "x" not in text:
+        assert words(text)[: len(words(head))] == words(head)
+        assert words(text)[len(words(text)) - len(words(tail)) :] == words(tail)
+
+
+def test_no_phrase_reaches_across_what_was_cut_out() -> None:
+    """Words that only stand together because others were left out are not found together; a snippet shows the gap."""
+    text = ends("alpha " * 30 + "and then " * 90 + "omega " * 30, 100)
+    assert matches(read_query("alpha omega"), words(text))
+    assert not matches(read_query('"alpha omega"'), words(text))
+    assert "[alpha] ⋯ omega" in shown(snippet(text, read_query("alpha")))
+
+
+def test_a_snippet_shows_the_end_that_matched() -> None:
+    """What was found at the end of a long text is shown from there."""
+    text = ends("collected 900 items\n" + "tests/shop.py ....\n" * 900 + "FAILED rejects_expired_cards", 4_096)
+    around = shown(snippet(text, read_query("failed")))
+    assert around.endswith("[FAILED] rejects_expired_cards")
+    assert "collected" not in around
+
+
 def test_words_must_all_occur_and_phrases_in_order() -> None:
     """A text matches when every term stands in it somewhere."""
     text = words("the rate limit was reached")
@@ -50,6 +92,15 @@ def test_words_must_all_occur_and_phrases_in_order() -> None:
     assert matches(read_query('"limit rate"'), text) == 0
     assert matches(read_query("limit missing"), text) == 0
     assert matches(Query(), text) == 0
+
+
+def test_the_last_word_is_looked_for_before_what_begins_with_it() -> None:
+    """Every text that matches does so in one step alone; words in quotes are only looked for as they stand."""
+    first, second = steps(read_query("expired car"))
+    finds = {"expired car": (2, 0), "expired cards": (0, 2), "car cards expired": (2, 0), "car": (0, 0)}
+    assert {text: (matches(first, words(text)), matches(second, words(text))) for text in finds} == finds
+    assert steps(read_query('"expired car"')) == (read_query('"expired car"'),)
+    assert steps(Query()) == (Query(),)
 
 
 def shown(pieces: list[Piece]) -> str:

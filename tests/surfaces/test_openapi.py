@@ -269,14 +269,15 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
 def test_every_parameter_is_understood(daemon: RunningDaemon, description: Schema, filled: dict[str, str]) -> None:
     """A value of the described type is taken, and one of another type is refused in the described shape."""
     good = {"integer": "1", "boolean": "true", "string": filled["agent"], "date": "2026-01-31"}
-    moments = {"at": "0s", "since": "2h", "until": "14:30", "before": "1-0-0"}
+    moments = {"at": "0s", "since": "2h", "until": "14:30", "before": "1-0-0-0"}
+    known = {**moments, "project": "described"}
     for (method, path), operation in operations(description).items():
         for parameter in operation["parameters"]:
             if parameter["in"] != "query" or path.endswith("/stream"):
                 continue
             schema = parameter["schema"]
             usual = good[schema.get("format") or schema["type"]]
-            meant = moments.get(parameter["name"], usual) if schema["type"] == "string" else usual
+            meant = known.get(parameter["name"], usual) if schema["type"] == "string" else usual
             values = schema.get("enum") or [meant]
             for value in values:
                 reply = daemon.send(method, f"{path.format(**filled)}?{parameter['name']}={value}", scope="read")

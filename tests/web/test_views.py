@@ -183,18 +183,6 @@ def test_settings_are_read_and_explained(visits: Visits, daemon: RunningDaemon) 
     expect(row).to_contain_text("Pause between heartbeat comments")
 
 
-def test_search_is_asked_or_says_that_it_cannot(visits: Visits, stage: Stage) -> None:
-    """Words lead to hits with the matches marked; a daemon without search is named as such."""
-    page = visits.open(stage.daemon, "/search")
-    expect(page.get_by_text("Search everything that was said and done")).to_be_visible()
-    page.get_by_label("Search for").fill("emoji")
-    if stage.daemon.get("/api/search?q=emoji").status == 404:
-        expect(page.get_by_text("This Headspace cannot search yet")).to_be_visible()
-    else:
-        expect(page.locator(".hit mark").first).to_be_visible()
-        expect(page.locator(".hit").first).to_contain_text("snug-plover")
-
-
 def test_nowhere_leads_back(visits: Visits, stage: Stage) -> None:
     """The browser's own buttons work between views."""
     page = visits.open(stage.daemon)

@@ -85,8 +85,8 @@ class Listener(Loop):
 
     async def _listen(self) -> None:
         async with await self._connect() as connection:
-            await self._name.take(connection)
             await connection.execute("SELECT pg_try_advisory_lock_shared(%s, %s)", USED)
+            await self._name.take(connection)
             await connection.execute(f"LISTEN {CHANNEL}")
             self.failure = self._refusal = None
             self._tried.set()

@@ -23,7 +23,7 @@ from claude_headspace.journal.words import (
     forget_expected,
     remove_words,
 )
-from claude_headspace.kernel.documents import LONGEST_TURN, Document, call_text
+from claude_headspace.kernel.documents import Document, call_text, turn_text
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.words import Query
 from claude_headspace.ports import Difference, Match, Searched
@@ -192,5 +192,5 @@ def _document(row: rows.Row) -> Document:
 
 def _text(row: rows.Row, events: Mapping[int, Envelope]) -> str:
     if row["turn_id"] is not None:
-        return (row["text"] or "")[:LONGEST_TURN]
+        return turn_text(row["text"] or "")
     return call_text(row["id"], events[row["seq"]]) if row["seq"] in events else ""

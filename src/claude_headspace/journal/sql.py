@@ -5,6 +5,7 @@ batch holds what it touches (`shared`), and a daemon may come up while the datab
 """
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +31,7 @@ from claude_headspace.journal.shared import SharedTransaction
 from claude_headspace.journal.token_keeping import TokenKeeping
 from claude_headspace.journal.transaction import SqlTransaction, write_projection
 from claude_headspace.journal.trouble import AWAY, CANNOT, translated
+from claude_headspace.kernel import KERNEL_VERSION
 from claude_headspace.kernel.documents import Document
 from claude_headspace.ports import Difference, Position, Result, StoredEvent
 
@@ -38,6 +40,13 @@ PAGE = 2_000
 
 QUICK_SECONDS = 0.004
 """A commit that is quicker than this is not worth a change of threads, which costs as much under load."""
+
+
+_agents = schema.agents.c
+BY_ANOTHER_KERNEL = select(_agents.id).where(_agents.kernel_version != KERNEL_VERSION).limit(1)
+"""Whether anything was made by another version, which may have understood the same log otherwise."""
+
+log = logging.getLogger(__name__)
 
 
 class SqlJournal(Searching, Pruning, TokenKeeping):
@@ -62,13 +71,18 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
         return self._dialect.is_shared
 
     def open(self, *, may_be_half: bool = False) -> None:
-        """Bring the database to this version's schema; one that is half copied is only opened to go on with that."""
+        """Bring the database to this version: its schema, and what another kernel made of the log. One that is half
+        copied is only opened to go on with that.
+        """
         with translated(self._dialect):
             self._dialect.inspect(self._engine)
             upgrade(self._engine)
-            if not may_be_half:
-                with self._engine.connect() as connection:
-                    refuse_half(connection)
+            if may_be_half:
+                return
+            with self._engine.connect() as connection:
+                refuse_half(connection)
+            if self._scalar(BY_ANOTHER_KERNEL) is not None:
+                self._renew()
 
     # --- writing ---
 
@@ -218,15 +232,18 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
         """Make the projections anew from the log; `advance` is told how many events more were read."""
         with self.transaction() as batch:
             batch.be_alone()
-            search.clear(batch.connection)
-            findable = search.Gathering(partial(search.index, batch.connection))
-            projection, count = _replayed(batch.connection, findable.take, advance)
-            findable.finish()
-            for table in schema.PROJECTIONS:
-                batch.connection.execute(table.delete())
-            write_projection(batch.connection, projection)
+            count = _rebuild(batch.connection, advance)
         self._cache.forget()
         return count
+
+    def _renew(self) -> None:
+        """Rebuild, unless another daemon did so while we waited for our turn."""
+        with self.transaction() as batch:
+            batch.be_alone()
+            if batch.connection.execute(BY_ANOTHER_KERNEL).first() is not None:
+                log.info("The journal is made anew from its log for this version. That may take a while.")
+                _rebuild(batch.connection)
+        self._cache.forget()
 
     @contextmanager
     def _snapshot(self) -> Iterator[Connection]:
@@ -253,6 +270,18 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
             self._dialect.tidy(self._engine)
             self._engine.dispose()
         self._thread.shutdown()
+
+
+def _rebuild(connection: Connection, advance: Callable[[int], None] = lambda _events: None) -> int:
+    """Make anew what follows from the log; tells how many events it has."""
+    search.clear(connection)
+    findable = search.Gathering(partial(search.index, connection))
+    projection, count = _replayed(connection, findable.take, advance)
+    findable.finish()
+    for table in schema.PROJECTIONS:
+        connection.execute(table.delete())
+    write_projection(connection, projection)
+    return count
 
 
 def _replayed(

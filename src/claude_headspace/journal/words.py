@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Connection, Float, cast, func, literal, literal_column, table
 from sqlalchemy.dialects.postgresql import TSQUERY
 
-from claude_headspace.kernel.words import LONGEST_WORD, Query, Term, words
+from claude_headspace.kernel.words import GAP, LONGEST_WORD, Query, Term, words
 
 MOST_PLACES = 255
 """How many places of one word PostgreSQL keeps."""
@@ -76,6 +76,10 @@ def _is_sqlite(connection: Connection) -> bool:
 
 def plain(content: str) -> str:
     """A text as FTS5 is given it. It takes ASCII apart as we do, and faster."""
+    return GAP.join(_plain(part) for part in content.split(GAP))
+
+
+def _plain(content: str) -> str:
     if content.isascii() and not _LONG_RUN.search(content):
         return content
     return " ".join(words(content))
@@ -110,14 +114,16 @@ class Asked:
         else:
             asked = cast(literal(tsquery(query)), TSQUERY)
             self.number = literal_column("words.id", BigInteger)
-            self.rank = func.ts_rank_cd(literal_column("words.words"), asked, 1, type_=Float)
+            wanted = cast(literal(_all_of(query)), TSQUERY)
+            self.rank = func.ts_rank_cd(literal_column("words.words"), wanted, 1, type_=Float)
             self.condition = literal_column("words.words").op("@@", is_comparison=True)(asked)
         self.index = table("words")
 
 
 def fts5_query(query: Query) -> str:
     """The query in FTS5's language; every word is quoted, so none is an operator."""
-    return " AND ".join(_fts5_term(term) for term in query.terms)
+    wanted = " AND ".join(_fts5_term(term) for term in query.terms)
+    return f"({wanted}) NOT {_fts5_term(query.without)}" if query.without else wanted
 
 
 def _fts5_term(term: Term) -> str:
@@ -127,7 +133,15 @@ def _fts5_term(term: Term) -> str:
 
 def tsquery(query: Query) -> str:
     """The query in PostgreSQL's language."""
-    return " & ".join(f"({' <-> '.join(_lexemes(term))})" for term in query.terms)
+    return f"{_all_of(query)} & !{_phrase(query.without)}" if query.without else _all_of(query)
+
+
+def _all_of(query: Query) -> str:
+    return " & ".join(_phrase(term) for term in query.terms)
+
+
+def _phrase(term: Term) -> str:
+    return f"({' <-> '.join(_lexemes(term))})"
 
 
 def _lexemes(term: Term) -> list[str]:

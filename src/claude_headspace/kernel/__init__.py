@@ -5,5 +5,7 @@ fact it is), `agent` (what we know of a worker), `evolve` (how a fact changes it
 `decide` (what Claude Code is answered) and `views` (the one truth in every dialect).
 """
 
-KERNEL_VERSION = 1
-"""Raised when `evolve` gives another result for the same history: projections made by an older one are rebuilt."""
+KERNEL_VERSION = 2
+"""Raised when `evolve` or `documents` gives another result for the same history. A journal that was made by another
+version is made anew from its log when it is opened.
+"""

@@ -5,7 +5,9 @@ twice, and `text_of` reads again what `documents` had indexed.
 
 Rules
 - An utterance is one document, as it is one turn, whoever told it.
-- Only the strings of an input or result count, up to a bound; a document is found by its beginning.
+- Only the strings of an input or result count. What is too long is found by its beginning and its end, where a
+  test run tells what failed.
+- Whoever changes what is indexed raises `KERNEL_VERSION`: an index that another version made is made anew.
 - It follows from the event and the agent after it, so a replay gives the same documents.
 """
 
@@ -20,18 +22,20 @@ from claude_headspace.kernel.state_machine import Actor
 from claude_headspace.kernel.transcript import LINE, blocks_of, message_of
 from claude_headspace.kernel.wire import RAW_NULL
 from claude_headspace.kernel.wire_transcript import WireLine
+from claude_headspace.kernel.words import ends
 
 KINDS = ("prompt", "answer", "tool_input", "tool_result")
 
 LONGEST_TURN = 64 * 1024
 LONGEST_CALL = 4 * 1024
-LONGEST_STRING = 4 * 1024
-"""Characters of a turn, of a call's input or result, and of each string in those."""
+"""Characters of a turn, and of a call's input or result."""
 
 SPREAD = 16
 """A document's number is its event's number times this, and its place in the event."""
 FIRST_CALL = 8
 MOST_NESTED = 64
+PACKING = ("type", "text")
+"""A member that only says that its neighbour is a text."""
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +88,7 @@ def documents(seq: int, envelope: Envelope, change: Change) -> list[tuple[Docume
             command_id=turn.command_id,
             turn_id=turn.id,
         )
-        found.append((document, turn.text[:LONGEST_TURN]))
+        found.append((document, turn_text(turn.text)))
     for place, call in enumerate(call_texts(envelope)):
         document = Document(
             id=seq * SPREAD + FIRST_CALL + place,
@@ -102,6 +106,11 @@ def documents(seq: int, envelope: Envelope, change: Change) -> list[tuple[Docume
     return found
 
 
+def turn_text(text: str) -> str:
+    """What a turn is found by."""
+    return ends(text, LONGEST_TURN)
+
+
 def call_text(document_id: int, envelope: Envelope) -> str:
     """The text of a call's document, read again from its event."""
     place, texts = document_id % SPREAD - FIRST_CALL, call_texts(envelope)
@@ -114,7 +123,7 @@ def call_texts(envelope: Envelope) -> list[CallText]:
         kind, field = HOOKS[envelope.name]
         call = tolerant(envelope.payload, WireCall)[0]
         value = getattr(call, field)
-        text = value[:LONGEST_STRING] if isinstance(value, str) else strings_of(value)
+        text = ends(value, LONGEST_CALL) if isinstance(value, str) else strings_of(value)
         told = [CallText(kind, call.tool_name or None, text)]
     elif envelope.name == LINE and (b'"tool_use"' in envelope.payload or b'"tool_result"' in envelope.payload):
         told = list(_in_line(envelope.payload))
@@ -142,22 +151,17 @@ def _in_line(payload: bytes) -> Iterator[CallText]:
 def strings_of(raw: msgspec.Raw) -> str:
     """The strings of a JSON value in their order, one below the other, up to the bound."""
     try:
-        value = msgspec.json.decode(raw)
+        return ends("\n".join(_strings(msgspec.json.decode(raw))), LONGEST_CALL)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return ""
-    pieces, room = [], LONGEST_CALL
-    for text in _strings(value):
-        pieces.append(text[: min(room, LONGEST_STRING)])
-        room -= len(pieces[-1]) + 1
-        if room <= 0:
-            break
-    return "\n".join(pieces)
 
 
 def _strings(value: object, depth: int = 0) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif depth < MOST_NESTED and isinstance(value, dict | list):
-        members: Sequence[object] = list(value.values()) if isinstance(value, dict) else value
+        members: Sequence[object] = (
+            value if isinstance(value, list) else [m for n, m in value.items() if (n, m) != PACKING]
+        )
         for member in members:
             yield from _strings(member, depth + 1)

@@ -23,6 +23,7 @@ from itertools import islice
 import msgspec
 
 from claude_headspace.kernel import intent_phrases as phrases
+from claude_headspace.kernel.phrases import Words, words_of
 from claude_headspace.kernel.state_machine import Intent
 
 # The bounds of what is read, in characters, lines and sentences: a tenth of a millisecond for a usual message, under
@@ -93,7 +94,7 @@ class _Line(msgspec.Struct, frozen=True):
 class _Sentence(msgspec.Struct, frozen=True):
     """A sentence, what kind of line it is from, whether it ends as a question or leads over to what follows."""
 
-    words: phrases.Words
+    words: Words
     kind: _Kind
     block: int
     asks: bool
@@ -238,7 +239,7 @@ def _plain(text: str) -> str:
 
 def _sentence(text: str, line: _Line) -> _Sentence | None:
     text = text[-_LONGEST_SENTENCE:].rstrip(" \t)]}_")
-    words = phrases.words_of(text)
+    words = words_of(text)
     return _Sentence(words, line.kind, line.block, text.endswith("?"), text.endswith(":")) if words.keys else None
 
 

@@ -3,7 +3,7 @@
 Rules
 - A word is a run of letters and digits in any script; `_`, `/`, `.` and all other signs stand between words, so that
   `src/auth_test.py` is found by `auth`. Han, kana and emoji are words by themselves, since nobody puts spaces between.
-- Case and accents do not matter. A very long word counts by its beginning.
+- Case and accents do not matter. A very long word counts by its beginning, a very long text by both its ends.
 - A query is data: whatever is typed becomes words that must all occur. Words in quotes, and what is one word to
   the reader (`auth_test`), must follow each other. The last word counts as a beginning, unless it stands in quotes.
 """
@@ -20,6 +20,8 @@ LONGEST_QUERY = 1_000
 MOST_TERMS = 16
 SNIPPET = 200
 """How many characters around the best place are shown."""
+GAP = "\n⋯\n"
+"""Between the two ends of a text that is too long. Its sign is a word, so that no phrase reaches across."""
 
 _SINGLE = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e01-\u0e30\U00020000-\U0003134f"
 _EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
@@ -37,9 +39,10 @@ class Term(msgspec.Struct, frozen=True):
 
 
 class Query(msgspec.Struct, frozen=True):
-    """What is looked for: all of these."""
+    """What is looked for: all of these, and not that one."""
 
     terms: tuple[Term, ...] = ()
+    without: Term | None = None
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -64,6 +67,22 @@ def _folded(word: str) -> str:
     return "".join(sign for sign in plain if not unicodedata.combining(sign))[:LONGEST_WORD] or word[:LONGEST_WORD]
 
 
+def ends(text: str, longest: int) -> str:
+    """A text that is too long by its beginning and its end, as much of each, cut between words."""
+    if len(text) <= longest:
+        return text
+    half = (longest - len(GAP)) // 2
+    head = _border(text, half, -1)
+    tail = _border(text, len(text) - half, 1)
+    return text[:head] + GAP + text[tail:]
+
+
+def _border(text: str, at: int, step: int) -> int:
+    """The next place between two words; where nobody puts spaces any place will do."""
+    near = range(at, at + step * LONGEST_WORD, step)
+    return next((place for place in near if not text[place - 1 : place + 1].isalnum()), at)
+
+
 def read_query(text: str) -> Query:
     """The query that a person typed; whatever it is, it is one."""
     terms: list[Term] = []
@@ -73,6 +92,15 @@ def read_query(text: str) -> Query:
             terms.append(Term(found[:MOST_TERMS], open_end=not quoted))
     closed = [Term(term.words) for term in terms[-MOST_TERMS:-1]]
     return Query((*closed, *terms[-1:]))
+
+
+def steps(query: Query) -> tuple[Query, ...]:
+    """In which order to look: first for the last word itself, then for what only begins with it."""
+    *others, last = query.terms or (Term(()),)
+    if not last.open_end:
+        return (query,)
+    itself = Term(last.words)
+    return Query((*others, itself)), Query(query.terms, without=itself)
 
 
 def occurrences(query: Query, found: Sequence[str]) -> Iterator[tuple[int, int, int]]:
@@ -92,7 +120,9 @@ def _stands_at(term: Term, found: Sequence[str], start: int) -> bool:
 
 
 def matches(query: Query, found: Sequence[str]) -> int:
-    """How often the terms occur among words; 0 if one of them does not."""
+    """How often the terms occur among words; 0 if one of them does not, or if what must not does."""
+    if query.without and any(occurrences(Query((query.without,)), found)):
+        return 0
     places = [number for number, _start, _end in occurrences(query, found)]
     return len(places) if query.terms and set(places) == set(range(len(query.terms))) else 0
 

@@ -26,6 +26,7 @@ from claude_headspace.kernel.views import (
 )
 from claude_headspace.ports import EVERY_EVENT, Clock, EventChoice, Reader, StateRow, StoredEvent
 from claude_headspace.surfaces.past import agent_at
+from claude_headspace.surfaces.projects import is_meant, resolve_projects
 
 RECENTLY = 24 * 3600 * SECOND
 """How long an ended agent stays on the board."""
@@ -106,8 +107,7 @@ class ReadModel:
         return [
             agent_view(agent)
             for agent in self._board(every=every)
-            if state in (None, agent.state.value)
-            and project in (None, agent.project.id, agent.project.name, agent.project.root)
+            if state in (None, agent.state.value) and (project is None or is_meant(agent.project, project))
         ]
 
     def agents_with_transcripts(self) -> list[tuple[AgentView, str | None]]:
@@ -123,9 +123,8 @@ class ReadModel:
         return resolve(self._reader, reference)
 
     def projects(self, reference: str) -> tuple[str, ...]:
-        """The ids of the projects that a person means: by id, name or root."""
-        known = {agent.project.id: agent.project for agent in self._reader.agents(ended_after=0)}
-        return tuple(each.id for each in known.values() if reference in (each.id, each.name, each.root))
+        """The ids of the projects that a person means."""
+        return resolve_projects(self._reader, reference)
 
     def agent(self, reference: str) -> AgentView:
         """One agent."""

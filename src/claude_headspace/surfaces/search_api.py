@@ -32,13 +32,16 @@ def _wanted(services: Services, request: Request) -> Searched:
     agent, project, actor = (query.get(name) or None for name in ("agent", "project", "actor"))
     if actor is not None and actor.upper() not in ACTORS:
         raise BadRequest("bad_parameter", f"There is no actor {actor[:60]}.", f"There are: {', '.join(ACTORS)}.")
+    since, until = (moment(request, name, services.clock) for name in ("since", "until"))
+    if since is not None and until is not None and since > until:
+        raise BadRequest("bad_parameter", "`since` is later than `until`.", "Nothing lies between them: swap them.")
     return Searched(
         agent_id=services.model.resolve(agent).id if agent else None,
         project_ids=services.model.projects(project) if project else None,
         actor=actor.upper() if actor else None,
         tool=query.get("tool") or None,
-        since=moment(request, "since", services.clock),
-        until=moment(request, "until", services.clock),
+        since=since,
+        until=until,
     )
 
 

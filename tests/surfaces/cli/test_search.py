@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.support import RunningDaemon
 from tests.surfaces.cli.conftest import Headspace, run_headspace
 
@@ -41,7 +43,6 @@ def test_programs_get_the_pieces(headspace: Headspace, names: dict[str, str]) ->
 
 def test_filters_are_handed_on(headspace: Headspace, names: dict[str, str]) -> None:
     """By project, agent, tool and time; one that nobody knows is an error with a hint."""
-    assert "Nothing was found" in headspace("search", "expired", "--project", "nowhere").stdout
     assert "Nothing was found" in headspace("search", "expired", "--until", "2d").stdout
     assert "expired" in headspace("search", "expired", "--since", "1h", "--agent", names["asks"]).stdout
     assert headspace("search", "x", "--agent", "nobody-at-all").returncode == 1
@@ -50,12 +51,38 @@ def test_filters_are_handed_on(headspace: Headspace, names: dict[str, str]) -> N
     assert "2h" in wrong.stderr
 
 
+@pytest.mark.parametrize("written", ["shop", "/projects/shop", "/projects/shop/", "/projects/api/../shop"])
+def test_a_project_may_be_written_in_many_ways(headspace: Headspace, names: dict[str, str], written: str) -> None:
+    """By name or by directory, also as a shell completes it; `list` takes the same."""
+    assert names["asks"] in headspace("search", "expired", "--project", written).stdout
+    assert names["asks"] in headspace("list", "--project", written).stdout
+
+
+def test_a_project_that_nobody_worked_in_is_an_error(headspace: Headspace) -> None:
+    """It names those that are spelled most alike, by name or by directory as it was asked."""
+    by_name = headspace("search", "expired", "--project", "shopp")
+    assert (by_name.returncode, by_name.stdout) == (1, "")
+    assert "There is no project shopp." in by_name.stderr
+    assert "The nearest: shop, " in by_name.stderr
+    by_directory = headspace("search", "expired", "--project", "/projects/shops/")
+    assert by_directory.returncode == 1
+    assert "The nearest: /projects/shop, " in by_directory.stderr
+
+
+def test_a_time_that_ends_before_it_begins_is_an_error(headspace: Headspace) -> None:
+    """Nothing can lie there, so it is said."""
+    done = headspace("search", "expired", "--since", "1h", "--until", "2h")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "`since` is later than `until`" in done.stderr
+
+
 def test_nothing_found_says_what_to_try(headspace: Headspace) -> None:
     """Calmly, and with the query."""
     done = headspace("search", "no-such-word-anywhere", '"')
     assert done.returncode == 0
-    assert "no-such-word-anywhere" in done.stdout
-    assert "Try fewer" in done.stdout
+    assert "Nothing was found for 'no-such-word-anywhere \"'." in done.stdout
+    assert "Nowhere does “no such word anywhere” stand in this order." in done.stdout
+    assert "There is no word in it." in headspace("search", "*").stdout
 
 
 def test_nothing_that_a_terminal_acts_on_comes_through(daemon: RunningDaemon) -> None:

@@ -1,5 +1,5 @@
 // The keyboard. Typing into a field is left alone. On the board `j` and `k` select; elsewhere they walk through what is
-// marked with `data-step`: waits, hits, events, turns.
+// marked with `data-step`: waits, hits, events, turns. Arrows walk through hits too, down from the field on.
 import { recommended, type View } from "./arrange";
 import { board } from "./board.svelte";
 import { agentPath, route } from "./route.svelte";
@@ -37,14 +37,15 @@ export function pressed(event: KeyboardEvent): void {
 /** Do what a key means; whether it meant anything. */
 function act(key: string, target: HTMLElement): boolean {
   const onBoard = route.place.view === "board";
+  const onHit = route.place.view === "search" && target.dataset.step !== undefined;
   if (key === "?") ui.helpIsOpen = true;
   else if (key === "/") focusFilter();
   else if (key === "Escape") back();
   else if (key === "n") selectNext();
   else if (onBoard && (key === "j" || key === "ArrowDown")) select(1);
   else if (onBoard && (key === "k" || key === "ArrowUp")) select(-1);
-  else if (key === "j") walk(1);
-  else if (key === "k") walk(-1);
+  else if (key === "j" || (onHit && key === "ArrowDown")) walk(1);
+  else if (key === "k" || (onHit && key === "ArrowUp")) walk(-1);
   else if (key === "w") toTheWait();
   else if (onBoard && VIEWS[key]) ui.view.value = VIEWS[key];
   else if (onBoard && key === "Enter" && ui.selected !== null && !target.closest("a, button")) route.go(agentPath(ui.selected));
@@ -62,7 +63,7 @@ function select(by: 1 | -1): void {
 }
 
 /** The next thing on the page, in front and in sight. */
-function walk(by: 1 | -1): void {
+export function walk(by: 1 | -1): void {
   const steps = [...document.querySelectorAll<HTMLElement>("main [data-step]")];
   const at = steps.indexOf(document.activeElement as HTMLElement);
   const next = steps[at === -1 ? (by === 1 ? 0 : steps.length - 1) : Math.min(Math.max(at + by, 0), steps.length - 1)];

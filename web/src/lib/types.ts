@@ -429,5 +429,6 @@ export interface Hit {
 
 export interface Hits {
   hits: Hit[];
-  next: string | number | null;
+  next: string | null;
+  hint: string | null;
 }

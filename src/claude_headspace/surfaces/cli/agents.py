@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from claude_headspace.surfaces.cli.options import Agent, AsJson, now
+from claude_headspace.surfaces.cli.options import Agent, AsJson, now, project_meant
 
 State = Literal["waiting", "error", "working", "starting", "idle", "ended"]
 
@@ -25,7 +25,7 @@ def list_agents(
     from claude_headspace.surfaces.client import Client
     from claude_headspace.surfaces.wording import cleaned
 
-    agents = Client.local().agents(state=state, project=project, every=every)
+    agents = Client.local().agents(state=state, project=project_meant(project), every=every)
     if as_json:
         terminal.write_json(agents)
         return

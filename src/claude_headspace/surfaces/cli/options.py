@@ -1,6 +1,8 @@
 """What several commands share: their options, and how they find the daemon and the time."""
 
+import os
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,6 +20,13 @@ def complete_agents(incomplete: str) -> list[str]:
     except HeadspaceError:
         return []
     return [name for name in names if name.startswith(incomplete)]
+
+
+def project_meant(written: str | None) -> str | None:
+    """A project as the daemon knows it: a directory is written from the root, wherever this command runs."""
+    if written is None or not (written in (".", "..", "~") or "/" in written):
+        return written
+    return str(Path(os.path.abspath(Path(written).expanduser())))  # noqa: PTH100  # links stay as they are, `..` goes
 
 
 Agent = Annotated[

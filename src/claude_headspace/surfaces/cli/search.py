@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now
+from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, project_meant
 
 
 def search(
@@ -28,16 +28,24 @@ def search(
 ) -> None:
     """Search prompts, answers, and what tools were given and gave back.
 
-    All words must occur; the last one may be a beginning. The best hits come first, newer ones a little before older.
+    All words must occur; the last one may be a beginning, but what has the word itself comes first. The best hits come
+    first, newer ones a little before older.
     """
     from claude_headspace.surfaces.cli import terminal
     from claude_headspace.surfaces.cli.presentation.findings import after_findings, findings, nothing_found
     from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.wording import clean, cleaned
 
     query = " ".join(words)
     found = Client.local().search(
-        query, project=project, agent=agent, actor=actor, tool=tool, since=since, until=until, limit=limit
+        query,
+        project=project_meant(project),
+        agent=agent,
+        actor=actor,
+        tool=tool,
+        since=since,
+        until=until,
+        limit=limit,
     )
     if as_json:
         terminal.write_json(found)
@@ -45,6 +53,7 @@ def search(
     screen = terminal.screen()
     hits = cleaned(found["hits"])
     if not hits:
-        screen.show(nothing_found(query, filtered=any((project, agent, actor, tool, since, until))))
+        hint = clean(found["hint"] or "")
+        screen.show(nothing_found(query, hint, filtered=any((project, agent, actor, tool, since, until))))
         return
     screen.show(findings(hits, now(), screen.width), then=after_findings(hits, more=found["next"] is not None))

@@ -62,4 +62,5 @@ def test_what_to_do_next_is_said() -> None:
     """With hits and without."""
     assert "headspace show calm-otter" in texts(after_findings([hit()], more=False))[-1]
     assert "--limit" in texts(after_findings([hit()], more=True))[-1]
-    assert "with these filters" in texts(nothing_found("x", filtered=True))[0]
+    assert texts(nothing_found("x", "Try y.", filtered=False)) == ["Nothing was found for 'x'.", "Try y."]
+    assert "with these filters" in texts(nothing_found("x", "Try y.", filtered=True))[0]

@@ -53,15 +53,15 @@ def test_a_daemon_that_has_heard_nothing() -> None:
     assert "curl http://127.0.0.1:5055/hook/session-start" in texts(after_status(report()))
 
 
+def test_a_journal_of_what_others_heard() -> None:
+    """What was brought in is in it, and no hook of this machine."""
+    assert "no hook here yet · 24,012 in all" in texts(running(report(events_total=24_012), NOW, 100))
+
+
 def test_a_daemon_says_who_it_is_and_where_it_remembers() -> None:
     """Several machines share a database: which one this is, and which database, without a password."""
     shown = texts(running(report(machine="laptop", database="postgresql://ann@db/headspace"), NOW, 100))
     assert "machine        laptop\n  database       postgresql://ann@db/headspace\n" in shown
-
-
-def test_a_journal_of_what_others_heard() -> None:
-    """What was brought in is in it, and no hook of this machine."""
-    assert "no hook here yet · 24,012 in all" in texts(running(report(events_total=24_012), NOW, 100))
 
 
 def test_what_happened_to_the_database_is_told() -> None:

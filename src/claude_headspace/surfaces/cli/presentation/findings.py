@@ -48,10 +48,10 @@ def _snippet(pieces: Sequence[Json], width: int) -> list[Line]:
     return [tuple(spans) for spans in lines]
 
 
-def nothing_found(query: str, *, filtered: bool) -> list[Line]:
+def nothing_found(query: str, hint: str, *, filtered: bool) -> list[Line]:
     """What to say when nothing matches."""
     what = f"Nothing was found for {cut(clean(query), 60)!r}" + (" with these filters." if filtered else ".")
-    return [line(what), quiet("All words must occur; the last one may be a beginning. Try fewer of them.")]
+    return [line(what), quiet(hint)]
 
 
 def after_findings(hits: Sequence[Json], *, more: bool) -> list[Line]:
