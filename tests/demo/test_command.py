@@ -18,9 +18,19 @@ from tests.support import LIMIT_SECONDS, environment, wait_until
 
 
 @contextmanager
-def running_demo(tmp_path: Path, *options: str) -> Iterator["subprocess.Popen[str]"]:
-    """A demo in a directory of its own; ended at the latest here."""
-    command = [sys.executable, "-m", "claude_headspace", "demo", "--print", "--directory", str(tmp_path / "demo")]
+def running_demo(tmp_path: Path, *options: str, deaf: bool = False) -> Iterator["subprocess.Popen[str]"]:
+    """A demo in a directory of its own; ended at the latest here. `deaf`: as a script starts it in the background."""
+    shell = ["sh", "-c", 'trap "" INT; exec "$0" "$@"'] if deaf else []
+    command = [
+        *shell,
+        sys.executable,
+        "-m",
+        "claude_headspace",
+        "demo",
+        "--print",
+        "--directory",
+        str(tmp_path / "demo"),
+    ]
     home = tmp_path / "home"
     home.mkdir(exist_ok=True)
     with subprocess.Popen(
@@ -114,10 +124,13 @@ def test_it_goes_on(tmp_path: Path) -> None:
         assert client.db_verify()["ok"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_nothing_is_left_behind(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "deaf"),
+    [(signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGTERM, True), (signal.SIGHUP, False)],
+)
+def test_nothing_is_left_behind(tmp_path: Path, number: signal.Signals, deaf: bool) -> None:
     """Ctrl+C, a polite kill and a closed terminal alike: every process ends, every file goes, calmly."""
-    with running_demo(tmp_path) as process:
+    with running_demo(tmp_path, deaf=deaf) as process:
         read_until(process, "headspace up")
         client = look(tmp_path)
         wait_until(lambda: [wait for wait in client.waits() if wait["held_until"]], "hooks that are held")

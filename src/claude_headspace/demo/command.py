@@ -63,7 +63,9 @@ def _seconds(length: str) -> float:
 
 
 def _hear_every_end() -> None:
-    """A closed terminal and a polite kill end it as Ctrl+C does."""
+    """A closed terminal and a polite kill end it as Ctrl+C does, also where a script started it deaf to that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         signal.raise_signal(signal.SIGINT)

@@ -22,7 +22,10 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.client import Client
 from claude_headspace.surfaces.running import DaemonInfo, code_mark, find_daemon, is_held
 
-START_SECONDS = 60.0
+START_SECONDS = 900.0
+"""How long a start may take: a large journal that another version wrote is made anew first."""
+SLOW_SECONDS = 5.0
+"""After how long whoever waits is told so."""
 STOP_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 
@@ -50,8 +53,8 @@ def is_current(daemon: DaemonInfo) -> bool:
 # --- starting ---
 
 
-def start(home: Places) -> DaemonInfo:
-    """Start a daemon that goes on when we end, and wait until it answers."""
+def start(home: Places, slow: Callable[[], None] = lambda: None) -> DaemonInfo:
+    """Start a daemon that goes on when we end, and wait until it answers; `slow` is called once if that takes long."""
     printed = home.state / "daemon.out"
     with os.fdopen(os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
         process = subprocess.Popen(
@@ -63,7 +66,7 @@ def start(home: Places) -> DaemonInfo:
             start_new_session=True,
         )
     try:
-        return wait_until_there(home, lambda: process.poll() is None)
+        return wait_until_there(home, lambda: process.poll() is None, slow)
     except HeadspaceError as error:
         words = printed.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         if not words:
@@ -72,14 +75,20 @@ def start(home: Places) -> DaemonInfo:
 
 
 def wait_until_there(
-    home: Places, goes_on: Callable[[], bool] = lambda: True, limit: float = START_SECONDS
+    home: Places,
+    goes_on: Callable[[], bool] = lambda: True,
+    slow: Callable[[], None] = lambda: None,
+    limit: float = START_SECONDS,
 ) -> DaemonInfo:
-    """Wait until a daemon answers, as long as there is hope."""
-    deadline = time.monotonic() + limit
-    while goes_on() and time.monotonic() < deadline:
+    """Wait until a daemon answers, as long as there is hope; `slow` is called once if that takes long."""
+    began, told = time.monotonic(), False
+    while goes_on() and time.monotonic() < began + limit:
         daemon = find_daemon(home)
         if daemon is not None and _answers(home):
             return daemon
+        if not told and time.monotonic() > began + SLOW_SECONDS:
+            told = True
+            slow()
         time.sleep(_POLL_SECONDS)
     raise HeadspaceError(
         "daemon_failed", "The daemon did not start.", "See `headspace logs`, or run `headspace serve`."

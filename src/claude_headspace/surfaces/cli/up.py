@@ -13,11 +13,15 @@ from claude_headspace.surfaces.cli.install import ConfigDirs, Yes
 from claude_headspace.surfaces.cli.options import places
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from claude_headspace.inputs.hooks.installed import Change, ConfigDir
     from claude_headspace.surfaces.client import Client
     from claude_headspace.surfaces.running import DaemonInfo
+
+STILL_STARTING = (
+    "It is still starting. A large journal that another version wrote is made anew first; `headspace logs` says so."
+)
 
 
 def up(
@@ -45,8 +49,12 @@ def up(
     home.make()
     configs = [] if no_hooks else config_dirs(config_dir, home)
     agreed, hooks = _agree_on_hooks(configs, yes=yes)
-    with background.alone(home, lambda: screen.show([terminal.line("Another `headspace up` is at work; I wait.")])):
-        daemon, how = _raise_daemon(home, service=service)
+
+    def say(text: str) -> None:
+        screen.show([terminal.line(text)])
+
+    with background.alone(home, lambda: say("Another `headspace up` is at work; I wait.")):
+        daemon, how = _raise_daemon(home, lambda: say(STILL_STARTING), service=service)
         carry_out(agreed, home)
     client = Client.local(home)
     away = _why_away(client)
@@ -93,8 +101,8 @@ def _outcome(plan: "Change", *, yes: bool) -> str:
     return "installed" if typer.confirm(question, default=True) else "declined"
 
 
-def _raise_daemon(home: Places, *, service: bool) -> "tuple[DaemonInfo, str]":
-    """The daemon, and how it came to be there."""
+def _raise_daemon(home: Places, slow: "Callable[[], None]", *, service: bool) -> "tuple[DaemonInfo, str]":
+    """The daemon, and how it came to be there; `slow` is called if that takes long."""
     from claude_headspace.surfaces import background
     from claude_headspace.surfaces.running import find_daemon
     from claude_headspace.surfaces.service import Service
@@ -107,8 +115,8 @@ def _raise_daemon(home: Places, *, service: bool) -> "tuple[DaemonInfo, str]":
     how = "started" if running is None else f"replaced the one of version {running.version}"
     if service or unit.is_installed:
         unit.install()
-        return background.wait_until_there(home), f"{how}, as a service ({unit.path})"
-    return background.start(home), f"{how}, in the background"
+        return background.wait_until_there(home, slow=slow), f"{how}, as a service ({unit.path})"
+    return background.start(home, slow), f"{how}, in the background"
 
 
 def _why_away(client: "Client") -> str:
