@@ -175,10 +175,11 @@ def test_a_type_that_does_not_exist_is_refused(headspace: Headspace) -> None:
 
 def test_the_log_for_people_and_for_programs(headspace: Headspace, board: tuple[RunningDaemon, dict[str, str]]) -> None:
     """Text by default, the raw lines with --json."""
-    url = board[0].url
+    daemon = board[0]
     text, raw = headspace("logs"), headspace("logs", "--json")
     assert (text.returncode, raw.returncode) == (0, 0)
-    assert any(line.endswith(f"listening  url={url} database=headspace.db") for line in text.stdout.splitlines())
+    said = f"listening  url={daemon.url} database={daemon.home / 'headspace.db'}"
+    assert any(line.endswith(said) for line in text.stdout.splitlines())
     entries = [json.loads(line) for line in raw.stdout.splitlines()]
     assert {"event", "level", "timestamp"} <= set(entries[0])
     assert len(headspace("logs", "--last", "2").stdout.splitlines()) == 2
