@@ -38,6 +38,9 @@ from claude_headspace.surfaces.wording import without_password
 
 log = structlog.get_logger(__name__)
 
+IDLE_SECONDS = 75
+"""How long a connection may say nothing. A short time meets busy clients in the middle of their next request."""
+
 
 class Server(uvicorn.Server):
     """Uvicorn, which ends what never ends by itself before it waits for connections to end."""
@@ -100,6 +103,7 @@ def _run(daemon: Daemon, listener: socket.socket) -> None:
         proxy_headers=False,
         date_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_keep_alive=IDLE_SECONDS,
         backlog=2_048,
         http=Protocol,
         ws="none",

@@ -190,7 +190,8 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
             yield
 
     def _note_error(self, context: ExceptionContext) -> None:
-        if context.connection is self._writer and self._first_error is None:
+        """Of the batch itself: that a connection of the pool was found dead on the way to it is no error."""
+        if context.connection is not None and context.connection is self._writer and self._first_error is None:
             self._first_error = context.sqlalchemy_exception
 
     def _undo(self) -> None:
