@@ -55,6 +55,7 @@ from claude_headspace.kernel.secrets import Redactor
 from claude_headspace.opening import database_url
 from claude_headspace.outputs.colours import Colours
 from claude_headspace.outputs.conversations import Conversations
+from claude_headspace.outputs.errands import Errands
 from claude_headspace.outputs.gathering import Display, Gathering
 from claude_headspace.outputs.glance import Glance
 from claude_headspace.outputs.holds import Holds, given_answer
@@ -76,7 +77,6 @@ from claude_headspace.surfaces.api import (
 from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.effort_model import EffortModel
 from claude_headspace.surfaces.efforts import Efforts
-from claude_headspace.surfaces.errands import Errands
 from claude_headspace.surfaces.follower import Follower
 from claude_headspace.surfaces.guard import Guard
 from claude_headspace.surfaces.household import Household

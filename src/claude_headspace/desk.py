@@ -106,7 +106,7 @@ class Desk:
         return Followed(envelope, change, outcome, news, self._signalled(chief, envelope), chief)
 
     def _effort_of(self, envelope: Envelope, event: Event, agent: Agent) -> Effort | None:
-        """Only hooks happen in a session; a client that an agent started is its errand, and has no effort by itself."""
+        """Only hooks happen in a session; a client that an agent started works for it, and has no effort by itself."""
         if isinstance(event.fact, ContextArrived):
             return self._expecting(envelope.host, event.fact, agent)
         if envelope.origin is not Origin.HOOK or (agent.parent_id is not None and not envelope.context.fleet_id):

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.inputs.registry import Entry, is_entry
+from claude_headspace.kernel.asks import Ask
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Origin
-from claude_headspace.kernel.facts import Ask, ClientReported
+from claude_headspace.kernel.facts import ClientReported
 from claude_headspace.testing import MemoryJournal
 from tests.inputs.files import Reading, prompt
 from tests.kernel.story import envelope as sealed

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import AgentState, state_of
+from claude_headspace.kernel.asks import Ask
 from claude_headspace.kernel.envelope import Context, Origin
 from claude_headspace.kernel.evolve import HANDLERS
 from claude_headspace.kernel.facts import Event, Fact, Meta
@@ -117,8 +118,8 @@ SEEN: list[tuple[Fact, Origin]] = [
     (facts.ClientReported("idle"), Origin.REGISTRY),
     (facts.ClientReported("busy"), Origin.REGISTRY),
     (facts.ClientReported("shell"), Origin.REGISTRY),
-    (facts.ClientReported("waiting", facts.Ask("permission")), Origin.REGISTRY),
-    (facts.ClientReported("waiting", facts.Ask("dialog")), Origin.REGISTRY),
+    (facts.ClientReported("waiting", Ask("permission")), Origin.REGISTRY),
+    (facts.ClientReported("waiting", Ask("dialog")), Origin.REGISTRY),
     (facts.TurnInterrupted(), Origin.TRANSCRIPT),
     (facts.TurnClosed(), Origin.TRANSCRIPT),
     (facts.TurnClosed(1), Origin.TRANSCRIPT),

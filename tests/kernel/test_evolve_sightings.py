@@ -2,9 +2,10 @@
 
 import pytest
 
+from claude_headspace.kernel.asks import Ask
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.evolve.change import Change
-from claude_headspace.kernel.facts import Ask, ClientReported, ClientVanished
+from claude_headspace.kernel.facts import ClientReported, ClientVanished
 from tests.kernel.story import Story, in_subagent, question, running
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.kernel.facts import Field, Option
+from claude_headspace.kernel.asks import Field, Option
 from claude_headspace.kernel.forms import MOST_FIELDS, Content, filled, form_of, problem
 
 SCHEMA: dict[str, Any] = {

@@ -6,7 +6,7 @@ import pytest
 
 from claude_headspace.kernel.agent import Answered, Wait
 from claude_headspace.kernel.answers import Answer
-from claude_headspace.kernel.facts import Field, Option, Question
+from claude_headspace.kernel.asks import Field, Option, Question
 from claude_headspace.surfaces.link_html import ask, over
 from claude_headspace.surfaces.link_page import Said, answer_of
 

@@ -27,8 +27,8 @@ from claude_headspace.kernel.agent import (
     Trigger,
     Wait,
 )
+from claude_headspace.kernel.asks import Option, Question
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.facts import Option, Question
 from claude_headspace.kernel.state_machine import CommandState
 from claude_headspace.kernel.views import agent_view
 from claude_headspace.surfaces.tui.app import Top

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.facts import Field, Option, Question
+from claude_headspace.kernel.asks import Field, Option, Question
 from claude_headspace.surfaces.tui.app import Top
 from claude_headspace.surfaces.tui.panel import AnswerPanel
 from claude_headspace.surfaces.wording import Json

@@ -16,7 +16,8 @@ import msgspec
 
 from claude_headspace.kernel import forms, wire
 from claude_headspace.kernel.agent import Agent, Wait
-from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked, Question, WaitAnswered
+from claude_headspace.kernel.asks import Question
+from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked, WaitAnswered
 from claude_headspace.kernel.reading import tolerant
 
 HELD_HOOKS = ("PermissionRequest", "Elicitation")

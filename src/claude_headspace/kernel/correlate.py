@@ -198,8 +198,9 @@ def is_unclaimed(agent: Agent, now: Micros) -> bool:
 
 
 def is_free(agent: Agent) -> bool:
-    """Whether nobody else has a claim to an agent: it is over, or rests without a client. A child was an errand, and a
-    mission is its worker's.
+    """Whether the agent can be claimed: it ended, or it is idle without a client.
+
+    A child belongs to its parent, and a mission to its worker.
     """
     if agent.parent_id is not None or agent.mission is not None:
         return False

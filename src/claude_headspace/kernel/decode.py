@@ -15,9 +15,10 @@ from typing import Any
 import msgspec
 
 from claude_headspace.kernel import facts, wire
+from claude_headspace.kernel.asks import Ask
 from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.envelope import Envelope, Origin
-from claude_headspace.kernel.facts import Ask, Event, Fact, Meta
+from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.forms import form_of
 from claude_headspace.kernel.mission.nouns import LONGEST_GOAL, Mission, MissionOutcome
 from claude_headspace.kernel.reading import (

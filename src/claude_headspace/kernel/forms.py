@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.kernel.facts import Field, Option
+from claude_headspace.kernel.asks import Field, Option
 from claude_headspace.kernel.reading import one_line, short
 
 MOST_FIELDS = 50

@@ -19,8 +19,8 @@ from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import Context, Envelope
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.views import AgentView, agent_view
+from claude_headspace.outputs.errands import Errand
 from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_unready
-from claude_headspace.surfaces.errands import Errand
 from claude_headspace.surfaces.openapi import Endpoint
 from claude_headspace.surfaces.parameters import read_body
 from claude_headspace.surfaces.services import Serving

@@ -16,9 +16,9 @@ from starlette.requests import Request
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.decode import WireAct
+from claude_headspace.outputs.errands import Errand
 from claude_headspace.outputs.keyboard import refuse_resting
 from claude_headspace.surfaces.actions import CONFIRM_SECONDS, POLL_SECONDS, act_of, agent_of
-from claude_headspace.surfaces.errands import Errand
 from claude_headspace.surfaces.openapi import Endpoint
 from claude_headspace.surfaces.parameters import read_body
 from claude_headspace.surfaces.services import Serving

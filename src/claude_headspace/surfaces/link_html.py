@@ -3,7 +3,7 @@
 from html import escape
 
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.facts import Field, Option, Question
+from claude_headspace.kernel.asks import Field, Option, Question
 from claude_headspace.kernel.views import iso
 
 FIELD = "field-"

@@ -18,8 +18,8 @@ from starlette.routing import Route
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.answers import Answer
+from claude_headspace.kernel.asks import Question
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.facts import Question
 from claude_headspace.kernel.forms import filled
 from claude_headspace.ports import Clock
 from claude_headspace.surfaces.answering import Answering

@@ -163,7 +163,7 @@ def _not_yours(message: str) -> Forbidden:
 
 
 async def _asker(api: Serving, request: Request) -> Agent | None:
-    """The agent that asks; for its errands (`claude -p`) it is the worker that sent them."""
+    """The agent that asks; for a client that a worker started (`claude -p`) it is the worker."""
     session = await api.services.caller.session_of(request)
     return await asyncio.to_thread(_agent_of, api, session) if session else None
 

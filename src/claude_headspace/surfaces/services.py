@@ -7,12 +7,12 @@ from claude_headspace.engine import Engine
 from claude_headspace.inputs.known import KnownAgents
 from claude_headspace.inputs.processes import Kinship
 from claude_headspace.inputs.receiver import Surroundings
+from claude_headspace.outputs.errands import Errands
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.ports import Clock, Journal
 from claude_headspace.surfaces.caller import Caller
 from claude_headspace.surfaces.effort_model import EffortModel
-from claude_headspace.surfaces.errands import Errands
 from claude_headspace.surfaces.household import Household
 from claude_headspace.surfaces.read_model import ReadModel
 

@@ -3,7 +3,7 @@ event and never made again.
 
 Rules
 - Only a session that takes part is told of itself: one with a role or a mode, or every one where the user set Claude OS
-  up. A client that an agent started is its errand.
+  up. A client that an agent started works for it.
 - Each level of the context is told once in a context window: with the next prompt, or when the turn would end in which
   it was reached.
 - A turn is held at most once in a row (`stop_hook_active`), and never one that ends with a question or while sub-agents

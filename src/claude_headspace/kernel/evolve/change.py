@@ -26,8 +26,9 @@ from claude_headspace.kernel.agent import (
     Turn,
     Wait,
 )
+from claude_headspace.kernel.asks import Ask
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
-from claude_headspace.kernel.facts import Ask, ErrandMoved, Meta
+from claude_headspace.kernel.facts import ErrandMoved, Meta
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent, validate_transition
 
 DOUBLED: Micros = SECOND

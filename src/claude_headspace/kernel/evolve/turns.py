@@ -6,6 +6,7 @@ belongs to and changes nothing else.
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, Command, Heard, Outcome, Trigger, Wait
+from claude_headspace.kernel.asks import Ask
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
 from claude_headspace.kernel.evolve.background import background_ended, take_list
 from claude_headspace.kernel.evolve.change import (
@@ -33,7 +34,7 @@ from claude_headspace.kernel.evolve.change import (
     stop_subagent,
     told_before,
 )
-from claude_headspace.kernel.facts import Ask, Meta
+from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.intent import detect_intent
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 

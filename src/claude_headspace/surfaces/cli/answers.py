@@ -145,7 +145,7 @@ def _filled(wait: Json, fields: list[str]) -> Json:
     import msgspec
 
     from claude_headspace.errors import BadRequest
-    from claude_headspace.kernel.facts import Field
+    from claude_headspace.kernel.asks import Field
     from claude_headspace.kernel.forms import filled
 
     pairs = [field.partition("=") for field in fields]

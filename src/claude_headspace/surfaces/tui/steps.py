@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from claude_headspace.kernel.facts import Field
+from claude_headspace.kernel.asks import Field
 from claude_headspace.kernel.forms import filled, problem
 from claude_headspace.surfaces.wording import Json
 

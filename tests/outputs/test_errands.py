@@ -11,9 +11,9 @@ from claude_headspace.engine import Engine
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decode import WireAct
+from claude_headspace.outputs.errands import Errand, Errands
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.api import operator_envelope
-from claude_headspace.surfaces.errands import Errand, Errands
 from claude_headspace.testing import ManualClock, MemoryJournal, hook
 
 HELLO = Errand("send", "ann", "cli", "Hello.")
