@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.batch import Outcome
-from claude_headspace.engine import Engine
+from claude_headspace.engine.batch import Outcome
+from claude_headspace.engine.writer import Engine
 from claude_headspace.kernel.effort import acts
-from claude_headspace.kernel.effort.nouns import Effort
+from claude_headspace.kernel.effort.model import Effort
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
 from claude_headspace.testing import START, MemoryJournal, MemoryTransaction, hook
 

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_headspace.kernel import facts, wire
-from claude_headspace.kernel.asks import Ask, Option, Question
 from claude_headspace.kernel.decode import FACTS, FACTS_IN_SUBAGENT, decode
 from claude_headspace.kernel.envelope import Context, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.reading import digest, one_line
+from claude_headspace.kernel.wait_request import Ask, Option, Question
 from tests.kernel.story import answered, envelope, moment, plan, question, running, task_notification
 
 HOOK_NAMES = """

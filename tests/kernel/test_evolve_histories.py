@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import AgentState, state_of
-from claude_headspace.kernel.asks import Ask
 from claude_headspace.kernel.envelope import Context, Origin
 from claude_headspace.kernel.evolve import HANDLERS
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.state_machine import TRANSITIONS, CommandState
+from claude_headspace.kernel.wait_request import Ask
 from tests.kernel.histories import believable
 from tests.kernel.story import Story, moment
 

@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.asks import Ask
-from claude_headspace.kernel.bounds import Bounds, cut
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import Fact
+from claude_headspace.kernel.size_limits import Bounds, cut
 from claude_headspace.kernel.transcript import (
     LONGEST_STRING,
     Line,
@@ -20,6 +19,7 @@ from claude_headspace.kernel.transcript import (
     measured_tokens,
     read_line,
 )
+from claude_headspace.kernel.wait_request import Ask
 from tests.kernel.story import Story, envelope
 
 # --- single lines -----------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ import msgspec
 from claude_headspace.kernel.agent import INTERACTIVE, Agent, AgentState, Project
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
 from claude_headspace.kernel.facts import Event, SessionStarted
-from claude_headspace.kernel.mission.nouns import WORKER_MODES
+from claude_headspace.kernel.mission.model import WORKER_MODES
 
 CLAIMABLE_AFTER_END: Micros = 600 * SECOND
 SAME_START: Micros = 5 * SECOND

@@ -6,9 +6,9 @@ from it.
 
 import msgspec
 
-from claude_headspace.kernel.asks import Ask
 from claude_headspace.kernel.envelope import Context, Micros, Origin
-from claude_headspace.kernel.mission.nouns import Mission
+from claude_headspace.kernel.mission.model import Mission
+from claude_headspace.kernel.wait_request import Ask
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True):

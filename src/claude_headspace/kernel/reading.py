@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from claude_headspace.kernel import facts, wire
-from claude_headspace.kernel.asks import Ask, Option, Question
+from claude_headspace.kernel.wait_request import Ask, Option, Question
 
 ASKING_TOOLS = {"AskUserQuestion": "question", "ExitPlanMode": "plan", "EnterPlanMode": "plan"}
 """The tools that are themselves a question to the human, and what they wait for."""

@@ -1,4 +1,4 @@
-// What an agent does, in the words that the terminal uses too (`surfaces/wording.py`; one file of examples tests
+// What an agent does, in the words that the terminal uses too (`surfaces/text/labels.py`; one file of examples tests
 // both). Pure.
 import type { Agent, Judged, Mission, State, Subagent, Tool, Wait } from "./types";
 import { ago, instant } from "./time";

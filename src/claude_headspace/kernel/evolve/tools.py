@@ -6,7 +6,6 @@ same thread, tool and input. One call never has two waits.
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, FinishedCall, Subagent, ToolCall, Wait
-from claude_headspace.kernel.asks import Ask
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.background import background_started
 from claude_headspace.kernel.evolve.change import (
@@ -30,6 +29,7 @@ from claude_headspace.kernel.evolve.turns import work
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.reading import ASKING_TOOLS
 from claude_headspace.kernel.state_machine import Actor, Intent
+from claude_headspace.kernel.wait_request import Ask
 
 NOTICED: Micros = 8 * SECOND
 """A notification comes six seconds after its dialog, the registry at once: one that was noticed later is another."""

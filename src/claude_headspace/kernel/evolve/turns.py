@@ -6,7 +6,6 @@ belongs to and changes nothing else.
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, Command, Heard, Outcome, Trigger, Wait
-from claude_headspace.kernel.asks import Ask
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
 from claude_headspace.kernel.evolve.background import background_ended, take_list
 from claude_headspace.kernel.evolve.change import (
@@ -37,6 +36,7 @@ from claude_headspace.kernel.evolve.change import (
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.intent import detect_intent
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
+from claude_headspace.kernel.wait_request import Ask
 
 OVERTAKEN: Micros = 5 * SECOND
 """A prompt without an id that comes this soon after a tool was overtaken by it."""
