@@ -166,10 +166,10 @@ def shipped_rules() -> str:
     """Every rule that comes along, and what the presets make of it."""
     from pathlib import Path
 
-    from claude_headspace.config import Places
+    from claude_headspace.config import Paths
     from claude_headspace.inputs.policy.files import built_in
 
-    nowhere = Places(*[Path("/headspace")] * 4)
+    nowhere = Paths(*[Path("/headspace")] * 4)
     rules = built_in(nowhere, "strict").policy
     rows = [f"| `{r.id}` | {r.outcome.value} | {rules.outcome(r).value} | {r.reason} |" for r in rules.rules]
     return "\n".join(["| rule | `guard` | `strict` | why |", "|---|---|---|---|", *rows])
