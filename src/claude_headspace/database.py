@@ -48,14 +48,14 @@ def verify(as_json: AsJson = False) -> None:
     Exits with 1 if anything differs.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.status import verification
+    from claude_headspace.surfaces.cli.presentation.status import verify_result
     from claude_headspace.surfaces.text.labels import clean_json
 
     result = _upkeep("Replaying the log", lambda client: client.db_verify(), _verified, quiet=as_json)
     if as_json:
         terminal.write_json(result)
     else:
-        terminal.screen().show(verification(clean_json(result)))
+        terminal.screen().show(verify_result(clean_json(result)))
     if not result["ok"]:
         raise typer.Exit(EXIT_ERROR)
 
@@ -100,7 +100,7 @@ def prune(
     that replay, verify and time travel begin there. `db backup` first, if you may want it back.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.database import pruning
+    from claude_headspace.surfaces.cli.presentation.database import prune_result
 
     result = _upkeep(
         "Pruning",
@@ -111,7 +111,7 @@ def prune(
     if as_json:
         terminal.write_json(result)
     else:
-        terminal.screen().show(pruning(result, days=days, dry_run=dry_run))
+        terminal.screen().show(prune_result(result, days=days, dry_run=dry_run))
 
 
 def _pruned(journal: "Journal", days: int | None, *, dry_run: bool) -> "Json":
@@ -134,18 +134,18 @@ def backup(
     """
     from claude_headspace.journal.open import database_url, sqlite_path
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.files import new_file
-    from claude_headspace.surfaces.cli.presentation.database import backed_up
+    from claude_headspace.surfaces.cli.files import require_new_file
+    from claude_headspace.surfaces.cli.presentation.database import backup_result
 
     places = find_paths()
     address = database_url(load_settings(places), places)
     if (database := sqlite_path(address)) is None:
         raise _use_pg_dump(address)
-    size = _backed_up(database, new_file(file), quiet=as_json)
+    size = _backed_up(database, require_new_file(file), quiet=as_json)
     if as_json:
         terminal.write_json({"file": str(file.absolute()), "bytes": size})
     else:
-        terminal.screen().show(backed_up(str(file), size))
+        terminal.screen().show(backup_result(str(file), size))
 
 
 def _use_pg_dump(address: str) -> BadRequest:
@@ -161,11 +161,11 @@ def _use_pg_dump(address: str) -> BadRequest:
 
 def _backed_up(database: Path, file: Path, *, quiet: bool) -> int:
     from claude_headspace.journal.backup import backup as write
-    from claude_headspace.surfaces.cli.progress import bar
+    from claude_headspace.surfaces.cli.progress import progress_bar
 
     if not database.exists():
         raise BadRequest("no_database", f"There is no database at {database}.", "Start Headspace once.")
-    with bar("Copying", database.stat().st_size, quiet=quiet) as advance:
+    with progress_bar("Copying", database.stat().st_size, quiet=quiet) as advance:
         done = 0
 
         def tell(pages: int, _total: int) -> None:
@@ -188,7 +188,7 @@ def copy(
     """
     from claude_headspace.config import without_password
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.database import copied
+    from claude_headspace.surfaces.cli.presentation.database import copy_result
 
     _refuse_same(source, target)
     with resumable(), _opened(source, create=False) as origin, _opened(target, create=True) as destination:
@@ -196,7 +196,7 @@ def copy(
     if as_json:
         terminal.write_json(result)
     else:
-        terminal.screen().show(copied(result, without_password(_address(target))))
+        terminal.screen().show(copy_result(result, without_password(_address(target))))
     if result["differing"]:
         raise typer.Exit(EXIT_ERROR)
 
@@ -212,9 +212,9 @@ def _copied(source: "SqlJournal", target: "SqlJournal", *, quiet: bool) -> "Json
     import msgspec
 
     from claude_headspace.journal.copy import copy as copy_journal
-    from claude_headspace.surfaces.cli.progress import bars
+    from claude_headspace.surfaces.cli.progress import progress_bars
 
-    with bars(quiet=quiet) as phase:
+    with progress_bars(quiet=quiet) as phase:
         return msgspec.structs.asdict(copy_journal(source, target, phase))
 
 
@@ -265,12 +265,12 @@ def _upkeep(
     what: str, ask: Callable[["ApiClient"], "Json"], do: Callable[["Journal"], "Json"], *, quiet: bool
 ) -> "Json":
     """Let the running daemon do it; without one, do it here."""
-    from claude_headspace.surfaces.cli.progress import bar
+    from claude_headspace.surfaces.cli.progress import progress_bar
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.client.running_daemon import is_locked
 
     places = find_paths()
-    with bar(what, None, quiet=quiet):
+    with progress_bar(what, None, quiet=quiet):
         if is_locked(places.lock_file):
             return ask(ApiClient.local(places))
         with _journal(places) as journal:

@@ -76,7 +76,7 @@ def serve(
     from claude_headspace.daemon import serve as serving
     from claude_headspace.journal.open import database_url
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.status import NAMELESS, WAITS, banner
+    from claude_headspace.surfaces.cli.presentation.status import NO_ALLOWED_HOSTS, WAITING_FOR_DATABASE, serve_banner
     from claude_headspace.surfaces.client.running_daemon import DaemonInfo
 
     places = find_paths()
@@ -86,10 +86,12 @@ def serve(
 
     def listening(info: DaemonInfo, away: str) -> None:
         screen = terminal.screen()
-        names = NAMELESS if serving.answers_nobody_else(settings) else ""
-        warnings = {"waits": away and WAITS.format(away), "names": names}
+        names = NO_ALLOWED_HOSTS if serving.answers_nobody_else(settings) else ""
+        warnings = {"waits": away and WAITING_FOR_DATABASE.format(away), "names": names}
         needs_token = settings.ingest == "token"
-        screen.show(banner(info.url, address, str(places.log_file), screen.width, warnings, needs_token=needs_token))
+        screen.show(
+            serve_banner(info.url, address, str(places.log_file), screen.width, warnings, needs_token=needs_token)
+        )
 
     _stop_by_signals()
     if until_eof:

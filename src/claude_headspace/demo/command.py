@@ -114,15 +114,15 @@ def cast(agents: int | None) -> "list[Life]":
 def _tell(stage: "Stage", *, only_print: bool, tui: bool) -> None:
     """Where to look, and how it ends."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.open import opened
-    from claude_headspace.surfaces.cli.presentation.setup import programme
+    from claude_headspace.surfaces.cli.open import open_in_browser
+    from claude_headspace.surfaces.cli.presentation.setup import demo_intro
 
     client = stage.client
     link = client.url + client.create_sign_in_link()["path"]
-    is_open = not only_print and not tui and opened(link)
+    is_open = not only_print and not tui and open_in_browser(link)
     screen = terminal.screen()
     home = str(stage.places.state)
-    screen.show(programme(client.url if is_open else link, home, is_open=is_open, width=screen.width))
+    screen.show(demo_intro(client.url if is_open else link, home, is_open=is_open, width=screen.width))
 
 
 def _show_board(stage: "Stage", director: "Director", seconds: float | None) -> None:

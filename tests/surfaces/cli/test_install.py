@@ -9,7 +9,7 @@ import pytest
 
 from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
 from claude_headspace.surfaces.auth.tokens import Scope, make_token
-from claude_headspace.surfaces.cli.presentation.installation import reasons
+from claude_headspace.surfaces.cli.presentation.installation import hook_reasons
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment
 from tests.surfaces.cli.conftest import run_headspace
 
@@ -93,7 +93,7 @@ def test_nobody_to_ask_is_an_error(tmp_path: Path, claude: Path) -> None:
 
 def test_every_event_is_explained_before_asking() -> None:
     """Whoever is asked sees each event with its reason, and those that are left out."""
-    shown = "\n".join("".join(span.text for span in line) for line in reasons(list(REGISTERED), 100))
+    shown = "\n".join("".join(span.text for span in line) for line in hook_reasons(list(REGISTERED), 100))
     assert all(name in shown and reason in shown for name, reason in (REGISTERED | LEFT_OUT).items())
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from claude_headspace.surfaces.cli.options import Agent, AsJson, now, project_meant
+from claude_headspace.surfaces.cli.options import Agent, AsJson, now, resolve_project
 
 State = Literal["waiting", "error", "working", "starting", "idle", "ended"]
 
@@ -16,16 +16,16 @@ def list_agents(
     project: Annotated[
         str | None, typer.Option("--project", "-p", help="Only agents of this project: name, id or directory.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", "-a", help="Also those that ended more than a day ago.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", "-a", help="Also those that ended more than a day ago.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show all agents, those that need you first."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.board import after_board, board, empty_board
+    from claude_headspace.surfaces.cli.presentation.board import board_footer, board_table, empty_board
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import clean_json
 
-    agents = ApiClient.local().agents(state=state, project=project_meant(project), include_old=every)
+    agents = ApiClient.local().agents(state=state, project=resolve_project(project), include_old=show_all)
     if as_json:
         terminal.write_json(agents)
         return
@@ -34,13 +34,13 @@ def list_agents(
         screen.show(empty_board(filtered=bool(state or project)))
         return
     agents = clean_json(agents)
-    screen.show(board(agents, now(), screen.width), then=after_board(agents))
+    screen.show(board_table(agents, now(), screen.width), then=board_footer(agents))
 
 
 def show(agent: Agent, as_json: AsJson = False) -> None:
     """Show one agent: what it asks, where it runs, what was said."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.agent_details import next_of, portrait
+    from claude_headspace.surfaces.cli.presentation.agent_details import agent_lines, next_commands
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -52,7 +52,7 @@ def show(agent: Agent, as_json: AsJson = False) -> None:
         return
     screen = terminal.screen()
     found = clean_json({**found, "effort": next(iter(client.efforts(agent=found["id"])), None)})
-    screen.show(portrait(found, clean_json(turns), now(), screen.width), then=next_of(found, "why", "tail"))
+    screen.show(agent_lines(found, clean_json(turns), now(), screen.width), then=next_commands(found, "why", "tail"))
 
 
 def why(
@@ -66,8 +66,8 @@ def why(
     said of its calls.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.agent_details import next_of, reasons
-    from claude_headspace.surfaces.cli.presentation.policy import judged
+    from claude_headspace.surfaces.cli.presentation.agent_details import next_commands, state_reasons
+    from claude_headspace.surfaces.cli.presentation.policy import verdict_history
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.client.policy_checks import verdicts_of
     from claude_headspace.surfaces.text.labels import clean_json
@@ -81,8 +81,10 @@ def why(
         return
     screen = terminal.screen()
     found = clean_json(found)
-    lines = reasons(found, clean_json(states), now(), screen.width)
-    screen.show(lines + judged(clean_json(verdicts), now(), screen.width), then=next_of(found, "show", "tail"))
+    lines = state_reasons(found, clean_json(states), now(), screen.width)
+    screen.show(
+        lines + verdict_history(clean_json(verdicts), now(), screen.width), then=next_commands(found, "show", "tail")
+    )
 
 
 def rename(

@@ -12,7 +12,7 @@ def config(as_json: AsJson = False) -> None:
 
     from claude_headspace.config import effective_settings
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.status import settings
+    from claude_headspace.surfaces.cli.presentation.status import settings_lines
     from claude_headspace.surfaces.text.labels import clean_json
     from claude_headspace.surfaces.text.settings import settings_view
 
@@ -26,4 +26,4 @@ def config(as_json: AsJson = False) -> None:
         terminal.write_json({"settings": by_name, "places": files})
         return
     screen = terminal.screen()
-    screen.show(settings(clean_json(entries), clean_json(files), screen.width))
+    screen.show(settings_lines(clean_json(entries), clean_json(files), screen.width))

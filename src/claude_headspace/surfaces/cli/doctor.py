@@ -14,7 +14,7 @@ def doctor(config_dir: ConfigDirs = None, as_json: AsJson = False) -> None:
     import msgspec
 
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.installation import checkup
+    from claude_headspace.surfaces.cli.presentation.installation import doctor_report
     from claude_headspace.surfaces.client.doctor import run_checks
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -25,6 +25,6 @@ def doctor(config_dir: ConfigDirs = None, as_json: AsJson = False) -> None:
         terminal.write_json(report)
     else:
         screen = terminal.screen()
-        screen.show(checkup(clean_json(report), screen.width))
+        screen.show(doctor_report(clean_json(report), screen.width))
     if not found.ok:
         raise typer.Exit(1)

@@ -53,26 +53,26 @@ def start(
 
 
 def list_efforts(
-    every: Annotated[bool, typer.Option("--all", "-a", help="Also those that are finished.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", "-a", help="Also those that are finished.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the efforts under way."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.efforts import efforts
+    from claude_headspace.surfaces.cli.presentation.efforts import effort_table
     from claude_headspace.surfaces.text.labels import clean_json
 
-    found = _call("effort.list", {"all": every}, None)
+    found = _call("effort.list", {"all": show_all}, None)
     if as_json:
         terminal.write_json(found)
         return
     shown = clean_json(found)
-    terminal.screen().show(efforts(shown["efforts"], shown["tasks"], now()))
+    terminal.screen().show(effort_table(shown["efforts"], shown["tasks"], now()))
 
 
 def show(effort: Which = None, as_json: AsJson = False) -> None:
     """Show an effort: its phase, its sessions, its log."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.efforts import effort_portrait
+    from claude_headspace.surfaces.cli.presentation.efforts import effort_lines
     from claude_headspace.surfaces.text.labels import clean_json
 
     found = _call("effort.show", {}, effort)
@@ -80,7 +80,7 @@ def show(effort: Which = None, as_json: AsJson = False) -> None:
         terminal.write_json(found)
         return
     screen = terminal.screen()
-    screen.show(effort_portrait(clean_json(found), now(), screen.width))
+    screen.show(effort_lines(clean_json(found), now(), screen.width))
 
 
 def open_session(effort: Which = None, as_json: AsJson = False) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from claude_headspace.errors import BadRequest
 
 
-def new_file(path: Path) -> Path:
+def require_new_file(path: Path) -> Path:
     """A place for a new file; nothing is written over."""
     if path.exists():
         raise BadRequest("exists", f"{path} is there already.", "Choose another name, or remove it.")

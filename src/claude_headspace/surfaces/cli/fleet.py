@@ -22,12 +22,12 @@ def fleet(
     somebody came to its pane. The setting `tmux_colours` shows the same in tmux's status line.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.fleet import fleet_lines, fleet_of
+    from claude_headspace.surfaces.cli.presentation.fleet import fleet_lines, group_by_pane
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import clean_json
 
     panes = list_panes(socket)
-    found = fleet_of(ApiClient.local().agents(), panes)
+    found = group_by_pane(ApiClient.local().agents(), panes)
     if as_json:
         terminal.write_json(found)
         return

@@ -50,11 +50,11 @@ def tail(
 
 def _print_messages(messages: Iterator["Message"], agents: list["Json"], *, everything: bool, as_json: bool) -> None:
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.event_lines import Ticker
+    from claude_headspace.surfaces.cli.presentation.event_lines import EventFormatter
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import clean_json
 
-    ticker = Ticker(
+    ticker = EventFormatter(
         clean_json(agents), lambda agent_id: clean_json(ApiClient.local().agent(agent_id)), everything=everything
     )
     for message in messages:

@@ -16,7 +16,7 @@ import typer
 
 from claude_headspace.surfaces.cli.options import places
 
-TYPES = {
+HOOK_NAMES = {
     "session-start": "SessionStart",
     "prompt-submit": "UserPromptSubmit",
     "pre-tool-use": "PreToolUse",
@@ -25,7 +25,7 @@ TYPES = {
 }
 """What plate-spinner calls the hooks, and what Claude Code does."""
 
-NOTES = {
+METADATA_VARIABLES = {
     "tmux-pane": "TMUX_PANE",
     "tmux-session": "CLAUDE_HEADSPACE_TMUX_SESSION",
     "session-id": "CLAUDE_HEADSPACE_SESSION_ID",
@@ -51,13 +51,13 @@ def hook(
     For settings that were made for plate-spinner. `headspace install` registers a faster script for the same.
     """
     with suppress(OSError, ValueError):
-        _tell(TYPES.get(event, event), sys.stdin.buffer.read())
+        _tell(HOOK_NAMES.get(event, event), sys.stdin.buffer.read())
 
 
 def _tell(event: str, payload: bytes) -> None:
     """One new file in the spool, complete when it ends in a newline."""
     fired = f"{time.time():.6f}"
-    told = {name: os.environ.get(variable, "") for name, variable in NOTES.items()}
+    told = {name: os.environ.get(variable, "") for name, variable in METADATA_VARIABLES.items()}
     notes = {
         "event": event,
         "delivery-id": f"hook-{os.getpid()}-{fired}-{secrets.token_hex(4)}",

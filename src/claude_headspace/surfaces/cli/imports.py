@@ -25,7 +25,7 @@ def import_history(
     can be broken off and begun again: what was brought in is not read twice.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.status import import_report
+    from claude_headspace.surfaces.cli.presentation.status import import_result
     from claude_headspace.surfaces.client.api_client import ApiClient
 
     if file is not None:
@@ -35,24 +35,24 @@ def import_history(
         return
     client = ApiClient.local()
     files = [file for file in client.transcript_files() if file["done"] < file["size"]]
-    result = _planned(files) if dry_run else bring_in(client, files, quiet=as_json)
+    result = _planned(files) if dry_run else import_transcripts(client, files, quiet=as_json)
     if as_json:
         terminal.write_json(result)
     else:
-        terminal.screen().show(import_report(result, dry_run=dry_run))
+        terminal.screen().show(import_result(result, dry_run=dry_run))
 
 
 def _planned(files: "list[Json]") -> "Json":
     return {"files": len(files), "bytes": sum(file["size"] - file["done"] for file in files), "events": 0, "agents": 0}
 
 
-def bring_in(client: "ApiClient", files: "list[Json]", *, quiet: bool = False) -> "Json":
+def import_transcripts(client: "ApiClient", files: "list[Json]", *, quiet: bool = False) -> "Json":
     """Bring them in, one after the other, under a bar that shows how far it is."""
-    from claude_headspace.surfaces.cli.progress import bar
+    from claude_headspace.surfaces.cli.progress import progress_bar
 
     events, agents = 0, set[str]()
     result = _planned(files)
-    with bar("Reading transcripts", result["bytes"], quiet=quiet) as advance:
+    with progress_bar("Reading transcripts", result["bytes"], quiet=quiet) as advance:
         for file in files:
             done = client.import_file(file["path"])
             events += done["events"]

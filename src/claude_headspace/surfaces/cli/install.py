@@ -57,7 +57,12 @@ def install(
     from claude_headspace.clients.claude_code.hooks.events import known_to
     from claude_headspace.clients.claude_code.hooks.version import find_version, parse_version
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.installation import after_install, differences, outcome, reasons
+    from claude_headspace.surfaces.cli.presentation.installation import (
+        hook_reasons,
+        install_footer,
+        install_result,
+        settings_diff,
+    )
 
     home, screen = places(), terminal.screen()
     url = _url(home) if transport == "http" else None
@@ -66,16 +71,16 @@ def install(
         installed.plan_install(config, events, url, status_line=statusline) for config in config_dirs(config_dir, home)
     ]
     if dry_run:
-        screen.show(differences(plans))
+        screen.show(settings_diff(plans))
         return
     if not yes:
-        screen.show(reasons(events, screen.width))
+        screen.show(hook_reasons(events, screen.width))
         _confirm(f"Install these hooks in {_names(plans)}?")
-    carry_out(plans, home)
-    screen.show(outcome(plans, "installed"), then=after_install(transport))
+    install_hooks(plans, home)
+    screen.show(install_result(plans, "installed"), then=install_footer(transport))
 
 
-def carry_out(plans: "Sequence[Change]", home: Paths) -> None:
+def install_hooks(plans: "Sequence[Change]", home: Paths) -> None:
     """Install what was agreed on, and remember where."""
     from claude_headspace.clients.claude_code.hooks import installation as installed
     from claude_headspace.config import update_config_dirs
@@ -98,12 +103,12 @@ def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes =
     from claude_headspace.clients.claude_code.hooks import installation as installed
     from claude_headspace.config import update_config_dirs
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.installation import differences, outcome
+    from claude_headspace.surfaces.cli.presentation.installation import install_result, settings_diff
 
     home, screen = places(), terminal.screen()
     plans = [installed.plan_uninstall(config) for config in config_dirs(config_dir, home)]
     if dry_run:
-        screen.show(differences(plans))
+        screen.show(settings_diff(plans))
         return
     if not yes:
         _confirm(f"Remove Headspace's hooks from {_names(plans)}?")
@@ -111,7 +116,7 @@ def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes =
         installed.uninstall(plan)
     if home.state.exists():
         update_config_dirs(home, removed=[plan.config.path for plan in plans])
-    screen.show(outcome(plans, "removed"))
+    screen.show(install_result(plans, "removed"))
 
 
 def config_dirs(given: Sequence[Path] | None, home: Paths) -> list["ConfigDir"]:
@@ -121,11 +126,11 @@ def config_dirs(given: Sequence[Path] | None, home: Paths) -> list["ConfigDir"]:
 
     named = list(given or [])
     if not named:
-        named = [usual_config_dir(), *map(Path, load_settings(home).config_dirs), *installed_config_dirs(home)]
+        named = [default_config_dir(), *map(Path, load_settings(home).config_dirs), *installed_config_dirs(home)]
     return [ConfigDir(path) for path in dict.fromkeys(path.expanduser().absolute() for path in named)]
 
 
-def usual_config_dir() -> Path:
+def default_config_dir() -> Path:
     """Where Claude Code keeps its settings, as it finds out itself."""
     import os
 

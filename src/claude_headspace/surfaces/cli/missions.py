@@ -79,31 +79,31 @@ def _send_off(client: "ApiClient", mission: "Json", goal: str, arguments: "list[
 
 def _show_begun(mission: "Json", session: str | None, as_json: bool) -> None:
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.missions import begun
+    from claude_headspace.surfaces.cli.presentation.missions import mission_started
 
     if as_json:
         terminal.write_json({**mission, "tmux_session": session})
         return
     then = [terminal.dim(f"headspace mission show {mission['id'][:8]}")]
-    terminal.screen().show(begun(mission, session), then=then)
+    terminal.screen().show(mission_started(mission, session), then=then)
 
 
 def list_missions(
-    every: Annotated[bool, typer.Option("--all", "-a", help="Also those that ended more than a day ago.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", "-a", help="Also those that ended more than a day ago.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the missions: what was asked, who works on it, what came of it."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.missions import missions
+    from claude_headspace.surfaces.cli.presentation.missions import mission_table
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import clean_json
 
-    found = ApiClient.local().missions(include_old=every)
+    found = ApiClient.local().missions(include_old=show_all)
     if as_json:
         terminal.write_json(found)
         return
     screen = terminal.screen()
-    screen.show(missions(clean_json(found), now(), screen.width))
+    screen.show(mission_table(clean_json(found), now(), screen.width))
 
 
 def show(mission: Which, as_json: AsJson = False) -> None:
@@ -115,14 +115,14 @@ def show(mission: Which, as_json: AsJson = False) -> None:
 
 def _show(mission: "Json", as_json: bool) -> None:
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.missions import mission_portrait
+    from claude_headspace.surfaces.cli.presentation.missions import mission_lines
     from claude_headspace.surfaces.text.labels import clean_json
 
     if as_json:
         terminal.write_json(mission)
         return
     screen = terminal.screen()
-    screen.show(mission_portrait(clean_json(mission), now(), screen.width))
+    screen.show(mission_lines(clean_json(mission), now(), screen.width))
 
 
 def finish(

@@ -10,7 +10,7 @@ from claude_headspace.surfaces.cli.options import AsJson, now
 def list_notices(as_json: AsJson = False) -> None:
     """List who was called about what, what is held back and why."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.notifications import notices
+    from claude_headspace.surfaces.cli.presentation.notifications import notification_table
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -19,13 +19,13 @@ def list_notices(as_json: AsJson = False) -> None:
         terminal.write_json(found)
         return
     screen = terminal.screen()
-    screen.show(notices(clean_json(found), now(), screen.width))
+    screen.show(notification_table(clean_json(found), now(), screen.width))
 
 
 def rules(as_json: AsJson = False) -> None:
     """Show how you are called: channels, kinds, quiet hours. Addresses are not shown."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.notifications import rules as lines
+    from claude_headspace.surfaces.cli.presentation.notifications import notification_rules as lines
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -43,7 +43,7 @@ def try_out(
 ) -> None:
     """Send a test through every channel, or one, and say what came of it."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.notifications import trial
+    from claude_headspace.surfaces.cli.presentation.notifications import channel_test_result
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -51,6 +51,6 @@ def try_out(
     if as_json:
         terminal.write_json(found)
     else:
-        terminal.screen().show(trial(clean_json(found)))
+        terminal.screen().show(channel_test_result(clean_json(found)))
     if not found["ok"]:
         raise typer.Exit(1)

@@ -10,7 +10,7 @@ import typer
 from claude_headspace.errors import Forbidden
 from claude_headspace.surfaces.cli.options import AsJson, places
 
-AGENT_MARKS = ("CLAUDE_CODE_SESSION_ID", "CLAUDECODE")
+AGENT_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDECODE")
 
 
 def open_page(
@@ -33,14 +33,14 @@ def open_page(
         terminal.write_json({"url": link, "expires_in_seconds": invitation["expires_in_seconds"]})
         return
     screen = terminal.screen()
-    if only_print or not opened(link):
+    if only_print or not open_in_browser(link):
         hint = "Open it in a browser on this machine. It works once, for five minutes."
         screen.show([terminal.line(link)], then=[terminal.line(hint)])
     else:
         screen.show([terminal.line(f"Opened {client.url} in your browser.")])
 
 
-def opened(link: str) -> bool:
+def open_in_browser(link: str) -> bool:
     """Whether a browser with a screen took it."""
     import webbrowser
 
@@ -54,7 +54,7 @@ def opened(link: str) -> bool:
 
 def is_agent(env: Mapping[str, str] = os.environ) -> bool:
     """Whether an agent of Claude Code runs this."""
-    return any(env.get(mark) for mark in AGENT_MARKS)
+    return any(env.get(mark) for mark in AGENT_VARIABLES)
 
 
 def _refuse_agents(env: Mapping[str, str]) -> None:

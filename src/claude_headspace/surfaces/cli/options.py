@@ -22,7 +22,7 @@ def complete_agents(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def project_meant(written: str | None) -> str | None:
+def resolve_project(written: str | None) -> str | None:
     """A project as the daemon knows it: a directory is written from the root, wherever this command runs."""
     if written is None or not (written in (".", "..", "~") or "/" in written):
         return written

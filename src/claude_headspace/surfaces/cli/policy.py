@@ -29,7 +29,7 @@ def check(
     cannot be used.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.policy import checked
+    from claude_headspace.surfaces.cli.presentation.policy import policy_check_result
     from claude_headspace.surfaces.client import policy_checks as policy
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -38,7 +38,7 @@ def check(
         terminal.write_json(report)
         return
     screen = terminal.screen()
-    screen.show(checked(clean_json(report), screen.width))
+    screen.show(policy_check_result(clean_json(report), screen.width))
 
 
 def explain(
@@ -56,7 +56,7 @@ def explain(
     """Tell what a call would do, and what the rules say of it. Nothing is run."""
     from claude_headspace.kernel.policy.call import Subject
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.policy import explained
+    from claude_headspace.surfaces.cli.presentation.policy import explanation
     from claude_headspace.surfaces.client import policy_checks as policy
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -67,7 +67,7 @@ def explain(
         terminal.write_json(report)
         return
     screen = terminal.screen()
-    screen.show(explained(clean_json(report), screen.width))
+    screen.show(explanation(clean_json(report), screen.width))
 
 
 def _input(tool: str, text: str) -> dict[str, object]:
@@ -100,7 +100,7 @@ def try_out(
     Exits with 1 if any did.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.policy import tested
+    from claude_headspace.surfaces.cli.presentation.policy import policy_test_result
     from claude_headspace.surfaces.client import policy_checks as policy
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -110,7 +110,7 @@ def try_out(
         terminal.write_json(report)
     else:
         screen = terminal.screen()
-        screen.show(tested(clean_json(report), screen.width))
+        screen.show(policy_test_result(clean_json(report), screen.width))
     if report["wrong"]:
         raise typer.Exit(1)
 
@@ -129,7 +129,7 @@ def backtest(
     """
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.options import now
-    from claude_headspace.surfaces.cli.presentation.policy import looked_back
+    from claude_headspace.surfaces.cli.presentation.policy import backtest_result
     from claude_headspace.surfaces.client import policy_checks as policy
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import clean_json
@@ -140,7 +140,7 @@ def backtest(
         terminal.write_json(report)
         return
     screen = terminal.screen()
-    screen.show(looked_back(clean_json(report), now(), screen.width))
+    screen.show(backtest_result(clean_json(report), now(), screen.width))
 
 
 def _preset(given: str | None) -> str:

@@ -8,14 +8,14 @@ Advance = Callable[[int], None]
 
 
 @contextmanager
-def bar(what: str, total: int | None, *, quiet: bool = False) -> Iterator[Advance]:
+def progress_bar(what: str, total: int | None, *, quiet: bool = False) -> Iterator[Advance]:
     """A bar that is moved on by so much; without a total it only says that something goes on."""
-    with bars(quiet=quiet) as begin:
+    with progress_bars(quiet=quiet) as begin:
         yield begin(what, total)
 
 
 @contextmanager
-def bars(*, quiet: bool = False) -> Iterator[Callable[[str, int | None], Advance]]:
+def progress_bars(*, quiet: bool = False) -> Iterator[Callable[[str, int | None], Advance]]:
     """Bars one below the other, each begun when what it shows begins."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn

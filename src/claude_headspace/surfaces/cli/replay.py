@@ -12,7 +12,7 @@ from claude_headspace.surfaces.cli.options import Agent, AsJson, now
 if TYPE_CHECKING:
     from claude_headspace.surfaces.client.api_client import ApiClient, Json
 
-AT_ONCE = 512 * 1024
+MAX_REQUEST_BYTES = 512 * 1024
 """How much of a file is sent in one request."""
 LAST_TURNS = 1_000
 SHOWN_TURNS = 10
@@ -29,7 +29,7 @@ def replay(
     The log is replayed up to then: what counts is what Headspace had heard of by that time.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.timeline import moments, moments_next, then
+    from claude_headspace.surfaces.cli.presentation.timeline import agent_at_time, state_timeline, timeline_footer
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -41,7 +41,7 @@ def replay(
             terminal.write_json({"id": found["id"], "name": found["name"], "moments": states})
             return
         states = clean_json(states)
-        screen.show(moments(clean_json(found), states, now(), screen.width), then=moments_next(found, states))
+        screen.show(state_timeline(clean_json(found), states, now(), screen.width), then=timeline_footer(found, states))
         return
     moment = _absolute(at)
     found = client.agent_at(agent, moment)
@@ -49,7 +49,7 @@ def replay(
         terminal.write_json(found)
         return
     turns = [turn for turn in client.turns(found["id"], LAST_TURNS) if turn["timestamp"] <= moment]
-    screen.show(then(clean_json(found), clean_json(turns[-SHOWN_TURNS:]), moment, now(), screen.width))
+    screen.show(agent_at_time(clean_json(found), clean_json(turns[-SHOWN_TURNS:]), moment, now(), screen.width))
 
 
 def _absolute(at: str) -> str:
@@ -69,11 +69,11 @@ def export(
     `headspace import FILE` brings it in elsewhere, with the same states, commands and turns.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.files import new_file
+    from claude_headspace.surfaces.cli.files import require_new_file
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import count
 
-    output = new_file(output) if output is not None else None
+    output = require_new_file(output) if output is not None else None
     lines = _whole(ApiClient.local().export(agent))
     if output is None:
         _print(lines)
@@ -126,7 +126,7 @@ def _whole(lines: Iterator[bytes]) -> Iterator[bytes]:
 def import_log(path: Path, *, dry_run: bool, as_json: bool) -> None:
     """Bring in a log that `export` wrote."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.timeline import import_planned, imported
+    from claude_headspace.surfaces.cli.presentation.timeline import log_import_plan, log_import_result
     from claude_headspace.surfaces.client.api_client import ApiClient
 
     header, lines = _read(path)
@@ -138,7 +138,7 @@ def import_log(path: Path, *, dry_run: bool, as_json: bool) -> None:
     if as_json:
         terminal.write_json(result)
     else:
-        terminal.screen().show(import_planned(header, events) if dry_run else imported(header, result))
+        terminal.screen().show(log_import_plan(header, events) if dry_run else log_import_result(header, result))
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
@@ -164,11 +164,11 @@ def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
 
 def _send(client: "ApiClient", lines: list[str], *, quiet: bool) -> "Json":
     """Send the lines, some at a time, under a bar that shows how far it is."""
-    from claude_headspace.surfaces.cli.progress import bar
+    from claude_headspace.surfaces.cli.progress import progress_bar
 
     header, rest = lines[0], lines[1:]
     result: dict[str, Any] = {"agent_id": "", "events": 0, "known": 0}
-    with bar("Bringing in", sum(map(len, rest)), quiet=quiet) as advance:
+    with progress_bar("Bringing in", sum(map(len, rest)), quiet=quiet) as advance:
         for first, some in _parts(rest):
             done = client.import_log(header, some, first)
             result = {"agent_id": done["agent_id"]} | {name: result[name] + done[name] for name in ("events", "known")}
@@ -180,7 +180,7 @@ def _parts(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
     """Lines in parts that fit a request, each with the number of its first line in the file; the last never alone."""
     first, size, some = 2, 0, list[str]()
     for number, line in enumerate(lines, 2):
-        if some and size + len(line) > AT_ONCE and number < len(lines) + 1:
+        if some and size + len(line) > MAX_REQUEST_BYTES and number < len(lines) + 1:
             yield first, some
             first, size, some = number, 0, []
         some.append(line)

@@ -12,7 +12,7 @@ def list_roles(as_json: AsJson = False) -> None:
     """Show the roles and modes of this directory."""
     from claude_headspace.config import load_settings
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.roles import listed
+    from claude_headspace.surfaces.cli.presentation.roles import role_list
     from claude_headspace.surfaces.client.role_preview import house_of, list_roles, to_json
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -21,7 +21,7 @@ def list_roles(as_json: AsJson = False) -> None:
     if as_json:
         terminal.write_json(to_json(found))
         return
-    terminal.screen().show(listed(clean_json(to_json(found)), house_of(settings, here).root))
+    terminal.screen().show(role_list(clean_json(to_json(found)), house_of(settings, here).root))
 
 
 def show(
@@ -32,7 +32,7 @@ def show(
     """Print exactly what a session here would begin with."""
     from claude_headspace.config import load_settings
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.roles import previewed
+    from claude_headspace.surfaces.cli.presentation.roles import role_preview
     from claude_headspace.surfaces.client.role_preview import preview, to_json
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -40,14 +40,14 @@ def show(
     if as_json:
         terminal.write_json(found)
         return
-    terminal.screen().show(previewed(clean_json(found)))
+    terminal.screen().show(role_preview(clean_json(found)))
 
 
 def check(as_json: AsJson = False) -> None:
     """Look whether every file that roles and modes include can be read. Exits with 1 if not."""
     from claude_headspace.config import load_settings
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.roles import checked
+    from claude_headspace.surfaces.cli.presentation.roles import role_check_result
     from claude_headspace.surfaces.client.role_preview import list_roles, preview, to_json
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -56,6 +56,6 @@ def check(as_json: AsJson = False) -> None:
     if as_json:
         terminal.write_json({"core": core, "roles": found})
     else:
-        terminal.screen().show(checked(clean_json(core), clean_json(found)))
+        terminal.screen().show(role_check_result(clean_json(core), clean_json(found)))
     if core or any(each["left_out"] for each in found):
         raise typer.Exit(1)

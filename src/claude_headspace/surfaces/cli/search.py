@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, project_meant
+from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, resolve_project
 
 
 def search(
@@ -32,14 +32,14 @@ def search(
     first, newer ones a little before older.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.search_results import after_findings, findings, nothing_found
+    from claude_headspace.surfaces.cli.presentation.search_results import no_results, result_lines, results_footer
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import clean_json, clean_text
 
     query = " ".join(words)
     found = ApiClient.local().search(
         query,
-        project=project_meant(project),
+        project=resolve_project(project),
         agent=agent,
         actor=actor,
         tool=tool,
@@ -54,6 +54,6 @@ def search(
     hits = clean_json(found["hits"])
     if not hits:
         hint = clean_text(found["hint"] or "")
-        screen.show(nothing_found(query, hint, filtered=any((project, agent, actor, tool, since, until))))
+        screen.show(no_results(query, hint, filtered=any((project, agent, actor, tool, since, until))))
         return
-    screen.show(findings(hits, now(), screen.width), then=after_findings(hits, more=found["next"] is not None))
+    screen.show(result_lines(hits, now(), screen.width), then=results_footer(hits, more=found["next"] is not None))

@@ -13,7 +13,7 @@ def status(as_json: AsJson = False) -> None:
     Exits with 0 in any case; `running` in --json tells which.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.status import after_status, not_running, running
+    from claude_headspace.surfaces.cli.presentation.status import not_running, status_footer, status_lines
     from claude_headspace.surfaces.client.running_daemon import find_killed_daemon
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -26,7 +26,7 @@ def status(as_json: AsJson = False) -> None:
         report = clean_json(report)
         screen = terminal.screen()
         needs_token = load_settings(places()).ingest == "token"
-        screen.show(running(report, now(), screen.width), then=after_status(report, needs_token=needs_token))
+        screen.show(status_lines(report, now(), screen.width), then=status_footer(report, needs_token=needs_token))
 
 
 def _report(home: Paths) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def create(
     """
     from claude_headspace.surfaces.auth.tokens import local_user
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.tokens import made
+    from claude_headspace.surfaces.cli.presentation.tokens import token_created
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -48,7 +48,7 @@ def create(
         terminal.write_json(result)
     else:
         screen = terminal.screen()
-        screen.show(made(clean_json(result), now(), screen.is_interactive))
+        screen.show(token_created(clean_json(result), now(), screen.is_interactive))
 
 
 def _to_come(expires: str) -> str:
@@ -64,7 +64,7 @@ def _to_come(expires: str) -> str:
 def list_tokens(as_json: AsJson = False) -> None:
     """List the named tokens: whose they are, what for, when last used."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.tokens import no_tokens, tokens
+    from claude_headspace.surfaces.cli.presentation.tokens import no_tokens, token_table
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import clean_json
 
@@ -73,7 +73,7 @@ def list_tokens(as_json: AsJson = False) -> None:
         terminal.write_json(found)
         return
     screen = terminal.screen()
-    screen.show(tokens(clean_json(found), now(), screen.width) if found else no_tokens())
+    screen.show(token_table(clean_json(found), now(), screen.width) if found else no_tokens())
 
 
 def revoke(name: Name, as_json: AsJson = False) -> None:

@@ -40,8 +40,8 @@ def up(
     replaces the running daemon, and no event is lost meanwhile.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.install import carry_out, config_dirs
-    from claude_headspace.surfaces.cli.presentation.setup import risen
+    from claude_headspace.surfaces.cli.install import config_dirs, install_hooks
+    from claude_headspace.surfaces.cli.presentation.setup import up_result
     from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.launch import background_daemon as background
 
@@ -55,12 +55,12 @@ def up(
 
     with background.up_lock(home, lambda: say("Another `headspace up` is at work; I wait.")):
         daemon, how = _raise_daemon(home, lambda: say(STILL_STARTING), service=service)
-        carry_out(agreed, home)
+        install_hooks(agreed, home)
     client = ApiClient.local(home)
     away = _why_away(client)
     past = "" if away else _offer_import(client)
     is_open = not no_open and _open(client)
-    screen.show(risen(daemon, how, hooks, past, away, is_open=is_open, home=home, width=screen.width))
+    screen.show(up_result(daemon, how, hooks, past, away, is_open=is_open, home=home, width=screen.width))
 
 
 def _agree_on_hooks(configs: "Sequence[ConfigDir]", *, yes: bool) -> "tuple[list[Change], list[str]]":
@@ -68,7 +68,7 @@ def _agree_on_hooks(configs: "Sequence[ConfigDir]", *, yes: bool) -> "tuple[list
     from claude_headspace.clients.claude_code.hooks import installation as installed
     from claude_headspace.clients.claude_code.hooks.events import known_to
     from claude_headspace.clients.claude_code.hooks.version import find_version
-    from claude_headspace.surfaces.cli.presentation.setup import hooks_outcome
+    from claude_headspace.surfaces.cli.presentation.setup import hooks_text
 
     if not configs:
         return [], ["left alone; `headspace install` lets Claude Code report"]
@@ -77,7 +77,7 @@ def _agree_on_hooks(configs: "Sequence[ConfigDir]", *, yes: bool) -> "tuple[list
     for config in configs:
         plan = installed.plan_install(config, events)
         outcome = _outcome(plan, yes=yes)
-        told.append(hooks_outcome(outcome, str(config.path)))
+        told.append(hooks_text(outcome, str(config.path)))
         if outcome in ("installed", "updated"):
             agreed.append(plan)
     return agreed, told
@@ -132,21 +132,21 @@ def _offer_import(client: "ApiClient") -> str:
     """What there is of earlier sessions; brought in if the user wants that."""
     import sys
 
-    from claude_headspace.surfaces.cli.imports import bring_in
-    from claude_headspace.surfaces.cli.presentation.setup import past_sessions
+    from claude_headspace.surfaces.cli.imports import import_transcripts
+    from claude_headspace.surfaces.cli.presentation.setup import transcripts_text
 
     files = [file for file in client.transcript_files() if file["done"] < file["size"]]
-    told = past_sessions(files)
+    told = transcripts_text(files)
     if not files or not sys.stdin.isatty() or not typer.confirm(f"{told} Bring them in?", default=False):
         return f"{told} `headspace import` brings them in." if files else ""
-    done = bring_in(client, files)
+    done = import_transcripts(client, files)
     return f"{done['events']:,} events of {done['agents']:,} earlier agents were brought in."
 
 
 def _open(client: "ApiClient") -> bool:
-    from claude_headspace.surfaces.cli.open import is_agent, opened
+    from claude_headspace.surfaces.cli.open import is_agent, open_in_browser
 
-    return not is_agent() and opened(client.url + client.create_sign_in_link()["path"])
+    return not is_agent() and open_in_browser(client.url + client.create_sign_in_link()["path"])
 
 
 def down(

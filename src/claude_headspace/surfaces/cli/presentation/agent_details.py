@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
-from claude_headspace.surfaces.cli.presentation.board import where
+from claude_headspace.surfaces.cli.presentation.board import project_and_branch
 from claude_headspace.surfaces.text.labels import (
     Json,
     ago,
@@ -24,7 +24,7 @@ from claude_headspace.surfaces.text.labels import (
 )
 
 LABEL = 11
-MOST_WIDTH = 120
+MAX_WIDTH = 120
 """Longer lines are hard to read, however wide the terminal."""
 
 SOURCES = {
@@ -45,9 +45,9 @@ RULINGS = {"deny": "denied", "ask": "asked", "warn": "warned"}
 SPEAKERS = {"user": "you", "agent": "agent"}
 
 
-def portrait(agent: Json, turns: Sequence[Json], now: datetime, width: int) -> list[Line]:
+def agent_lines(agent: Json, turns: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """All that is known of an agent."""
-    width = min(width, MOST_WIDTH)
+    width = min(width, MAX_WIDTH)
     lines = [
         title(agent, summary(agent, now), width),
         EMPTY_LINE,
@@ -56,9 +56,9 @@ def portrait(agent: Json, turns: Sequence[Json], now: datetime, width: int) -> l
         lines += hanging(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
     for wait in agent["waits"]:
         lines += [EMPTY_LINE, *wait_lines(wait, now, width)]
-    lines += listed("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
-    lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
-    lines += listed("Rules", [verdict_words(verdict, now) for verdict in agent["verdicts"]], width)
+    lines += section("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
+    lines += section("Background", [task_text(task, now) for task in agent["background_tasks"]], width)
+    lines += section("Rules", [verdict_text(verdict, now) for verdict in agent["verdicts"]], width)
     return lines + _turns(turns, now, width)
 
 
@@ -80,7 +80,7 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("note", note_text(agent, now)),
         ("command", _command(agent["command"], now)),
         ("last tool", agent["last_tool"] or ""),
-        ("project", f"{where(agent)}  {agent['project']['root']}"),
+        ("project", f"{project_and_branch(agent)}  {agent['project']['root']}"),
         ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
         ("session", _session(agent, now)),
         ("client", _client(agent)),
@@ -109,7 +109,7 @@ def _mission(agent: Json) -> str:
     return f"{goal} ({mission['outcome'] or 'under way'}, {mission['id'][:8]})"
 
 
-def verdict_words(verdict: Json, now: datetime) -> str:
+def verdict_text(verdict: Json, now: datetime) -> str:
     """What a rule said of a call: "denied 4 min ago: …"."""
     word = RULINGS.get(verdict["ruling"], verdict["ruling"]) if verdict["enforced"] else f"would {verdict['ruling']}"
     about = f"{verdict['tool']}: {one_line(verdict['summary'])}" if verdict["summary"] else verdict["tool"]
@@ -194,7 +194,7 @@ def wait_lines(wait: Json, now: datetime, width: int) -> list[Line]:
             about = f": {one_line(option['description'])}" if option.get("description") else ""
             lines += hanging(line(f"    {number}. "), option["label"] + about, width)
     for field in wait.get("form", ()):
-        lines += hanging(line(f"    {field['name']}  "), field_words(field), width, "quiet")
+        lines += hanging(line(f"    {field['name']}  "), field_text(field), width, "quiet")
     return [*lines, dim(f"  {_how_to_answer(wait, now)}")]
 
 
@@ -208,7 +208,7 @@ _FIELDS = {
 }
 
 
-def field_words(field: Json) -> str:
+def field_text(field: Json) -> str:
     """What a field of a form takes."""
     kind = _FIELDS.get(field["kind"], field["kind"])
     options = ", ".join(option["label"] for option in field.get("options", ()))
@@ -232,14 +232,14 @@ def _how_to_answer(wait: Json, now: datetime) -> str:
     }.get(wait["kind"], "headspace approve, or headspace deny")
 
 
-def task_words(task: Json, now: datetime) -> str:
+def task_text(task: Json, now: datetime) -> str:
     """What runs in the background."""
     return (
         f"{task['kind']}, {one_line(task['description']) or task['id']} (since {clock_time(task['started_at'], now)})"
     )
 
 
-def listed(heading: str, entries: Sequence[str], width: int) -> list[Line]:
+def section(heading: str, entries: Sequence[str], width: int) -> list[Line]:
     """Entries under their heading; nothing if there are none."""
     if not entries:
         return []
@@ -263,9 +263,9 @@ def _turns(turns: Sequence[Json], now: datetime, width: int) -> list[Line]:
 # --- why ---
 
 
-def reasons(agent: Json, states: Sequence[Json], now: datetime, width: int) -> list[Line]:
+def state_reasons(agent: Json, states: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """Why the agent is believed to be in its state, and what it was before, the newest first."""
-    width = min(width, MOST_WIDTH)
+    width = min(width, MAX_WIDTH)
     since = agent["state_since"]
     words = state_text(agent["state"], agent["waiting_for"])
     lines = hanging(
@@ -297,6 +297,6 @@ def _reason(state: Json, now: datetime, width: int) -> list[Line]:
     return hanging(start, f"{state['why']} · {state['source'].replace('_', ' ')} {state['event']}{sure}", width)
 
 
-def next_of(agent: Json, *commands: str) -> list[Line]:
+def next_commands(agent: Json, *commands: str) -> list[Line]:
     """What to type next."""
     return [EMPTY_LINE, dim("   ".join(f"headspace {command} {agent['name']}" for command in commands))]

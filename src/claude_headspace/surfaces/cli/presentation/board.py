@@ -21,10 +21,10 @@ from claude_headspace.surfaces.text.labels import (
     summary_has_time,
 )
 
-LEAST_DOING = 22
-LEAST_PLACE = {"where": 12, "project": 6}
-MOST_DOING = 100
-MOST_NAME = 28
+MIN_ACTIVITY_WIDTH = 22
+MIN_PROJECT_WIDTH = {"where": 12, "project": 6}
+MAX_ACTIVITY_WIDTH = 100
+MAX_NAME_WIDTH = 28
 GAP = 2
 
 _HEADINGS = {
@@ -36,7 +36,7 @@ _HEADINGS = {
     "context": "context",
     "cost": "cost",
 }
-_SACRIFICES = (
+_HIDDEN_COLUMNS = (
     {"project"},
     {"project", "cost"},
     {"project", "cost", "context"},
@@ -46,15 +46,15 @@ _SACRIFICES = (
 )
 """What is left out, from the widest terminal to the narrowest: the project stands with its branch, then alone."""
 
-_TO_THE_RIGHT = frozenset({"since", "context", "cost"})
+_RIGHT_ALIGNED = frozenset({"since", "context", "cost"})
 
 
-def board(agents: Sequence[Json], now: datetime, width: int) -> list[Line]:
+def board_table(agents: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """The table, in the order of the API."""
     several_hosts = len({agent["host"] for agent in agents}) > 1
     rows = [_cells(agent, now, several_hosts) for agent in agents]
     widths = _widths(rows, width)
-    to_right = [name in _TO_THE_RIGHT for name in widths]
+    to_right = [name in _RIGHT_ALIGNED for name in widths]
     headings = [Span(_HEADINGS[name], "quiet") for name in widths]
     table = [[cells[name] for name in widths] for cells in rows]
     return [row(cells, widths.values(), to_right) for cells in (headings, *table)]
@@ -67,7 +67,7 @@ def _cells(agent: Json, now: datetime, with_host: bool) -> dict[str, Span]:
     words = " · ".join([activity(agent, now), *badges(agent)])
     return {
         "name": Span(f"{shape(state)} {agent['name']}", state),
-        "where": Span(where(agent) + (f" on {agent['host']}" if with_host else ""), role),
+        "where": Span(project_and_branch(agent) + (f" on {agent['host']}" if with_host else ""), role),
         "project": Span(agent["project"]["name"], role),
         "doing": Span(words, {"waiting": "strong", "error": "error"}.get(state, role)),
         "since": Span("" if summary_has_time(agent) else duration(age(agent["state_since"], now)), "quiet"),
@@ -76,7 +76,7 @@ def _cells(agent: Json, now: datetime, with_host: bool) -> dict[str, Span]:
     }
 
 
-def where(agent: Json) -> str:
+def project_and_branch(agent: Json) -> str:
     """The project, and the branch in it."""
     name, branch = agent["project"]["name"], agent["branch"]
     return f"{name} ({branch})" if branch else str(name)
@@ -91,8 +91,8 @@ def _widths(rows: Sequence[dict[str, Span]], width: int) -> dict[str, int]:
     """How wide each column is; those without any content, and those that there is no room for, are missing."""
     natural = {name: max(cell_len(cells[name].text) for cells in rows) for name in _HEADINGS}
     used = {name: max(wide, cell_len(_HEADINGS[name])) for name, wide in natural.items() if wide}
-    used["name"], used["doing"] = min(used["name"], MOST_NAME), min(used["doing"], MOST_DOING)
-    for sacrifice in _SACRIFICES:
+    used["name"], used["doing"] = min(used["name"], MAX_NAME_WIDTH), min(used["doing"], MAX_ACTIVITY_WIDTH)
+    for sacrifice in _HIDDEN_COLUMNS:
         widths = {name: wide for name, wide in used.items() if name not in sacrifice}
         if _fits(widths, width):
             break
@@ -108,10 +108,10 @@ def _fits(widths: dict[str, int], width: int) -> bool:
     if place is not None:
         room = max(room - GAP, 2)
         shared = max(room - widths["doing"], room // 4)
-        enough = shared >= min(widths[place], LEAST_PLACE[place])
+        enough = shared >= min(widths[place], MIN_PROJECT_WIDTH[place])
         widths[place] = min(widths[place], shared)
         room -= widths[place]
-    enough = enough and room >= min(widths["doing"], LEAST_DOING)
+    enough = enough and room >= min(widths["doing"], MIN_ACTIVITY_WIDTH)
     widths["doing"] = min(widths["doing"], room)
     return enough
 
@@ -127,7 +127,7 @@ def tally(agents: Sequence[Json]) -> Line:
     return tuple(spans)
 
 
-def after_board(agents: Sequence[Json]) -> list[Line]:
+def board_footer(agents: Sequence[Json]) -> list[Line]:
     """What to type next."""
     needy = next((agent for agent in agents if agent["state"] in ("waiting", "error")), agents[0])
     return [EMPTY_LINE, tally(agents), dim(f"headspace show {needy['name']}   headspace why {needy['name']}")]

@@ -4,7 +4,7 @@ from claude_headspace.surfaces.cli.output import Line, dim, line
 from claude_headspace.surfaces.text.labels import Json, count
 
 
-def pruning(result: Json, *, days: int | None, dry_run: bool) -> list[Line]:
+def prune_result(result: Json, *, days: int | None, dry_run: bool) -> list[Line]:
     """What went, or would go; and the command that does it."""
     if not any(result[name] for name in ("events", "announcements", "efforts")):
         return [line("There is nothing that old.")]
@@ -15,7 +15,7 @@ def pruning(result: Json, *, days: int | None, dry_run: bool) -> list[Line]:
     return [line(first), dim(f"{does_it}   does it" if dry_run else "headspace db verify   checks what is left")]
 
 
-def backed_up(file: str, size: int) -> list[Line]:
+def backup_result(file: str, size: int) -> list[Line]:
     """Where the copy is."""
     return [
         line(f"Wrote {file} ({size / 1e6:,.1f} MB)."),
@@ -23,7 +23,7 @@ def backed_up(file: str, size: int) -> list[Line]:
     ]
 
 
-def copied(result: Json, target: str) -> list[Line]:
+def copy_result(result: Json, target: str) -> list[Line]:
     """What was copied, and whether it is the same."""
     if result["differing"]:
         return [

@@ -13,7 +13,7 @@ _HEADINGS = ("  effort", "phase", "calls", "log", "task", "begun")
 _RIGHT = (False, False, True, True, False, False)
 
 
-def efforts(found: Sequence[Json], tasks: Sequence[Json], now: datetime) -> list[Line]:
+def effort_table(found: Sequence[Json], tasks: Sequence[Json], now: datetime) -> list[Line]:
     """The efforts as a table; a task is called by its title, if it has one."""
     if not found:
         return [line("No effort is under way."), dim("headspace effort start SKILL begins one.")]
@@ -37,10 +37,10 @@ def _cells(effort: Json, title: str, now: datetime) -> tuple[Span, ...]:
     )
 
 
-def effort_portrait(effort: Json, now: datetime, width: int) -> list[Line]:
+def effort_lines(effort: Json, now: datetime, width: int) -> list[Line]:
     """One effort."""
     lines = [line(Span(f"{effort['skill']} #{effort['ordinal']}", "strong"), f"  {effort['lifecycle']}")]
-    lines += [hang_of(name, text, width) for name, text in _facts(effort) if text]
+    lines += [labelled_line(name, text, width) for name, text in _facts(effort) if text]
     lines += _section("sessions", [_session(window, now) for window in effort["sessions"]], width)
     lines += _section("log", [_message(each, now) for each in effort["messages"][-LAST_MESSAGES:]], width)
     return lines
@@ -68,7 +68,7 @@ def _phase(effort: Json) -> str:
     return f"{effort['phase'] or 'none'}" + (f" of {others}" if others else "")
 
 
-def hang_of(name: str, text: str, width: int) -> Line:
+def labelled_line(name: str, text: str, width: int) -> Line:
     """A named fact on one line."""
     return hanging(line(Span(f"{name:<12}", "quiet")), one_line(text), max(width, 40))[0]
 

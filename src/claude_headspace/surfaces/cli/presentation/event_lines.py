@@ -9,11 +9,11 @@ from datetime import datetime
 
 from claude_headspace.surfaces.cli.output import Line, Span, line
 from claude_headspace.surfaces.cli.presentation.agent_details import RULINGS
-from claude_headspace.surfaces.cli.presentation.board import where
+from claude_headspace.surfaces.cli.presentation.board import project_and_branch
 from claude_headspace.surfaces.text.labels import Json, clock_time, cut, one_line, shape, summary, wait_text
 
 
-class Ticker:
+class EventFormatter:
     """Turns announcements into lines. `look_up` finds an agent that was not known yet."""
 
     def __init__(self, agents: Sequence[Json], look_up: Callable[[str], Json], *, everything: bool = False) -> None:
@@ -81,7 +81,7 @@ class Ticker:
         match kind:
             case "agent_created":
                 self._said[agent["id"]] = summary(agent, None)
-                return f"appeared in {where(agent)}"
+                return f"appeared in {project_and_branch(agent)}"
             case "agent_updated" if "name" in data["changes"]:
                 return "has a new name"
             case "agent_ended" if self._everything:

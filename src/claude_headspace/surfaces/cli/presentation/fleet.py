@@ -12,7 +12,7 @@ _ROLES = {"error": "error", "attention": "waiting", "working": "working"}
 ELSEWHERE = "not in tmux"
 
 
-def fleet_of(agents: Sequence[Json], panes: Sequence[Json]) -> Json:
+def group_by_pane(agents: Sequence[Json], panes: Sequence[Json]) -> Json:
     """The agents that are there, grouped by where they are; each group has the status of its most urgent one."""
     places = {pane["pane_id"]: pane for pane in panes}
     seats = [_seat(agent, places.get(agent["tmux"]["pane"] or "")) for agent in agents if agent["state"] != "ended"]

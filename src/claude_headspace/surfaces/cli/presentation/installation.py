@@ -11,7 +11,7 @@ from claude_headspace.surfaces.text.labels import Json, clean_text
 WIDEST_EVENT = max(map(len, (*REGISTERED, *LEFT_OUT)))
 
 
-def reasons(events: Sequence[str], width: int) -> list[Line]:
+def hook_reasons(events: Sequence[str], width: int) -> list[Line]:
     """Which events are registered, and why; and which are not."""
     unknown = {event: "not known to be there in your version of Claude Code" for event in SINCE if event not in events}
     return [
@@ -29,7 +29,7 @@ def _reasons(table: dict[str, str], width: int) -> Iterable[Line]:
         yield from hanging(line(f"  {event:<{WIDEST_EVENT}}  "), reason, min(width, 120), "quiet")
 
 
-def differences(plans: Sequence[Change]) -> list[Line]:
+def settings_diff(plans: Sequence[Change]) -> list[Line]:
     """What would change, as a diff."""
     lines: list[Line] = []
     for plan in plans:
@@ -43,7 +43,7 @@ def _marked(text: str) -> Line:
     return line(Span(text, {"+": "strong", "-": "quiet"}.get(text[:1], "")))
 
 
-def outcome(plans: Sequence[Change], done: str) -> list[Line]:
+def install_result(plans: Sequence[Change], done: str) -> list[Line]:
     """What was done, for each directory."""
     return [_outcome(plan, done) for plan in plans]
 
@@ -59,7 +59,7 @@ def _outcome(plan: Change, done: str) -> Line:
     return line(f"Hooks removed from {where}; {rest}.")
 
 
-def after_install(transport: str) -> list[Line]:
+def install_footer(transport: str) -> list[Line]:
     """What to know, and to type next."""
     lost = [dim("Over HTTP nothing is kept while the daemon is down, and Claude Code shows an error then.")]
     return [
@@ -75,7 +75,7 @@ def after_install(transport: str) -> list[Line]:
 MARKS = {"ok": Span("✓ ", "quiet"), "warning": Span("! ", "strong"), "failed": Span("✕ ", "error")}
 
 
-def checkup(report: Json, width: int) -> list[Line]:
+def doctor_report(report: Json, width: int) -> list[Line]:
     """Everything that was looked at; what to do stands under what failed."""
     lines: list[Line] = []
     for place in report["places"]:
@@ -83,7 +83,7 @@ def checkup(report: Json, width: int) -> list[Line]:
         for check in place["checks"]:
             lines += _check(check, min(width, 120))
         lines.append(EMPTY_LINE)
-    return [*lines, line(summary(report))]
+    return [*lines, line(doctor_summary(report))]
 
 
 def _check(check: dict[str, Any], width: int) -> list[Line]:
@@ -94,7 +94,7 @@ def _check(check: dict[str, Any], width: int) -> list[Line]:
     return lines
 
 
-def summary(report: Json) -> str:
+def doctor_summary(report: Json) -> str:
     """All in one sentence."""
     statuses = [check["status"] for place in report["places"] for check in place["checks"]]
     failed, odd = statuses.count("failed"), statuses.count("warning")

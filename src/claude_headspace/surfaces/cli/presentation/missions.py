@@ -10,15 +10,15 @@ from claude_headspace.surfaces.text.labels import Json, ago, clock_time, cut, du
 
 _HEADINGS = ("  mission", "worker", "outcome", "took", "begun", "goal")
 _RIGHT = (False, False, False, True, False, False)
-MOST_WIDTH = 120
-LEAST_GOAL = 20
+MAX_WIDTH = 120
+MIN_GOAL_WIDTH = 20
 LABEL = 13
 
 ROLES = {"succeeded": "", "failed": "error", "abandoned": "quiet", None: "working"}
 """How an outcome stands out; without one it is under way."""
 
 
-def missions(found: Sequence[Json], now: datetime, width: int) -> list[Line]:
+def mission_table(found: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """The missions as a table."""
     if not found:
         return [line("No agent is on a mission."), dim('headspace mission start "GOAL" sends one off.')]
@@ -26,7 +26,7 @@ def missions(found: Sequence[Json], now: datetime, width: int) -> list[Line]:
     table = [tuple(Span(heading, "quiet") for heading in _HEADINGS), *rows]
     widths = [max(cell_len(cells[at].text) for cells in table) for at in range(len(_HEADINGS))]
     room = width - sum(wide + 2 for wide in widths[:-1])
-    widths[-1] = min(widths[-1], max(room, LEAST_GOAL))
+    widths[-1] = min(widths[-1], max(room, MIN_GOAL_WIDTH))
     return [row(cells, widths, _RIGHT) for cells in table]
 
 
@@ -36,19 +36,19 @@ def _cells(mission: Json, now: datetime) -> tuple[Span, ...]:
         Span(f"{shape(worker['state'])} {mission['id'][:8]}", worker["state"]),
         Span(worker["name"]),
         Span(mission["outcome"] or "under way", role),
-        Span(took(mission, now), "quiet"),
+        Span(mission_duration(mission, now), "quiet"),
         Span(ago(mission["started_at"], now), "quiet"),
         Span(one_line(mission["goal"])),
     )
 
 
-def took(mission: Json, now: datetime) -> str:
+def mission_duration(mission: Json, now: datetime) -> str:
     """How long it took, or has taken so far."""
     end = parse_timestamp(mission["ended_at"]) if mission["ended_at"] else now
     return duration((end - parse_timestamp(mission["started_at"])).total_seconds())
 
 
-def begun(mission: Json, session: str | None) -> list[Line]:
+def mission_started(mission: Json, session: str | None) -> list[Line]:
     """What a new mission is, and where."""
     worker = mission["workers"][0]["name"]
     if session is not None:
@@ -60,9 +60,9 @@ def begun(mission: Json, session: str | None) -> list[Line]:
     ]
 
 
-def mission_portrait(mission: Json, now: datetime, width: int) -> list[Line]:
+def mission_lines(mission: Json, now: datetime, width: int) -> list[Line]:
     """One mission."""
-    width = min(width, MOST_WIDTH)
+    width = min(width, MAX_WIDTH)
     outcome = Span(mission["outcome"] or "under way", ROLES.get(mission["outcome"], ""))
     lines = [line(Span(f"mission {mission['id'][:8]}", "strong"), "  ", outcome)]
     for name, text in _facts(mission, now):
@@ -88,7 +88,7 @@ def _facts(mission: Json, now: datetime) -> list[tuple[str, str]]:
         ("mode", mission["mode"]),
         ("project", mission["project"]["root"]),
         ("begun", f"{ago(mission['started_at'], now)}{by}"),
-        ("took", took(mission, now)),
+        ("took", mission_duration(mission, now)),
         ("cost", "" if cost is None else f"${cost:,.2f}"),
         ("worker", workers),
         ("conversation", mission["conversation"] or ""),

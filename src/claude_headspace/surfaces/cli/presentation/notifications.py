@@ -11,7 +11,7 @@ from claude_headspace.surfaces.text.labels import Json, ago, clock_time, duratio
 ROLES = {"failed": "error", "sending": "working", "over": "quiet", "sent": "", "unavailable": "quiet"}
 
 
-def notices(found: Json, now: datetime, width: int) -> list[Line]:
+def notification_table(found: Json, now: datetime, width: int) -> list[Line]:
     """What was sent, the newest first; then what is held back."""
     lines: list[Line] = [] if found["on"] else [dim("Notifications are switched off in notify.toml."), EMPTY_LINE]
     lines += _table([_sent(each, now) for each in found["notices"]], width) or [line("Nobody was called lately.")]
@@ -50,7 +50,7 @@ def _table(rows: Sequence[tuple[Span, ...]], width: int) -> list[Line]:
     return [row(cells, widths, [False] * len(widths)) for cells in rows]
 
 
-def rules(found: Json, now: datetime, width: int) -> list[Line]:
+def notification_rules(found: Json, now: datetime, width: int) -> list[Line]:
     """Channels, kinds, projects and quiet hours."""
     lines: list[Line] = []
     if found["problem"]:
@@ -94,7 +94,7 @@ def _conditions(rule: Json) -> list[str]:
     ]
 
 
-def trial(found: Json) -> list[Line]:
+def channel_test_result(found: Json) -> list[Line]:
     """What came of a test."""
     cells = [
         (Span(each["channel"]), Span(each["status"], ROLES[each["status"]]), Span(each["detail"], "quiet"))

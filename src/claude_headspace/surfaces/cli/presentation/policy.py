@@ -7,7 +7,7 @@ from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, ha
 from claude_headspace.surfaces.text.labels import Json, clock_time, count, cut, one_line
 
 LABEL = 12
-MOST_LISTED = 50
+MAX_LISTED = 50
 
 RULINGS = {
     "deny": ("✕ denied", "error"),
@@ -30,7 +30,7 @@ def ruling_span(verdict: Json) -> Span:
 # --- check ---
 
 
-def checked(report: Json, width: int) -> list[Line]:
+def policy_check_result(report: Json, width: int) -> list[Line]:
     """What the rules come from."""
     own = report["file"] if report["exists"] else f"{report['file']} (not there: only the rules that come along)"
     lines = [line(f"The rules can be used: {count(report['rules'], 'rule')}, preset {report['preset']}.")]
@@ -46,7 +46,7 @@ def checked(report: Json, width: int) -> list[Line]:
 # --- explain ---
 
 
-def explained(report: Json, width: int) -> list[Line]:
+def explanation(report: Json, width: int) -> list[Line]:
     """What a call would do, and what the rules say."""
     verdict = report["verdict"]
     lines = [line(ruling_span(verdict), f"  by the rule {verdict['rule']}" if verdict["rule"] else "")]
@@ -76,13 +76,13 @@ def _hit(hit: Json) -> str:
 # --- test ---
 
 
-def tested(report: Json, width: int) -> list[Line]:
+def policy_test_result(report: Json, width: int) -> list[Line]:
     """Which calls came out otherwise."""
     wrong = report["wrong"]
     if not wrong:
         return [line(f"All {count(report['cases'], 'call')} got the verdict that they should.")]
     lines = [line(f"{len(wrong)} of {count(report['cases'], 'call')} came out otherwise:")]
-    for each in wrong[:MOST_LISTED]:
+    for each in wrong[:MAX_LISTED]:
         said = f"{each['got']}" + (f" by {each['rule']}" if each["rule"] else "")
         wanted = each["expected"] + (f" by {each['expected_rule']}" if each["expected_rule"] else "")
         lines += hanging(line("  "), one_line(each["call"]), width)
@@ -93,7 +93,7 @@ def tested(report: Json, width: int) -> list[Line]:
 # --- look back ---
 
 
-def looked_back(report: Json, now: datetime, width: int) -> list[Line]:
+def backtest_result(report: Json, now: datetime, width: int) -> list[Line]:
     """What would have been stopped."""
     stopped = report["deny"] + report["ask"]
     calls = count(report["calls"], "call")
@@ -103,7 +103,7 @@ def looked_back(report: Json, now: datetime, width: int) -> list[Line]:
         f"; {report['warn']} warned of)" if report["warn"] else ")"
     )
     lines = [line(f"Of {calls} these rules would have stopped {stopped}{rest}:"), EMPTY_LINE]
-    for each in report["verdicts"][-MOST_LISTED:]:
+    for each in report["verdicts"][-MAX_LISTED:]:
         lines += verdict_lines(each, now, width)
     return lines + _more(report["verdicts"])
 
@@ -120,7 +120,7 @@ def verdict_lines(verdict: Json, now: datetime, width: int) -> list[Line]:
     return hanging(start, cut(one_line(verdict["call"]), 200) + rule + lapse, width, indent=4)
 
 
-def judged(verdicts: Sequence[Json], now: datetime, width: int) -> list[Line]:
+def verdict_history(verdicts: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """What the rules said of an agent's calls, the newest first."""
     if not verdicts:
         return []
@@ -129,14 +129,14 @@ def judged(verdicts: Sequence[Json], now: datetime, width: int) -> list[Line]:
 
 
 def _more(found: Sequence[Json]) -> list[Line]:
-    return [dim(f"  … and {len(found) - MOST_LISTED:,} more")] if len(found) > MOST_LISTED else []
+    return [dim(f"  … and {len(found) - MAX_LISTED:,} more")] if len(found) > MAX_LISTED else []
 
 
 def _listed(title: str, entries: Sequence[str], width: int) -> list[Line]:
     if not entries:
         return []
     lines = [EMPTY_LINE, line(Span(title, "strong"))]
-    for entry in entries[:MOST_LISTED]:
+    for entry in entries[:MAX_LISTED]:
         lines += hanging(line("  "), entry, width)
     return lines
 

@@ -6,7 +6,7 @@ from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, li
 from claude_headspace.surfaces.text.labels import Json
 
 
-def listed(roles: Sequence[Json], root: str) -> list[Line]:
+def role_list(roles: Sequence[Json], root: str) -> list[Line]:
     """Every role and mode with what it includes."""
     if not roles:
         return [
@@ -22,7 +22,7 @@ def listed(roles: Sequence[Json], root: str) -> list[Line]:
     return [*lines, *([EMPTY_LINE, dim(f"headspace role show {first}")] if first else [])]
 
 
-def previewed(found: Json) -> list[Line]:
+def role_preview(found: Json) -> list[Line]:
     """What the model would read, and nothing else; without anything, why."""
     if found["text"]:
         return [line(each) for each in found["text"].split("\n")]
@@ -30,7 +30,7 @@ def previewed(found: Json) -> list[Line]:
     return [line("A session here would begin with nothing."), *reasons, dim("headspace role list")]
 
 
-def checked(core: Sequence[str], roles: Sequence[Json]) -> list[Line]:
+def role_check_result(core: Sequence[str], roles: Sequence[Json]) -> list[Line]:
     """What is missing, or that nothing is."""
     missing = [("core", each) for each in core]
     missing += [(f"{role['kind']} {role['name']}", each) for role in roles for each in role["left_out"]]

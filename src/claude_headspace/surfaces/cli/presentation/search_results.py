@@ -9,14 +9,14 @@ from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, li
 from claude_headspace.surfaces.text.labels import Json, ago, clean_text, clock_time, cut
 
 INDENT = "  "
-MOST_WIDTH = 120
+MAX_WIDTH = 120
 
 KINDS = {"prompt": "you said", "answer": "answered", "tool_input": "ran {}", "tool_result": "got from {}"}
 
 
-def findings(hits: Sequence[Json], now: datetime, width: int) -> list[Line]:
+def result_lines(hits: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """The hits, the best first."""
-    width = min(width, MOST_WIDTH)
+    width = min(width, MAX_WIDTH)
     lines: list[Line] = []
     for hit in hits:
         lines += [*([EMPTY_LINE] if lines else []), _head(hit, now, width), *_snippet(hit["snippet"], width)]
@@ -48,13 +48,13 @@ def _snippet(pieces: Sequence[Json], width: int) -> list[Line]:
     return [tuple(spans) for spans in lines]
 
 
-def nothing_found(query: str, hint: str, *, filtered: bool) -> list[Line]:
+def no_results(query: str, hint: str, *, filtered: bool) -> list[Line]:
     """What to say when nothing matches."""
     what = f"Nothing was found for {cut(clean_text(query), 60)!r}" + (" with these filters." if filtered else ".")
     return [line(what), dim(hint)]
 
 
-def after_findings(hits: Sequence[Json], *, more: bool) -> list[Line]:
+def results_footer(hits: Sequence[Json], *, more: bool) -> list[Line]:
     """What to type next."""
     agent = hits[0]["agent"] or hits[0]["agent_id"]
     again = "   headspace search … --limit 50   for more" if more else ""

@@ -22,8 +22,8 @@ from claude_headspace.surfaces.text.labels import (
 )
 
 LABEL = 15
-MOST_DIFFERENCES = 50
-MOST_TROUBLES = 3
+MAX_DIFFERENCES = 50
+MAX_OUTAGES = 3
 
 MODES = {
     "hooks_active": "hooks arrive, and Headspace itself looks every {}",
@@ -32,7 +32,7 @@ MODES = {
 
 UNKNOWN = "unknown while the database is away"
 
-SET_ASIDE = "spool"
+SPOOL_CODE = "spool"
 """The code of what is told with the spool."""
 LOST = {
     "nowhere_to_store": "{}: neither the database nor the spool could be written; make room on the disk",
@@ -44,7 +44,7 @@ LOST = {
 # --- the daemon ---
 
 
-def running(report: Json, now: datetime, width: int) -> list[Line]:
+def status_lines(report: Json, now: datetime, width: int) -> list[Line]:
     """How the daemon is doing."""
     process = f"pid {report['pid']}, version {report['version']}, started {ago(report['started_at'], now)}"
     lines = [line(f"Headspace runs at {report['url']}"), *_field("process", process, width)]
@@ -70,7 +70,7 @@ def _receiver(report: Json, now: datetime) -> list[Field]:
         ("agents", _agents(report["agents"]), ""),
         _spool_field(report, now),
         *_refused(report.get("refused") or {}),
-        *_troubles(report.get("troubles", ()), now),
+        *_outages(report.get("troubles", ()), now),
         *([("odd", f"{count(odd, 'event')} did not quite fit; they are kept as they came", "")] if odd else []),
     ]
 
@@ -93,7 +93,7 @@ def _agents(by_state: Json | None) -> str:
 
 def _refused(refused: Json) -> list[Field]:
     """What came and was not kept: whoever sent it does not send it again."""
-    told = {code: number for code, number in refused.items() if code != SET_ASIDE}
+    told = {code: number for code, number in refused.items() if code != SPOOL_CODE}
     lines = [
         ("lost", text.format(count(told.pop(code), "event")), "error") for code, text in LOST.items() if code in told
     ]
@@ -120,15 +120,15 @@ def _part(part: Json) -> tuple[str, str]:
     return f"{part['status']}, {part['detail']}", "" if part["status"] == "ok" else "error"
 
 
-def _troubles(troubles: Sequence[Json], now: datetime) -> list[Field]:
+def _outages(troubles: Sequence[Json], now: datetime) -> list[Field]:
     """What happened, the newest last; in red what lasts, and where something was lost."""
     return [
-        ("trouble", _trouble(each, now), "error" if each["until"] is None or each.get("lost") else "")
-        for each in troubles[-MOST_TROUBLES:]
+        ("trouble", _outage(each, now), "error" if each["until"] is None or each.get("lost") else "")
+        for each in troubles[-MAX_OUTAGES:]
     ]
 
 
-def _trouble(trouble: Json, now: datetime) -> str:
+def _outage(trouble: Json, now: datetime) -> str:
     waited = f" · {count(trouble['spooled'], 'event')} waited in the spool" if trouble["spooled"] else ""
     waited += f" · {count(trouble['lost'], 'event')} lost" if trouble.get("lost") else ""
     if trouble["until"] is None:
@@ -166,20 +166,20 @@ def not_running(spool: Json | None = None, killed: KilledDaemon | None = None) -
     return [line("Headspace is not running."), *(line(each) for each in words), dim("headspace up starts it.")]
 
 
-def after_status(report: Json, *, needs_token: bool = False) -> list[Line]:
+def status_footer(report: Json, *, needs_token: bool = False) -> list[Line]:
     """What to type next."""
     if report.get("events_total") == 0:
         return [EMPTY_LINE, *first_event(report["url"], needs_token=needs_token)]
     return [EMPTY_LINE, dim("headspace list   headspace tail   headspace logs")]
 
 
-EVERYWHERE = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:"}
+WILDCARD_ADDRESSES = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:"}
 """Addresses to listen on, and how to reach them from here."""
 
 
 def first_event(url: str, *, needs_token: bool) -> list[Line]:
     """How to see something at once."""
-    for everywhere, here in EVERYWHERE.items():
+    for everywhere, here in WILDCARD_ADDRESSES.items():
         url = url.replace(everywhere, here)
     token = [dim('    -H "Authorization: Bearer $(headspace token --scope ingest)" \\')] if needs_token else []
     return [
@@ -191,11 +191,13 @@ def first_event(url: str, *, needs_token: bool) -> list[Line]:
     ]
 
 
-WAITS = "for the database: {}. Hooks are answered meanwhile, and their events wait in the spool"
-NAMELESS = "nobody is let in but under 127.0.0.1 and localhost: set `allowed_hosts` to the names that others use"
+WAITING_FOR_DATABASE = "for the database: {}. Hooks are answered meanwhile, and their events wait in the spool"
+NO_ALLOWED_HOSTS = (
+    "nobody is let in but under 127.0.0.1 and localhost: set `allowed_hosts` to the names that others use"
+)
 
 
-def banner(
+def serve_banner(
     url: str, database: str, log_file: str, width: int, warnings: Mapping[str, str], *, needs_token: bool
 ) -> list[Line]:
     """What `serve` says once it listens; warnings by what they are about."""
@@ -215,15 +217,15 @@ def _field(label: str, text: str, width: int, role: str = "") -> list[Line]:
     return hanging(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width, role)
 
 
-def verification(result: Json) -> list[Line]:
+def verify_result(result: Json) -> list[Line]:
     """What `db verify` found."""
     if result["ok"]:
         return [line("Everything that is shown follows from the log.")]
     found = result["differences"]
     return [
         line(f"{count(len(found), 'difference')} between the log and what is shown:"),
-        *(line(f"  {each['table']} {each['id']}: {each['problem']}") for each in found[:MOST_DIFFERENCES]),
-        *([line(f"  … and {len(found) - MOST_DIFFERENCES:,} more")] if len(found) > MOST_DIFFERENCES else []),
+        *(line(f"  {each['table']} {each['id']}: {each['problem']}") for each in found[:MAX_DIFFERENCES]),
+        *([line(f"  … and {len(found) - MAX_DIFFERENCES:,} more")] if len(found) > MAX_DIFFERENCES else []),
         dim("headspace db rebuild makes it anew from the log."),
     ]
 
@@ -233,7 +235,7 @@ def verification(result: Json) -> list[Line]:
 _TONES = {"warning": "strong", "error": "error", "critical": "error", "debug": "quiet"}
 
 
-def import_report(result: Json, *, dry_run: bool) -> list[Line]:
+def import_result(result: Json, *, dry_run: bool) -> list[Line]:
     """What there was to bring in, and what came of it."""
     files = f"{count(result['files'], 'transcript')} ({result['bytes'] / 1e6:,.1f} MB)"
     if not result["files"]:
@@ -274,7 +276,7 @@ def _entry(raw: str) -> dict[str, Any] | None:
 # --- the settings ---
 
 
-def settings(entries: Sequence[Json], places: Json, width: int) -> list[Line]:
+def settings_lines(entries: Sequence[Json], places: Json, width: int) -> list[Line]:
     """Every setting with its value, where it comes from and what it is for."""
     lines: list[Line] = []
     for entry in entries:

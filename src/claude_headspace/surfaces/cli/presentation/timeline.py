@@ -6,7 +6,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
-from claude_headspace.surfaces.cli.presentation.agent_details import portrait
+from claude_headspace.surfaces.cli.presentation.agent_details import agent_lines
 from claude_headspace.surfaces.text.labels import (
     Json,
     ago,
@@ -19,19 +19,19 @@ from claude_headspace.surfaces.text.labels import (
     state_text,
 )
 
-MOST_WIDTH = 120
+MAX_WIDTH = 120
 BLOCK = "▬"
 RIBBON = 60
 
 
-def moments(agent: Json, states: Sequence[Json], now: datetime, width: int) -> list[Line]:
+def state_timeline(agent: Json, states: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """The states an agent came into, each with its time, how long it lasted and why it is believed."""
-    width = min(width, MOST_WIDTH)
+    width = min(width, MAX_WIDTH)
     title = line(Span(f"{shape(agent['state'])} {agent['name']}", agent["state"]), f"  {count(len(states), 'moment')}")
     if not states:
         return [title, dim("Nothing of its past is kept.")]
     ends = [parse_timestamp(state["at"]) for state in states[1:]] + [_end(agent, now)]
-    rows = [_moment(state, end, now, width) for state, end in zip(states, ends, strict=True)]
+    rows = [_state_row(state, end, now, width) for state, end in zip(states, ends, strict=True)]
     return [title, _ribbon(states, ends, width), EMPTY_LINE, *rows]
 
 
@@ -61,7 +61,7 @@ def _fitting(spans: Sequence[Span], width: int) -> Line:
     return tuple(reversed(kept))
 
 
-def _moment(state: Json, end: datetime, now: datetime, width: int) -> Line:
+def _state_row(state: Json, end: datetime, now: datetime, width: int) -> Line:
     lasted = duration(max((end - parse_timestamp(state["at"])).total_seconds(), 0))
     words = state_text(state["state"], state["waiting_for"])
     start = f"  {clock_time(state['at'], now):>16}  {lasted:>6}  "
@@ -70,7 +70,7 @@ def _moment(state: Json, end: datetime, now: datetime, width: int) -> Line:
     return line(Span(start, "quiet"), Span(head, state["state"]), Span(rest, "quiet"))
 
 
-def moments_next(agent: Json, states: Sequence[Json]) -> list[Line]:
+def timeline_footer(agent: Json, states: Sequence[Json]) -> list[Line]:
     """What to type next."""
     if not states:
         return []
@@ -78,18 +78,18 @@ def moments_next(agent: Json, states: Sequence[Json]) -> list[Line]:
     return [EMPTY_LINE, dim(f"headspace replay {agent['name']} --at {middle}Z   shows it as it was then")]
 
 
-def then(agent: Json, turns: Sequence[Json], moment: str, now: datetime, width: int) -> list[Line]:
+def agent_at_time(agent: Json, turns: Sequence[Json], moment: str, now: datetime, width: int) -> list[Line]:
     """The agent as it was: times are seen from that moment."""
     at = parse_timestamp(moment).astimezone(now.tzinfo)
-    return [dim(f"As it was at {at:%Y-%m-%d %H:%M:%S} ({ago(moment, now)}):"), *portrait(agent, turns, at, width)]
+    return [dim(f"As it was at {at:%Y-%m-%d %H:%M:%S} ({ago(moment, now)}):"), *agent_lines(agent, turns, at, width)]
 
 
-def import_planned(header: Json, events: int) -> list[Line]:
+def log_import_plan(header: Json, events: int) -> list[Line]:
     """What a file would bring."""
     return [line(f"{header['name']} from {header['host']}, {count(events, 'event')} at most.")]
 
 
-def imported(header: Json, result: Json) -> list[Line]:
+def log_import_result(header: Json, result: Json) -> list[Line]:
     """What a file brought."""
     known = f", {result['known']:,} were here already" if result["known"] else ""
     first = f"Brought in {header['name']} from {header['host']}: {count(result['events'], 'event')}{known}."

@@ -11,7 +11,7 @@ from claude_headspace.surfaces.text.labels import Json, ago, clock_time
 COLUMNS = ("name", "scopes", "owner", "last used", "expires")
 
 
-def made(result: Json, now: datetime, interactive: bool) -> list[Line]:
+def token_created(result: Json, now: datetime, interactive: bool) -> list[Line]:
     """A token that was made: to a program the text alone."""
     if not interactive:
         return [line(result["token"])]
@@ -27,7 +27,7 @@ def made(result: Json, now: datetime, interactive: bool) -> list[Line]:
     ]
 
 
-def tokens(found: Sequence[Json], now: datetime, width: int) -> list[Line]:
+def token_table(found: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """Every token on a line."""
     cells = [_cells(token, now) for token in found]
     widths = [max(cell_len(each[n]) for each in (COLUMNS, *cells)) for n in range(len(COLUMNS))]

@@ -7,10 +7,10 @@ from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, ha
 from claude_headspace.surfaces.cli.presentation.agent_details import (
     SPEAKERS,
     facts,
-    listed,
-    reasons,
-    task_words,
-    verdict_words,
+    section,
+    state_reasons,
+    task_text,
+    verdict_text,
     wait_lines,
 )
 from claude_headspace.surfaces.cli.presentation.board import age
@@ -30,9 +30,9 @@ def details(agent: Json, talk: Sequence[Line], now: datetime, width: int) -> lis
         lines += hanging(line(), summary(agent, now), width, "error" if agent["state"] == "error" else "strong")
     for number, wait in enumerate(agent["waits"]):
         lines += [*([EMPTY_LINE] if number else []), *wait_lines(wait, now, width)]
-    lines += listed("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
-    lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
-    lines += listed("Rules", [verdict_words(verdict, now) for verdict in agent["verdicts"]], width)
+    lines += section("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
+    lines += section("Background", [task_text(task, now) for task in agent["background_tasks"]], width)
+    lines += section("Rules", [verdict_text(verdict, now) for verdict in agent["verdicts"]], width)
     lines += talk
     lines += [EMPTY_LINE, line(Span("About", "strong"))]
     for label, text in facts(agent, now):
@@ -76,7 +76,7 @@ def conversation(turns: Sequence[Json] | None, now: datetime, width: int) -> lis
 
 def evidence(agent: Json, states: Sequence[Json] | None, now: datetime, width: int) -> list[Line]:
     """Why the agent is believed to be in its state."""
-    return reasons(agent, states or (), now, width)
+    return state_reasons(agent, states or (), now, width)
 
 
 def headline(agent: Json, now: datetime, width: int) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import Line, Span, row
-from claude_headspace.surfaces.cli.presentation.board import age, where
+from claude_headspace.surfaces.cli.presentation.board import age, project_and_branch
 from claude_headspace.surfaces.text.labels import Json, activity, badges, count, duration, shape, summary_has_time
 
 HEADINGS = {
@@ -65,7 +65,7 @@ def _natural(agents: Sequence[Json]) -> dict[str, int]:
     """How wide each column would be if there was room for everything."""
     texts = {
         "name": {f"  {agent['name']}" for agent in agents},
-        "where": {where(agent) for agent in agents},
+        "where": {project_and_branch(agent) for agent in agents},
         "tool": {agent["last_tool"] or "" for agent in agents},
         "todo": {_todo(agent) for agent in agents},
         "context": {context_cell(agent["context_percent"]).text for agent in agents},
@@ -116,7 +116,7 @@ def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dic
         "key": Span(str(number) if 0 < number <= 9 else "", "quiet"),
         "name": Span(f"{shape(state)} {agent['name']}", state),
         "unseen": Span("•" if agent["unseen"] else "", "unseen"),
-        "where": Span(where(agent) if with_branch else agent["project"]["name"], role or "place"),
+        "where": Span(project_and_branch(agent) if with_branch else agent["project"]["name"], role or "place"),
         "doing": Span(_doing(agent, now), {"waiting": "strong", "error": "error"}.get(state, role)),
         "tool": Span(agent["last_tool"] or "", "quiet"),
         "todo": Span(_todo(agent), "quiet"),
