@@ -7,19 +7,36 @@ no daemon can start meanwhile. How far it is, is shown on standard error.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import msgspec
 import typer
 
-from claude_headspace.config import Paths, find_paths, load_settings
+from claude_headspace.config import Paths, find_paths, load_settings, without_password
+from claude_headspace.daemon.compose import wall_clock
 from claude_headspace.errors import BadRequest, JournalUnavailable
-from claude_headspace.surfaces import cli
+from claude_headspace.journal.backup import backup as write
+from claude_headspace.journal.copy import copy as copy_journal
+from claude_headspace.journal.exclusive_access import is_same, reserved
+from claude_headspace.journal.open import (
+    database_url,
+    open_configured_journal,
+    open_journal,
+    parse_database_address,
+    sqlite_path,
+)
+from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.ports import Journal
+from claude_headspace.surfaces.api.endpoints.maintenance import prune_before
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.files import require_new_file
 from claude_headspace.surfaces.cli.options import AsJson
-
-if TYPE_CHECKING:
-    from claude_headspace.journal.sql import SqlJournal
-    from claude_headspace.ports import Journal
-    from claude_headspace.surfaces.client.api_client import ApiClient, Json
+from claude_headspace.surfaces.cli.presentation.database import backup_result, copy_result, prune_result
+from claude_headspace.surfaces.cli.presentation.status import verify_result
+from claude_headspace.surfaces.cli.progress import progress_bar, progress_bars
+from claude_headspace.surfaces.client.api_client import ApiClient, Json
+from claude_headspace.surfaces.client.running_daemon import daemon_lock, find_daemon, is_locked
+from claude_headspace.surfaces.text.labels import clean_json, count
 
 EXIT_ERROR = 1
 
@@ -29,17 +46,14 @@ def upgrade(as_json: AsJson = False) -> None:
 
     The daemon does so itself when it starts.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.running_daemon import find_daemon
-
     places = find_paths()
     if find_daemon(places) is None:
         with _journal(places):
             pass
     if as_json:
-        terminal.write_json({"up_to_date": True})
+        output.write_json({"up_to_date": True})
     else:
-        terminal.screen().show([terminal.line("The database is up to date.")])
+        output.screen().show([output.line("The database is up to date.")])
 
 
 def verify(as_json: AsJson = False) -> None:
@@ -47,21 +61,16 @@ def verify(as_json: AsJson = False) -> None:
 
     Exits with 1 if anything differs.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.status import verify_result
-    from claude_headspace.surfaces.text.labels import clean_json
-
     result = _upkeep("Replaying the log", lambda client: client.db_verify(), _verified, quiet=as_json)
     if as_json:
-        terminal.write_json(result)
+        output.write_json(result)
     else:
-        terminal.screen().show(verify_result(clean_json(result)))
+        output.screen().show(verify_result(clean_json(result)))
     if not result["ok"]:
         raise typer.Exit(EXIT_ERROR)
 
 
-def _verified(journal: "Journal") -> "Json":
-    import msgspec
+def _verified(journal: Journal) -> Json:
 
     differences = [msgspec.structs.asdict(difference) for difference in journal.verify()]
     return {"ok": not differences, "differences": differences}
@@ -72,9 +81,6 @@ def rebuild(as_json: AsJson = False) -> None:
 
     Nothing is announced or done again.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.text.labels import count
-
     result = _upkeep(
         "Replaying the log",
         lambda client: client.db_rebuild(),
@@ -82,9 +88,9 @@ def rebuild(as_json: AsJson = False) -> None:
         quiet=as_json,
     )
     if as_json:
-        terminal.write_json(result)
+        output.write_json(result)
     else:
-        terminal.screen().show([terminal.line(f"Rebuilt from {count(result['events'], 'event')}.")])
+        output.screen().show([output.line(f"Rebuilt from {count(result['events'], 'event')}.")])
 
 
 def prune(
@@ -99,9 +105,6 @@ def prune(
     Agents that ended before go wholly, with all that was said. Those that go on keep a snapshot of where they were, so
     that replay, verify and time travel begin there. `db backup` first, if you may want it back.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.database import prune_result
-
     result = _upkeep(
         "Pruning",
         lambda client: client.db_prune(days, dry_run=dry_run),
@@ -109,16 +112,12 @@ def prune(
         quiet=as_json,
     )
     if as_json:
-        terminal.write_json(result)
+        output.write_json(result)
     else:
-        terminal.screen().show(prune_result(result, days=days, dry_run=dry_run))
+        output.screen().show(prune_result(result, days=days, dry_run=dry_run))
 
 
-def _pruned(journal: "Journal", days: int | None, *, dry_run: bool) -> "Json":
-    import msgspec
-
-    from claude_headspace.daemon.compose import wall_clock
-    from claude_headspace.surfaces.api.endpoints.maintenance import prune_before
+def _pruned(journal: Journal, days: int | None, *, dry_run: bool) -> Json:
 
     before = prune_before(days, load_settings(find_paths()).retention_days, wall_clock())
     return msgspec.structs.asdict(journal.prune(before, dry_run=dry_run))
@@ -132,24 +131,18 @@ def backup(
 
     The copy is of one moment, checked, and a database that can be used as it is. For PostgreSQL use `pg_dump`.
     """
-    from claude_headspace.journal.open import database_url, sqlite_path
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.files import require_new_file
-    from claude_headspace.surfaces.cli.presentation.database import backup_result
-
     places = find_paths()
     address = database_url(load_settings(places), places)
     if (database := sqlite_path(address)) is None:
         raise _use_pg_dump(address)
     size = _backed_up(database, require_new_file(file), quiet=as_json)
     if as_json:
-        terminal.write_json({"file": str(file.absolute()), "bytes": size})
+        output.write_json({"file": str(file.absolute()), "bytes": size})
     else:
-        terminal.screen().show(backup_result(str(file), size))
+        output.screen().show(backup_result(str(file), size))
 
 
 def _use_pg_dump(address: str) -> BadRequest:
-    from claude_headspace.config import without_password
 
     return BadRequest(
         "not_embedded",
@@ -160,8 +153,6 @@ def _use_pg_dump(address: str) -> BadRequest:
 
 
 def _backed_up(database: Path, file: Path, *, quiet: bool) -> int:
-    from claude_headspace.journal.backup import backup as write
-    from claude_headspace.surfaces.cli.progress import progress_bar
 
     if not database.exists():
         raise BadRequest("no_database", f"There is no database at {database}.", "Start Headspace once.")
@@ -186,33 +177,24 @@ def copy(
     Broken off, it goes on where it stopped when it is run again. At the end both are compared. The daemons on both must
     be stopped. Then set `database` to the new address.
     """
-    from claude_headspace.config import without_password
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.database import copy_result
-
     _refuse_same(source, target)
     with resumable(), _opened(source, create=False) as origin, _opened(target, create=True) as destination:
         result = _copied(origin, destination, quiet=as_json)
     if as_json:
-        terminal.write_json(result)
+        output.write_json(result)
     else:
-        terminal.screen().show(copy_result(result, without_password(_address(target))))
+        output.screen().show(copy_result(result, without_password(_address(target))))
     if result["differing"]:
         raise typer.Exit(EXIT_ERROR)
 
 
 def _refuse_same(source: str, target: str) -> None:
-    from claude_headspace.journal.exclusive_access import is_same
 
     if is_same(_address(source), _address(target)):
         raise BadRequest("same_database", "Both are the same database.", "Give another one to copy to.")
 
 
-def _copied(source: "SqlJournal", target: "SqlJournal", *, quiet: bool) -> "Json":
-    import msgspec
-
-    from claude_headspace.journal.copy import copy as copy_journal
-    from claude_headspace.surfaces.cli.progress import progress_bars
+def _copied(source: SqlJournal, target: SqlJournal, *, quiet: bool) -> Json:
 
     with progress_bars(quiet=quiet) as phase:
         return msgspec.structs.asdict(copy_journal(source, target, phase))
@@ -231,13 +213,8 @@ def resumable() -> Iterator[None]:
 
 
 @contextmanager
-def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
+def _opened(address: str, *, create: bool) -> Iterator[SqlJournal]:
     """A journal by its address, while nobody else uses it."""
-    from claude_headspace.config import without_password
-    from claude_headspace.journal.exclusive_access import reserved
-    from claude_headspace.journal.open import database_url, open_journal, sqlite_path
-    from claude_headspace.surfaces.client.running_daemon import daemon_lock
-
     places, url = find_paths(), _address(address)
     if not create and (file := sqlite_path(url)) is not None and not file.exists():
         raise BadRequest("no_database", f"There is no database at {address}.", "Give the file of a journal.")
@@ -253,22 +230,14 @@ def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
 
 def _address(told: str) -> str:
     """The address of a database that is named on the command line, where a path begins in this directory."""
-    from claude_headspace.journal.open import parse_database_address
-
     return parse_database_address(told if "://" in told else str(Path(told).expanduser().absolute()))
 
 
 # --- who does it ------------------------------------------------------------------------------------------------------
 
 
-def _upkeep(
-    what: str, ask: Callable[["ApiClient"], "Json"], do: Callable[["Journal"], "Json"], *, quiet: bool
-) -> "Json":
+def _upkeep(what: str, ask: Callable[[ApiClient], "Json"], do: Callable[[Journal], "Json"], *, quiet: bool) -> Json:
     """Let the running daemon do it; without one, do it here."""
-    from claude_headspace.surfaces.cli.progress import progress_bar
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.client.running_daemon import is_locked
-
     places = find_paths()
     with progress_bar(what, None, quiet=quiet):
         if is_locked(places.lock_file):
@@ -278,11 +247,8 @@ def _upkeep(
 
 
 @contextmanager
-def _journal(places: Paths) -> Iterator["Journal"]:
+def _journal(places: Paths) -> Iterator[Journal]:
     """The journal of this home; no daemon can start meanwhile."""
-    from claude_headspace.journal.open import open_configured_journal
-    from claude_headspace.surfaces.client.running_daemon import daemon_lock
-
     places.create_directories()
     with daemon_lock(places):
         journal = open_configured_journal(load_settings(places), places)
@@ -290,17 +256,3 @@ def _journal(places: Paths) -> Iterator["Journal"]:
             yield journal
         finally:
             journal.close()
-
-
-COMMANDS = (
-    cli.Entry("upgrade", upgrade, ("headspace db upgrade",)),
-    cli.Entry("verify", verify, ("headspace db verify || headspace db rebuild",)),
-    cli.Entry("rebuild", rebuild, ("headspace db rebuild",)),
-    cli.Entry("backup", backup, ("headspace db backup ~/headspace-backup.db",)),
-    cli.Entry("prune", prune, ("headspace db prune --days 90 --dry-run", "headspace db prune")),
-    cli.Entry(
-        "copy",
-        copy,
-        ("headspace db copy ~/.local/share/headspace/headspace.db postgresql://headspace@db/headspace",),
-    ),
-)

@@ -1,19 +1,32 @@
 """The command `demo`: a stage, a team, a page, and nothing left afterwards."""
 
+import asyncio
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import msgspec
 import typer
 
-if TYPE_CHECKING:
-    from claude_headspace.demo.director import Director
-    from claude_headspace.demo.stage import Stage
-    from claude_headspace.demo.steps import Life
+from claude_headspace.demo.actor import Actor
+from claude_headspace.demo.director import Director
+from claude_headspace.demo.stage import Stage, set_up
+from claude_headspace.demo.steps import Life
+from claude_headspace.demo.team import TEAM
+from claude_headspace.kernel.names import suggestions
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.open import open_in_browser
+from claude_headspace.surfaces.cli.options import now
+from claude_headspace.surfaces.cli.presentation.setup import demo_intro
+from claude_headspace.surfaces.text.timestamps import parse_duration
+from claude_headspace.surfaces.tui.app import Top
+from claude_headspace.surfaces.tui.feed import LiveFeed
+from claude_headspace.surfaces.tui.terminal_actions import TerminalHands
 
 
 def demo(
@@ -39,25 +52,20 @@ def demo(
     A daemon of its own, the real hooks, and a dozen agents who work, ask, plan, fail and rest. Answer them on the page:
     they go on with what you say. Nothing of yours is touched, and nothing is left when it ends.
     """
-    import asyncio
-
-    from claude_headspace.surfaces.cli import output as terminal
-
     seconds = None if length is None else _seconds(length)
     _hear_every_end()
     with suppress(KeyboardInterrupt):
-        terminal.screen().show([terminal.dim("Raising the curtain…")])
+        output.screen().show([output.dim("Raising the curtain…")])
         with raised(seed, speed, agents, directory) as (stage, director):
             _tell(stage, only_print=only_print, tui=tui)
             if tui:
                 _show_board(stage, director, seconds)
             else:
                 asyncio.run(director.play(seconds))
-    terminal.screen().show([terminal.line("The demo is over; nothing of it is left.")])
+    output.screen().show([output.line("The demo is over; nothing of it is left.")])
 
 
 def _seconds(length: str) -> float:
-    from claude_headspace.surfaces.text.timestamps import parse_duration
 
     return parse_duration("--for", length)
 
@@ -77,12 +85,8 @@ def _hear_every_end() -> None:
 @contextmanager
 def raised(
     seed: int = 1, speed: float = 1.0, agents: int | None = None, directory: Path | None = None
-) -> "Iterator[tuple[Stage, Director]]":
+) -> Iterator[tuple[Stage, Director]]:
     """A stage on which everybody is in the middle of their day; whoever calls this lets the director play."""
-    from claude_headspace.demo.actor import Actor
-    from claude_headspace.demo.director import Director
-    from claude_headspace.demo.stage import set_up
-
     with set_up(directory) as stage:
         lives = cast(agents)
         actors = [Actor(life, seed, number, str(stage.projects)) for number, life in enumerate(lives)]
@@ -93,13 +97,8 @@ def raised(
         yield stage, director
 
 
-def cast(agents: int | None) -> "list[Life]":
+def cast(agents: int | None) -> list[Life]:
     """So many lives; where there are more than the team has, they have other names and are elsewhere in their day."""
-    import msgspec
-
-    from claude_headspace.demo.team import TEAM
-    from claude_headspace.kernel.names import suggestions
-
     wanted = len(TEAM) if agents is None else agents
     taken = {life.name for life in TEAM}
     lives = list(TEAM[:wanted])
@@ -111,27 +110,18 @@ def cast(agents: int | None) -> "list[Life]":
     return lives
 
 
-def _tell(stage: "Stage", *, only_print: bool, tui: bool) -> None:
+def _tell(stage: Stage, *, only_print: bool, tui: bool) -> None:
     """Where to look, and how it ends."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.open import open_in_browser
-    from claude_headspace.surfaces.cli.presentation.setup import demo_intro
-
     client = stage.client
     link = client.url + client.create_sign_in_link()["path"]
     is_open = not only_print and not tui and open_in_browser(link)
-    screen = terminal.screen()
+    screen = output.screen()
     home = str(stage.places.state)
     screen.show(demo_intro(client.url if is_open else link, home, is_open=is_open, width=screen.width))
 
 
-def _show_board(stage: "Stage", director: "Director", seconds: float | None) -> None:
+def _show_board(stage: Stage, director: Director, seconds: float | None) -> None:
     """The terminal's board in front, the actors behind it."""
-    from claude_headspace.surfaces.cli.options import now
-    from claude_headspace.surfaces.tui.app import Top
-    from claude_headspace.surfaces.tui.feed import LiveFeed
-    from claude_headspace.surfaces.tui.terminal_actions import TerminalHands
-
     os.environ.update(stage.environment)
     top = Top(LiveFeed(), TerminalHands(), now, "dark", bell=False, once=False)
     with playing(director, seconds, lambda: top.call_from_thread(top.exit)):
@@ -140,12 +130,9 @@ def _show_board(stage: "Stage", director: "Director", seconds: float | None) -> 
 
 @contextmanager
 def playing(
-    director: "Director", seconds: float | None = None, over: Callable[[], object] = lambda: None
+    director: Director, seconds: float | None = None, over: Callable[[], object] = lambda: None
 ) -> Iterator[None]:
     """The actors, in a thread of their own; `over` is called when they are done before we are."""
-    import asyncio
-    import threading
-
     loop = asyncio.new_event_loop()
     play = loop.create_task(director.play(seconds))
 

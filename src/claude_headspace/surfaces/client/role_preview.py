@@ -1,4 +1,4 @@
-"""What sessions begin with, looked at before one does: the same reading and the same words as for a real one."""
+"""Previews the context that a session starts with, composed as for a real session: core files, role and mode."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from claude_headspace.outputs.file_contents import BUDGET
 
 
 class Role(msgspec.Struct, frozen=True):
-    """A role or a mode: its file, what it includes, and what of that is missing."""
+    """A role or a mode: its file, the files that it includes, and the missing ones."""
 
     kind: str
     name: str
@@ -22,7 +22,7 @@ class Role(msgspec.Struct, frozen=True):
 
 
 class Preview(msgspec.Struct, frozen=True):
-    """What a session would be given."""
+    """The context of a session."""
 
     role: str | None
     mode: str | None
@@ -34,26 +34,30 @@ class Preview(msgspec.Struct, frozen=True):
 
 
 def to_json(found: object) -> Any:
-    """The same as decoded JSON."""
+    """A value as decoded JSON."""
     return msgspec.json.decode(msgspec.json.encode(found))
 
 
-def house_of(settings: Settings, directory: str) -> House:
-    """Where the files of a session in a directory are."""
+def claude_os_root(settings: Settings, directory: str) -> str:
+    """The Claude OS directory of a session in a directory."""
+    return _find_house(settings, directory).root
+
+
+def _find_house(settings: Settings, directory: str) -> House:
     project = look_around(directory).project_root or directory
     return find_house(settings.claude_os_root, settings.claude_os_core, project)
 
 
 def preview(settings: Settings, directory: str, role: str | None, mode: str | None) -> Preview:
-    """What a session in a directory would be given; an effort takes some of the room."""
-    house = house_of(settings, directory)
+    """The context of a session in a directory, without an effort. An effort leaves less room for files."""
+    house = _find_house(settings, directory)
     composed: Composed = compose(gather(house, role, mode), settings.claude_os_prefix, BUDGET)
     return Preview(role, mode, house.root, house.project, composed.text, composed.loaded, composed.left_out)
 
 
-def list_roles(settings: Settings, directory: str) -> list[Role]:
-    """All roles, then all modes, each with what it includes."""
-    house = house_of(settings, directory)
+def find_roles(settings: Settings, directory: str) -> list[Role]:
+    """All roles, then all modes, each with the files that it includes."""
+    house = _find_house(settings, directory)
     return [_role(house, kind, name) for kind in (ROLE, MODE) for name in roles(house, kind)]
 
 

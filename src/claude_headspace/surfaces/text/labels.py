@@ -1,7 +1,7 @@
-"""The words and shapes of the board, the same on every surface that speaks English. Pure.
+"""The texts and symbols of agents, the same in the terminal, on the command line and on the dashboard. Pure.
 
-Texts come from agents, prompts and tools, so they may hold anything: whoever shows them in a terminal passes them
-through `cleaned` first, which leaves nothing that a terminal would act on.
+Texts of agents, prompts and tools may contain control characters. Pass them through `clean_json` or `clean_text` before
+they are shown in a terminal.
 """
 
 import re
@@ -14,30 +14,30 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 Json = Mapping[str, Any]
 
 SHAPES = {"waiting": "◆", "error": "✕", "working": "●", "idle": "○", "starting": "◌", "ended": "–"}
-"""Those who need somebody first: the order of the board."""
+"""The symbols of states, in the order of the board: agents that need a person first."""
 
 UNKNOWN_SHAPE = "?"
 
-# --- texts from elsewhere -------------------------------------------------------------------------------------------
+# --- clean and wrap --------------------------------------------------------------------------------------------------
 
 _SEQUENCES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, the cursor, modes
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC and its like: titles, links
     r"|\x1b[ -/]*[0-~]"
 )
-"""What a terminal takes for a command, whole."""
+"""Complete terminal control sequences."""
 
 _CONTROLS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # all but tab and newline
     r"|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # change the direction of what follows
-    r"|[\u200b\u2060-\u2064\ufeff\U000e0000-\U000e007f]"  # cannot be seen
+    r"|[\u200b\u2060-\u2064\ufeff\U000e0000-\U000e007f]"  # invisible
     r"|[\ud800-\udfff]"  # half a character
 )
-"""What a terminal may act on, or a reader cannot see."""
+"""Control characters, and characters that are invisible."""
 
 
 def clean_text(text: str) -> str:
-    """A text without anything that a terminal would act on; its lines stay."""
+    """A text without terminal control sequences and invisible characters. Line breaks stay."""
     if text.isprintable():
         return text
     plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
@@ -45,7 +45,7 @@ def clean_text(text: str) -> str:
 
 
 def clean_json(value: Any) -> Any:
-    """Decoded JSON with all its texts cleaned."""
+    """Decoded JSON with all texts cleaned."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, dict):
@@ -61,7 +61,7 @@ def one_line(text: str) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """A text that fits the width, cut at the end of a word; within one where that would leave less than half."""
+    """A text cut to the width, at the end of a word unless that would leave less than half."""
     if cell_len(text) <= width:
         return text
     if width < 1:
@@ -73,7 +73,7 @@ def cut(text: str, width: int) -> str:
 
 
 def wrap(text: str, width: int, taken: int = 0) -> list[str]:
-    """The lines of a text, broken between words where they are too long; of the first line some room is taken."""
+    """Wrap a text between words. The first line is shorter by `taken`."""
     broken: list[str] = []
     for line in text.splitlines() or [""]:
         current = ""
@@ -92,7 +92,7 @@ def wrap(text: str, width: int, taken: int = 0) -> list[str]:
 
 
 def parse_timestamp(time: str) -> datetime:
-    """A moment of the API; one that cannot be read is the beginning of time."""
+    """A timestamp of the API; the earliest time if it is invalid."""
     try:
         found = datetime.fromisoformat(time)
     except ValueError:
@@ -101,7 +101,7 @@ def parse_timestamp(time: str) -> datetime:
 
 
 def duration(seconds: float) -> str:
-    """How long, in one unit: "12 s", "4 min", "2 h", "3 d"."""
+    """A duration in one unit: "12 s", "4 min", "2 h", "3 d"."""
     whole = max(int(seconds), 0)
     for unit, size, until in (("s", 1, 60), ("min", 60, 3600), ("h", 3600, 48 * 3600)):
         if whole < until:
@@ -110,18 +110,18 @@ def duration(seconds: float) -> str:
 
 
 def ago(time: str, now: datetime) -> str:
-    """When, seen from now: "just now", "12 s ago", "3 d ago". A clock that goes ahead of ours says "just now"."""
+    """A time relative to now: "just now", "12 s ago", "3 d ago". A future time is "just now"."""
     seconds = (now - parse_timestamp(time)).total_seconds()
     return "just now" if seconds < 5 else f"{duration(seconds)} ago"
 
 
 def clock_time(time: str, now: datetime) -> str:
-    """The time of day here, with the date when it was not today."""
-    moment = parse_timestamp(time).astimezone(now.tzinfo)
-    return f"{moment:%H:%M:%S}" if moment.date() == now.date() else f"{moment:%Y-%m-%d %H:%M}"
+    """The local time of day, with the date if it is not today."""
+    local = parse_timestamp(time).astimezone(now.tzinfo)
+    return f"{local:%H:%M:%S}" if local.date() == now.date() else f"{local:%Y-%m-%d %H:%M}"
 
 
-# --- what an agent does ---------------------------------------------------------------------------------------------
+# --- agents ----------------------------------------------------------------------------------------------------------
 
 _DOES = {
     "Read": "reading",
@@ -153,16 +153,16 @@ WAIT_KINDS = {
     "permission": "a permission",
     "dialog": "somebody at its terminal",
 }
-"""What an agent waits for, in words."""
+"""What an agent waits for, by kind of wait."""
 
 
 def shape(state: str) -> str:
-    """The shape of a state."""
+    """The symbol of a state."""
     return SHAPES.get(state, UNKNOWN_SHAPE)
 
 
 def summary(agent: Json, now: datetime | None) -> str:
-    """What matters about an agent, in a few words; with `now` also how long ago it finished."""
+    """What an agent does, in a few words. With `now` also how long ago it finished."""
     match agent.get("state"):
         case "waiting":
             return _waiting(agent)
@@ -181,7 +181,7 @@ def summary(agent: Json, now: datetime | None) -> str:
 
 
 def activity(agent: Json, now: datetime | None) -> str:
-    """What it does, and what it says that it is at; who needs somebody says only that."""
+    """What an agent does, with its note. If it needs a person, without the note."""
     words, note = summary(agent, now), agent.get("note")
     if not note or agent.get("state") not in ("working", "idle", "starting"):
         return words
@@ -189,13 +189,13 @@ def activity(agent: Json, now: datetime | None) -> str:
 
 
 def note_text(agent: Json, now: datetime) -> str:
-    """What it says that it is at, and how long ago it said so."""
+    """The note of an agent and its age."""
     note = agent.get("note")
     return f"{one_line(note['text'])} ({ago(note['at'], now)})" if note else ""
 
 
 def badges(agent: Json) -> list[str]:
-    """What sets an agent apart from others: that it works by itself, that workers of its are back."""
+    """Badges of an agent: its mode if it works on a mission, and the number of finished workers."""
     news = len(agent.get("news") or ())
     return [
         *([agent["mode"]] if agent.get("mission") and agent.get("mode") else []),
@@ -204,7 +204,7 @@ def badges(agent: Json) -> list[str]:
 
 
 def summary_has_time(agent: Json) -> bool:
-    """Whether the summary says already since when."""
+    """Whether the summary contains a time."""
     return agent.get("state") == "ended" or (agent.get("state") == "idle" and _is_done(agent))
 
 
@@ -222,7 +222,7 @@ def _waiting(agent: Json) -> str:
 
 
 def wait_text(wait: Json) -> str:
-    """What a human is wanted for."""
+    """What an agent wants from a person."""
     text, tool = one_line(wait["text"]), wait.get("tool") or ""
     match wait["kind"]:
         case "permission":
@@ -238,7 +238,7 @@ def wait_text(wait: Json) -> str:
 
 
 def _question(wait: Json) -> str:
-    """The words to answer: of a message that ends with a question, its last sentence."""
+    """The question to answer; for a message that ends with a question, its last sentence."""
     if wait.get("questions") or wait.get("tool"):
         return one_line(wait["text"])
     last_line = wait["text"].rstrip().rpartition("\n")[2].strip()
@@ -275,12 +275,12 @@ def tool_text(tool: Json) -> str:
 
 
 def _about(tool: str, text: str) -> str:
-    """What a call is about; of a file the name is enough."""
+    """What a tool call is about; for a file only its name."""
     return text.rstrip("/").rpartition("/")[2] if tool in _FILE_TOOLS else one_line(text)
 
 
 def _is_done(agent: Json) -> bool:
-    """Whether it finished something in this session and has nothing left running."""
+    """Whether the agent finished a command in this session and has no background tasks."""
     ended = (agent.get("command") or {}).get("ended_at")
     if not ended or agent.get("background_tasks"):
         return False
@@ -312,7 +312,7 @@ def effort_text(effort: Json | None) -> str:
 
 
 def supervision_text(agent: Json, now: datetime) -> str:
-    """Whether somebody starts its client anew, how often that was, and why."""
+    """How often a supervised client was restarted, when and why."""
     found = agent.get("supervision")
     if not found:
         return ""
@@ -338,7 +338,7 @@ _INTERRUPTED = {
 
 
 def interrupt_result(done: Json) -> str:
-    """What became of an interrupt."""
+    """The result of an interrupt."""
     return _INTERRUPTED.get(done["status"], "{agent} is {state}.").format(agent=done["agent"], state=done["state"])
 
 
@@ -350,5 +350,5 @@ _SENT = {
 
 
 def send_result(sent: Json) -> str:
-    """What became of a text that was sent."""
+    """The result of sending a text."""
     return _SENT.get(sent["status"], "Sent to {agent}.").format(agent=sent["agent"])

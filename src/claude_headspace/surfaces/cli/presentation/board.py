@@ -1,6 +1,6 @@
-"""The board as a table: does it need me, who is it, where, what is it doing, since when, how full, what did it cost.
+"""The board as a table: agent, project, activity, time in state, context and cost.
 
-On a narrow terminal the least important columns go first, so that what an agent does stays readable.
+On a narrow terminal the least important columns are hidden first, so that the activity stays readable.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ _HEADINGS = {
     "name": "  agent",
     "where": "project",
     "project": "project",
-    "doing": "what it does",
+    "doing": "activity",
     "since": "since",
     "context": "context",
     "cost": "cost",
@@ -44,7 +44,7 @@ _HIDDEN_COLUMNS = (
     {"where", "project", "cost", "context"},
     {"where", "project", "cost", "context", "since"},
 )
-"""What is left out, from the widest terminal to the narrowest: the project stands with its branch, then alone."""
+"""The hidden columns, from the widest terminal to the narrowest. `where` is the project with its branch."""
 
 _RIGHT_ALIGNED = frozenset({"since", "context", "cost"})
 
@@ -55,7 +55,7 @@ def board_table(agents: Sequence[Json], now: datetime, width: int) -> list[Line]
     rows = [_cells(agent, now, several_hosts) for agent in agents]
     widths = _widths(rows, width)
     to_right = [name in _RIGHT_ALIGNED for name in widths]
-    headings = [Span(_HEADINGS[name], "quiet") for name in widths]
+    headings = [Span(_HEADINGS[name], "dim") for name in widths]
     table = [[cells[name] for name in widths] for cells in rows]
     return [row(cells, widths.values(), to_right) for cells in (headings, *table)]
 
@@ -70,14 +70,14 @@ def _cells(agent: Json, now: datetime, with_host: bool) -> dict[str, Span]:
         "where": Span(project_and_branch(agent) + (f" on {agent['host']}" if with_host else ""), role),
         "project": Span(agent["project"]["name"], role),
         "doing": Span(words, {"waiting": "strong", "error": "error"}.get(state, role)),
-        "since": Span("" if summary_has_time(agent) else duration(age(agent["state_since"], now)), "quiet"),
-        "context": Span("" if context is None else f"{context:.0f} %", "quiet"),
-        "cost": Span("" if cost is None else f"${cost:,.2f}", "quiet"),
+        "since": Span("" if summary_has_time(agent) else duration(age(agent["state_since"], now)), "dim"),
+        "context": Span("" if context is None else f"{context:.0f} %", "dim"),
+        "cost": Span("" if cost is None else f"${cost:,.2f}", "dim"),
     }
 
 
 def project_and_branch(agent: Json) -> str:
-    """The project, and the branch in it."""
+    """The project and the branch."""
     name, branch = agent["project"]["name"], agent["branch"]
     return f"{name} ({branch})" if branch else str(name)
 
@@ -88,19 +88,19 @@ def age(time: str, now: datetime) -> float:
 
 
 def _widths(rows: Sequence[dict[str, Span]], width: int) -> dict[str, int]:
-    """How wide each column is; those without any content, and those that there is no room for, are missing."""
+    """The widths of the shown columns. Empty columns and those without room are missing."""
     natural = {name: max(cell_len(cells[name].text) for cells in rows) for name in _HEADINGS}
     used = {name: max(wide, cell_len(_HEADINGS[name])) for name, wide in natural.items() if wide}
     used["name"], used["doing"] = min(used["name"], MAX_NAME_WIDTH), min(used["doing"], MAX_ACTIVITY_WIDTH)
-    for sacrifice in _HIDDEN_COLUMNS:
-        widths = {name: wide for name, wide in used.items() if name not in sacrifice}
+    for hidden in _HIDDEN_COLUMNS:
+        widths = {name: wide for name, wide in used.items() if name not in hidden}
         if _fits(widths, width):
             break
     return widths
 
 
 def _fits(widths: dict[str, int], width: int) -> bool:
-    """Share what the fixed columns leave between what is done and where; tells whether that is enough."""
+    """Divide the remaining width between activity and project, in place. False if it is too narrow."""
     place = next((name for name in ("where", "project") if name in widths), None)
     fixed = sum(wide + GAP for name, wide in widths.items() if name not in (place, "doing"))
     room = max(width - fixed, 1)
@@ -117,27 +117,27 @@ def _fits(widths: dict[str, int], width: int) -> bool:
 
 
 def tally(agents: Sequence[Json]) -> Line:
-    """How many are in which state: "1 waiting · 2 working"."""
+    """The number of agents by state: "1 waiting · 2 working"."""
     numbers = Counter(agent["state"] for agent in agents)
     spans: list[Span] = []
     for state in (state for state in SHAPES if numbers[state]):
-        spans += [Span(" · ", "quiet")] if spans else []
-        role = state if state in ("waiting", "error") else "quiet"
+        spans += [Span(" · ", "dim")] if spans else []
+        role = state if state in ("waiting", "error") else "dim"
         spans.append(Span(f"{shape(state)} {numbers[state]} {state}", role))
     return tuple(spans)
 
 
 def board_footer(agents: Sequence[Json]) -> list[Line]:
-    """What to type next."""
-    needy = next((agent for agent in agents if agent["state"] in ("waiting", "error")), agents[0])
-    return [EMPTY_LINE, tally(agents), dim(f"headspace show {needy['name']}   headspace why {needy['name']}")]
+    """The number of agents by state, and the next commands worth typing."""
+    first = next((agent for agent in agents if agent["state"] in ("waiting", "error")), agents[0])
+    return [EMPTY_LINE, tally(agents), dim(f"headspace show {first['name']}   headspace why {first['name']}")]
 
 
 def empty_board(*, filtered: bool) -> list[Line]:
-    """What an empty table says."""
+    """What to print if there are no agents."""
     if filtered:
-        return [line("No agent matches."), dim("headspace list --all also shows those that ended long ago.")]
+        return [line("No agent matches."), dim("headspace list --all includes agents that ended over a day ago.")]
     return [
-        line("No agents yet: sessions of Claude Code appear here as soon as they report."),
-        dim("headspace status tells whether events arrive."),
+        line("No agents yet. Claude Code sessions appear here when they send their first event."),
+        dim("headspace status shows whether events arrive."),
     ]

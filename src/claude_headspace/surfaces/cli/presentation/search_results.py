@@ -1,4 +1,4 @@
-"""What a search found: who, where and when on one line, the words with their finds below."""
+"""Search results as lines: agent, project and time on one line, the matching text below."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ KINDS = {"prompt": "you said", "answer": "answered", "tool_input": "ran {}", "to
 
 
 def result_lines(hits: Sequence[Json], now: datetime, width: int) -> list[Line]:
-    """The hits, the best first."""
+    """The results, best first."""
     width = min(width, MAX_WIDTH)
     lines: list[Line] = []
     for hit in hits:
@@ -28,11 +28,11 @@ def _head(hit: Json, now: datetime, width: int) -> Line:
     when = f"{clock_time(hit['at'], now)}, {ago(hit['at'], now)}"
     name = hit["agent"] or hit["agent_id"][:12]
     rest = cut(f"{hit['project']} · {did} · {when}", max(width - cell_len(name) - 2, 20))
-    return line(Span(name, "strong"), Span(f"  {rest}", "quiet"))
+    return line(Span(name, "strong"), Span(f"  {rest}", "dim"))
 
 
 def _snippet(pieces: Sequence[Json], width: int) -> list[Line]:
-    """The words, broken between them where the line ends; finds stand out."""
+    """The matching text, wrapped, with highlighted matches."""
     lines: list[list[Span]] = [[Span(INDENT)]]
     used = len(INDENT)
     for piece in pieces:
@@ -49,13 +49,13 @@ def _snippet(pieces: Sequence[Json], width: int) -> list[Line]:
 
 
 def no_results(query: str, hint: str, *, filtered: bool) -> list[Line]:
-    """What to say when nothing matches."""
-    what = f"Nothing was found for {cut(clean_text(query), 60)!r}" + (" with these filters." if filtered else ".")
+    """What to print if nothing matches."""
+    what = f"No results for {cut(clean_text(query), 60)!r}" + (" with these filters." if filtered else ".")
     return [line(what), dim(hint)]
 
 
 def results_footer(hits: Sequence[Json], *, more: bool) -> list[Line]:
-    """What to type next."""
+    """The next commands worth typing."""
     agent = hits[0]["agent"] or hits[0]["agent_id"]
     again = "   headspace search … --limit 50   for more" if more else ""
     return [EMPTY_LINE, dim(f"headspace show {agent}   headspace replay {agent} --at {hits[0]['at'][:19]}Z{again}")]

@@ -37,7 +37,7 @@ def details(agent: Json, talk: Sequence[Line], now: datetime, width: int) -> lis
     lines += [EMPTY_LINE, line(Span("About", "strong"))]
     for label, text in facts(agent, now):
         if label not in LEFT_OUT:
-            lines += hanging(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
+            lines += hanging(line(Span(f"  {label:<{LABEL}}", "dim")), text, width)
     return lines
 
 
@@ -66,7 +66,7 @@ def conversation(turns: Sequence[Json] | None, now: datetime, width: int) -> lis
     lines = [EMPTY_LINE, line(Span("Conversation, the newest first", "strong"))]
     for turn in reversed(turns):
         speaker = SPEAKERS.get(turn["actor"].lower(), turn["actor"])
-        start = line(Span(f"  {clock_time(turn['timestamp'], now)[:5]} ", "quiet"), Span(f"{speaker:<6}", "speaker"))
+        start = line(Span(f"  {clock_time(turn['timestamp'], now)[:5]} ", "dim"), Span(f"{speaker:<6}", "speaker"))
         said = hanging(start, turn["text"].strip(), width, "" if speaker == "you" else "said")
         lines += said[:MOST_LINES]
         if len(said) > MOST_LINES:

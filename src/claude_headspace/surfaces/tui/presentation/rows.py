@@ -100,7 +100,7 @@ def _shared(kept: dict[str, int], width: int) -> dict[str, int]:
 
 def heading(shown: Columns) -> Line:
     """What the columns are."""
-    return row([Span(HEADINGS[name], "quiet") for name in shown.widths], shown.widths.values(), shown.to_right)
+    return row([Span(HEADINGS[name], "dim") for name in shown.widths], shown.widths.values(), shown.to_right)
 
 
 def agent_row(agent: Json, number: int, shown: Columns, now: datetime) -> Line:
@@ -113,16 +113,16 @@ def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dic
     state = agent["state"]
     role = "ended" if state == "ended" else ""
     return {
-        "key": Span(str(number) if 0 < number <= 9 else "", "quiet"),
+        "key": Span(str(number) if 0 < number <= 9 else "", "dim"),
         "name": Span(f"{shape(state)} {agent['name']}", state),
         "unseen": Span("•" if agent["unseen"] else "", "unseen"),
         "where": Span(project_and_branch(agent) if with_branch else agent["project"]["name"], role or "place"),
         "doing": Span(_doing(agent, now), {"waiting": "strong", "error": "error"}.get(state, role)),
-        "tool": Span(agent["last_tool"] or "", "quiet"),
-        "todo": Span(_todo(agent), "quiet"),
+        "tool": Span(agent["last_tool"] or "", "dim"),
+        "todo": Span(_todo(agent), "dim"),
         "context": context_cell(agent["context_percent"]),
-        "cost": Span(_cost(agent), "quiet"),
-        "since": Span("" if summary_has_time(agent) else duration(age(agent["state_since"], now)), "quiet"),
+        "cost": Span(_cost(agent), "dim"),
+        "since": Span("" if summary_has_time(agent) else duration(age(agent["state_since"], now)), "dim"),
     }
 
 
@@ -151,8 +151,8 @@ def _doing(agent: Json, now: datetime) -> str:
 def context_cell(percent: float | None) -> Span:
     """How full the context is; pointed out only when it matters."""
     if percent is None:
-        return Span("", "quiet")
-    return Span(f"{percent:.0f}%", "error" if percent >= HOT else "warm" if percent >= WARM else "quiet")
+        return Span("", "dim")
+    return Span(f"{percent:.0f}%", "error" if percent >= HOT else "warm" if percent >= WARM else "dim")
 
 
 def ticks(agents: Sequence[Json], now: datetime) -> float:
