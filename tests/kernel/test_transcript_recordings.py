@@ -7,7 +7,7 @@ import pytest
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.kernel.envelope import Envelope, Observations, Origin
 from claude_headspace.kernel.facts import Fact
 from claude_headspace.kernel.transcript import (
     Line,
@@ -508,7 +508,7 @@ def sealed_lines(name: str, version: str) -> list[Envelope]:
         line = read_line(raw)
         if line is not None:
             newest = line.at or newest
-            sealed = envelope("TranscriptLine", 0, raw, origin=Origin.TRANSCRIPT, context=Context())
+            sealed = envelope("TranscriptLine", 0, raw, origin=Origin.TRANSCRIPT, observations=Observations())
             told.append(msgspec.structs.replace(sealed, fired_at=newest))
     return sorted(told, key=lambda each: each.fired_at)
 

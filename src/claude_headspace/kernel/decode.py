@@ -55,7 +55,7 @@ def decode(envelope: Envelope) -> Event:
         case Origin.OPERATOR:
             return _decode_operator(envelope)
         case Origin.PROCESS:
-            return Event(_bare_meta(envelope), _vanished(envelope), envelope.context)
+            return Event(_bare_meta(envelope), _vanished(envelope), envelope.observations, envelope.decisions)
         case Origin.TRANSCRIPT:
             return decode_line(envelope)
         case Origin.STATUS_LINE:
@@ -74,7 +74,13 @@ def _decode_hook(envelope: Envelope) -> Event:
         fact = FACTS_IN_SUBAGENT[envelope.name](shape)
     else:
         fact = (FACTS.get(envelope.name) or PLATE_FACTS.get(envelope.name, _observed))(shape)
-    return Event(_meta(envelope, shape), fact, envelope.context, anomaly or envelope.context.flaw)
+    return Event(
+        _meta(envelope, shape),
+        fact,
+        envelope.observations,
+        envelope.decisions,
+        anomaly or envelope.observations.anomaly,
+    )
 
 
 def _meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
@@ -281,18 +287,18 @@ FACTS_IN_SUBAGENT: dict[str, Callable[[Any], Fact]] = {
 
 def _vanished(envelope: Envelope) -> Fact:
     kind = facts.WrapperVanished if envelope.name == "WrapperVanished" else facts.ClientVanished
-    return kind(envelope.context.client_pid)
+    return kind(envelope.observations.client_pid)
 
 
 def _decode_registry(envelope: Envelope) -> Event:
     entry, anomaly = tolerant(envelope.payload, wire.WireRegistryEntry)
     meta = msgspec.structs.replace(_bare_meta(envelope), session_id=entry.session_id, cwd=entry.cwd)
     if not entry.session_id:
-        return Event(meta, facts.Observed(), envelope.context, anomaly)
+        return Event(meta, facts.Observed(), envelope.observations, envelope.decisions, anomaly)
     kind = REGISTRY_WAITS.get(entry.waiting_for or "", "dialog")
     ask = Ask(kind, entry.waiting_for or "") if entry.status == "waiting" else None
     fact = facts.ClientReported(entry.status or "", ask, entry.entrypoint == wire.HEADLESS)
-    return Event(meta, fact, envelope.context, anomaly)
+    return Event(meta, fact, envelope.observations, envelope.decisions, anomaly)
 
 
 def _decode_status_line(envelope: Envelope) -> Event:
@@ -309,7 +315,7 @@ def _decode_status_line(envelope: Envelope) -> Event:
             if limit.used_percentage is not None
         ),
     )
-    return Event(_meta(envelope, shape), measured, envelope.context, anomaly)
+    return Event(_meta(envelope, shape), measured, envelope.observations, envelope.decisions, anomaly)
 
 
 def _taken_in(usage: wire.WireUsage) -> int:
@@ -352,7 +358,7 @@ class WireAct(msgspec.Struct, omit_defaults=True):
 
 
 def _registered(act: WireAct, envelope: Envelope) -> Fact:
-    around = envelope.context
+    around = envelope.observations
     return facts.AgentRegistered(
         headspace_id=around.headspace_id,
         name=act.name,
@@ -413,7 +419,7 @@ ACTS: dict[str, Callable[[WireAct, Envelope], Fact]] = {
 def _decode_operator(envelope: Envelope) -> Event:
     if envelope.name not in ACTS:
         anomaly = None if envelope.name in EFFORT_ACTS else f"unknown act {envelope.name}"
-        return Event(_bare_meta(envelope), facts.Observed(), envelope.context, anomaly)
+        return Event(_bare_meta(envelope), facts.Observed(), envelope.observations, envelope.decisions, anomaly)
     act, anomaly = tolerant(envelope.payload, WireAct)
     meta = msgspec.structs.replace(_bare_meta(envelope), cwd=act.cwd)
-    return Event(meta, ACTS[envelope.name](act, envelope), envelope.context, anomaly)
+    return Event(meta, ACTS[envelope.name](act, envelope), envelope.observations, envelope.decisions, anomaly)

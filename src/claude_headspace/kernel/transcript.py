@@ -119,7 +119,7 @@ def decode_line(envelope: Envelope) -> Event:
         subagent_id=_subagent(shape),
     )
     fact = told[0] if len(told) == 1 else facts.Several(told) if told else facts.Observed()
-    return Event(meta, fact, envelope.context, anomaly)
+    return Event(meta, fact, envelope.observations, envelope.decisions, anomaly)
 
 
 def is_repetition(told: tuple[Fact, ...]) -> bool:

@@ -25,7 +25,7 @@ from claude_headspace.inputs.watch.transcript_files import (
     read_piece,
 )
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.kernel.novelty import is_beyond_memory
 from claude_headspace.kernel.transcript import is_repetition
 from claude_headspace.ports import Bookmarks, Clock, Position
@@ -64,7 +64,7 @@ class History:
         bookmarks: Bookmarks,
         submit: Submit,
         sealer: Sealer,
-        client_of: Callable[[str], Context | None],
+        client_of: Callable[[str], Observations | None],
     ) -> None:
         self._reader = f"import:{host}"
         self._clock = clock

@@ -37,7 +37,7 @@ from claude_headspace.inputs.watch.transcript_files import (
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.novelty import is_beyond_memory, is_news
 from claude_headspace.kernel.transcript import Line, is_repetition, measured_tokens
@@ -78,7 +78,7 @@ class TranscriptTailer(Loop):
         bookmarks: Bookmarks,
         submit: Submit,
         sealer: Sealer,
-        client_of: Callable[[str], Context | None],
+        client_of: Callable[[str], Observations | None],
         has_registry: Callable[[], bool],
     ) -> None:
         super().__init__()

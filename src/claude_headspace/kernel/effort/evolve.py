@@ -120,8 +120,8 @@ def _tool_finished(change: EffortChange, event: Event, agent: Agent, envelope: E
         loaded = (touch.loads,) if touch.loads else ()
         waiting = 0 if touch.is_log else window.logs_on_the_way
         _keep(change, replace(window, loaded_files=merged(window.loaded_files, loaded), logs_on_the_way=waiting))
-    if event.context.directives:
-        found = merged(change.effort.directives, event.context.directives)
+    if event.decisions.directives:
+        found = merged(change.effort.directives, event.decisions.directives)
         change.effort = replace(change.effort, directives=found)
     if dialogue is not None:
         _say(change, event, "dialogue", dialogue, agent)
@@ -254,7 +254,7 @@ def evolve(effort: Effort, event: Event, agent: Agent, envelope: Envelope) -> Ef
 
 def settle(change: EffortChange, event: Event, agent: Agent) -> EffortChange:
     """Take in what the client was answered."""
-    advice = event.context.advice
+    advice = event.decisions.advice
     if advice is None:
         return change
     delivered = tuple(

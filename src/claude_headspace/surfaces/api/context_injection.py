@@ -24,7 +24,7 @@ from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.effort.advice import NOTHING
 from claude_headspace.kernel.effort.advise import injected
 from claude_headspace.kernel.effort.tool_effects import touch_of
-from claude_headspace.kernel.envelope import SECOND, Envelope
+from claude_headspace.kernel.envelope import SECOND, Envelope, decided
 from claude_headspace.kernel.facts import SessionStarted
 from claude_headspace.outputs.advice import room_beside, with_advice
 from claude_headspace.surfaces.socket.efforts import Efforts
@@ -70,8 +70,8 @@ class Advising:
         if not self._efforts.any_active or envelope.name != "PostToolUse":
             return envelope
         touched = touch_of(envelope).path
-        found = await self._directives(touched, envelope.context.project_root or "") if touched else ()
-        return replace(envelope, context=replace(envelope.context, directives=found)) if found else envelope
+        found = await self._directives(touched, envelope.observations.project_root or "") if touched else ()
+        return decided(envelope, directives=found) if found else envelope
 
     async def add(self, envelope: Envelope, reply: bytes, outcome: Outcome) -> bytes:
         """A reply with all that is to say. Files are read in a thread; those that fitted are noted before."""
