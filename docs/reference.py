@@ -74,8 +74,8 @@ MEANING = {
 
 def hooks() -> str:
     """Every hook event with its path and what it does."""
+    from claude_headspace.clients.claude_code.wire import HOOKS
     from claude_headspace.inputs.receive.receiver import kebab
-    from claude_headspace.kernel.wire import HOOKS
 
     rows = [f"| `{name}` | `/hook/{kebab(name)}` | {MEANING.get(name, 'A sign of life.')} |" for name in HOOKS]
     return "\n".join(["| event | endpoint | what it does |", "|---|---|---|", *rows])

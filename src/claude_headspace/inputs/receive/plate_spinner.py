@@ -10,9 +10,9 @@ import re
 import msgspec
 from starlette.types import Scope
 
+from claude_headspace.clients.plate_spinner.decode import PLATES
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.http import HookEndpoint
-from claude_headspace.kernel.wire import PLATES
 
 EVENTS = "/events"
 
