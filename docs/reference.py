@@ -168,10 +168,10 @@ def shipped_rules() -> str:
     """Return the built-in rules with their outcome in each preset."""
     from pathlib import Path
 
-    from claude_headspace.config import Places
+    from claude_headspace.config import Paths
     from claude_headspace.inputs.policy.files import built_in
 
-    nowhere = Places(*[Path("/headspace")] * 4)
+    nowhere = Paths(*[Path("/headspace")] * 4)
     rules = built_in(nowhere, "strict").policy
     rows = [f"| `{r.id}` | {r.outcome.value} | {rules.outcome(r).value} | {r.reason} |" for r in rules.rules]
     return "\n".join(["| rule | `guard` | `strict` | reason |", "|---|---|---|---|", *rows])
