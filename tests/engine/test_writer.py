@@ -18,8 +18,8 @@ from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.names import suggestions
-from claude_headspace.kernel.wire import PROBE
 from claude_headspace.ports import StreamMessage
 from claude_headspace.testing import START, MemoryJournal, MemoryTransaction, hook
 
@@ -321,7 +321,7 @@ def test_a_name_is_given_to_one_only() -> None:
         assert (await room.engine.submit(renaming("bob"), one)).agent.name == "bob", "its own name is no conflict"
 
     room = run(play)
-    assert len(room.journal.agents_named("bob")) == 1
+    assert len(room.journal.agents_by_name("bob")) == 1
     assert len(room.journal.events()) == 5
 
 

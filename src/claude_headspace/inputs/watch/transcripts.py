@@ -22,6 +22,8 @@ from pathlib import Path
 import structlog
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.claude_code.transcript import Line, is_repetition, measured_tokens
+from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.watch.agent_cache import KnownAgents
 from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.files import FileWatch, below
@@ -36,12 +38,10 @@ from claude_headspace.inputs.watch.transcript_files import (
 )
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.novelty import is_beyond_memory, is_news
-from claude_headspace.kernel.transcript import Line, is_repetition, measured_tokens
-from claude_headspace.ports import Bookmarks, Clock, Position
+from claude_headspace.ports import Clock, Position, PositionStore
 
 log = structlog.get_logger(__name__)
 
@@ -75,7 +75,7 @@ class TranscriptTailer(Loop):
         clock: Clock,
         config_dirs: Callable[[], Sequence[Path]],
         known: KnownAgents,
-        bookmarks: Bookmarks,
+        bookmarks: PositionStore,
         submit: Submit,
         sealer: Sealer,
         client_of: Callable[[str], Observations | None],
@@ -305,7 +305,7 @@ class TranscriptTailer(Loop):
             return
         unsaved = set(self._unsaved)
         positions = {path: Position(self._readings[path].offset, self._readings[path].at) for path in unsaved}
-        await asyncio.to_thread(self._bookmarks.remember, self._reader, positions)
+        await asyncio.to_thread(self._bookmarks.save_positions, self._reader, positions)
         self._unsaved -= unsaved
 
     # --- telling ---
