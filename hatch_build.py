@@ -35,7 +35,7 @@ class PageBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any builde
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build the page; hatchling leaves out what git ignores, so it is named."""
-        build_data["artifacts"].append("src/claude_headspace/surfaces/web/**")
+        build_data["artifacts"].append("src/claude_headspace/surfaces/page/built/**")
         root = Path(self.root)
         if is_current(root):
             return
@@ -57,7 +57,7 @@ def is_skipped() -> bool:
 
 def folder(root: Path) -> Path:
     """Where the built page goes."""
-    return root / "src/claude_headspace/surfaces/web"
+    return root / "src/claude_headspace/surfaces/page/built"
 
 
 def note(root: Path, text: str) -> None:

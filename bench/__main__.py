@@ -1,4 +1,4 @@
-"""`python -m bench [names…] [--seconds N] [--json] [--profile]`: run benchmarks and print the table.
+"""`python -m bench [names…] [--seconds N] [--json] [--profile] [--list]`: run benchmarks and print the table.
 
 Exit codes: 0 every budget met, 1 one was missed or could not be measured, 130 interrupted.
 """
@@ -46,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("names", nargs="*", metavar="name", type=_known, help="which ones (default: all)")
     parser.add_argument("--seconds", type=_positive, help="how long each measurement lasts (default: its own)")
-    parser.add_argument("--json", action="store_true", help="print the table as JSON")
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="print the table as JSON")
+    output.add_argument("--list", action="store_true", help="path only: print the calls as a tree before the table")
     parser.add_argument("--profile", action="store_true", help="ingest only: profile the daemon, top 30 by own time")
     return parser
 
@@ -67,7 +69,7 @@ def _positive(text: str) -> float:
 def _run_all(arguments: argparse.Namespace) -> tuple[str, dict[str, list[Row]]]:
     """What the machine is, and the rows of every benchmark."""
     with Console(stderr=True).status("") as status, alone(status.update):
-        options = Options(arguments.seconds, arguments.profile, status.update)
+        options = Options(arguments.seconds, arguments.profile, status.update, arguments.list)
         about = machine.describe()
         return about, {name: _run(name, options) for name in arguments.names or BENCHMARKS}
 

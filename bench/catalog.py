@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import answers, board, evolve, growth, idle, ingest, policy, real_client, rpc, shim, start, stream, top
+from bench import answers, board, evolve, growth, idle, ingest, path, policy, real_client, rpc, shim, start, stream, top
 from bench.options import Options
 from bench.report import Row
 
@@ -33,6 +33,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     ),
     "evolve": Benchmark("the kernel alone: events a second decoded and evolved in memory", evolve.run),
     "policy": Benchmark("how long a verdict on a tool call takes, over the corpus of the tests", policy.run),
+    "path": Benchmark(
+        "how many calls, functions and files the daemon runs for one hook; `--list` prints them", path.run
+    ),
     "idle": Benchmark(
         "what sixty quiet sessions cost, and how soon an interrupt is seen that only files tell", idle.run
     ),

@@ -16,7 +16,7 @@ from bench import sessions
 from bench.options import Options
 from bench.report import Row, at_least
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.birth import born
+from claude_headspace.kernel.creation import born
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Context, Envelope, Origin
 from claude_headspace.kernel.evolve import evolve

@@ -11,3 +11,4 @@ class Options:
     seconds: float | None = None
     profile: bool = False
     say: Callable[[str], None] = lambda _text: None
+    calls: bool = False

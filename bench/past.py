@@ -9,7 +9,7 @@ from itertools import count, islice
 from pathlib import Path
 
 from bench import sessions
-from claude_headspace.batch import Batch, Submission
+from claude_headspace.engine.batch import Batch, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import Context, Envelope, Origin

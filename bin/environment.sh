@@ -17,7 +17,7 @@ venv=$root/.venv
 stamp=$venv/headspace-stamp
 install_log=$venv/headspace-install.log
 lock=$root/.venv.lock
-page_note=$root/src/claude_headspace/surfaces/web/build.txt
+page_note=$root/src/claude_headspace/surfaces/page/built/build.txt
 
 ensure_environment() {
     environment_is_ready "$1" && page_is_current && return

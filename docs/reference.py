@@ -74,7 +74,7 @@ MEANING = {
 
 def hooks() -> str:
     """Every hook event with its path and what it does."""
-    from claude_headspace.inputs.receiver import kebab
+    from claude_headspace.inputs.receive.receiver import kebab
     from claude_headspace.kernel.wire import HOOKS
 
     rows = [f"| `{name}` | `/hook/{kebab(name)}` | {MEANING.get(name, 'A sign of life.')} |" for name in HOOKS]
@@ -83,7 +83,7 @@ def hooks() -> str:
 
 def installed_hooks() -> str:
     """Which hooks are registered and which are not, with the reasons."""
-    from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED, SINCE
+    from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
 
     rows = [f"| `{event}` | {reason}{_since(SINCE.get(event))} |" for event, reason in REGISTERED.items()]
     without = [f"| `{event}` | {reason} |" for event, reason in LEFT_OUT.items()]
@@ -97,8 +97,8 @@ def _since(version: tuple[int, ...] | None) -> str:
 
 def endpoints() -> str:
     """Every endpoint with its scope."""
-    from claude_headspace.surfaces.api import ENDPOINTS
-    from claude_headspace.surfaces.openapi import HOOK
+    from claude_headspace.surfaces.api.openapi import HOOK
+    from claude_headspace.surfaces.api.routes import ENDPOINTS
 
     rows = [f"| `{e.method} {e.path}` | {e.scope} | {e.summary} |" for e in (HOOK, *ENDPOINTS)]
     return "\n".join(["| endpoint | scope | what it gives |", "|---|---|---|", *rows])
@@ -141,7 +141,7 @@ def _plain(text: str) -> str:
 
 def socket_commands() -> str:
     """The socket's commands about efforts, with what they take."""
-    from claude_headspace.surfaces.efforts import COMMANDS
+    from claude_headspace.surfaces.socket.efforts import COMMANDS
 
     rows = [
         f"| `{name}` | {', '.join(f'`{field}`' for field in command.takes.__struct_fields__)} | {command.about} |"
@@ -152,7 +152,7 @@ def socket_commands() -> str:
 
 def told() -> str:
     """What sessions are told of themselves, and when."""
-    from claude_headspace.kernel.claude_os import texts
+    from claude_headspace.kernel.claude_os import messages as texts
 
     rows = []
     for level in texts.LEVELS:
@@ -188,7 +188,7 @@ def rule_keys() -> str:
 
 def metrics() -> str:
     """Every number for Prometheus."""
-    from claude_headspace.surfaces.metrics import Metrics
+    from claude_headspace.surfaces.api.metrics import Metrics
 
     counted = Metrics()
     labels = {name: each._labelnames for each in vars(counted).values() for name in _names(each)}
@@ -283,7 +283,7 @@ def rendered(text: str) -> str:
 
 def generated_files() -> dict[str, str]:
     """Files that are made from the program as a whole."""
-    from claude_headspace.inputs.hooks import plugin
+    from claude_headspace.clients.claude_code.hooks import plugin
 
     return plugin.files()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.batch import Batch, Submission
+from claude_headspace.engine.batch import Batch, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import Envelope

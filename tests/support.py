@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from claude_headspace.surfaces.tokens import Scope, make_token
+from claude_headspace.surfaces.auth.tokens import Scope, make_token
 
 LIMIT_SECONDS = 60.0
 """How long a condition may take. Far more than it ever does: a slow machine is no failure."""

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from claude_headspace.inputs.rpc import reachable
+from claude_headspace.inputs.receive.socket import reachable
 from tests.support import LIMIT_SECONDS, RunningDaemon
 
 JsonObject = dict[str, Any]

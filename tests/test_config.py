@@ -16,6 +16,7 @@ from claude_headspace.config import (
     find_places,
     load_settings,
     note_config_dirs,
+    without_password,
 )
 from claude_headspace.errors import BadConfiguration
 
@@ -192,3 +193,21 @@ def test_a_table_is_a_way_to_write_long_names(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('[policy]\npresent = "watch"\n')
     with pytest.raises(BadConfiguration, match="policy"):
         load_settings(find_places({"HEADSPACE_HOME": str(tmp_path)}), {})
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://me:p@ss/w@host/db", "postgresql://me@host/db"),
+        ("postgresql+psycopg://me:sesame@host:5433/db", "postgresql://me@host:5433/db"),
+        ("postgresql://me@host/db?password=sesame&sslmode=require", "postgresql://me@host/db?sslmode=require"),
+        ("postgresql://me@host/db?sslmode=require&password=sesame", "postgresql://me@host/db?sslmode=require"),
+        ("postgresql:///db?host=/run/postgresql", "postgresql:///db?host=/run/postgresql"),
+        ("sqlite:////data/a b%3F.db", "/data/a b?.db"),
+        ("~/headspace.db", "~/headspace.db"),
+        ("", ""),
+    ],
+)
+def test_an_address_is_shown_as_it_is_written_without_its_password(address: str, shown: str) -> None:
+    """It can be used as it is shown, and tells no password, whatever stands in it."""
+    assert without_password(address) == shown

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import NullPool, create_engine, text
 
+from claude_headspace.config import without_password
 from claude_headspace.database import resumable
 from claude_headspace.errors import HeadspaceError, JournalUnavailable
 from claude_headspace.journal.dialects import dialect_of
-from claude_headspace.surfaces.wording import without_password
 from tests.postgres import Postgres
 from tests.support import running_daemon
 from tests.surfaces.cli.conftest import run_headspace

@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED
 from claude_headspace.config import Places, describe_settings, effective_settings, find_places
-from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.react import STREAM
 from claude_headspace.kernel.wire import HOOKS
 from claude_headspace.main import application
-from claude_headspace.surfaces.api import ENDPOINTS
-from claude_headspace.surfaces.metrics import Metrics
+from claude_headspace.surfaces.api.metrics import Metrics
+from claude_headspace.surfaces.api.routes import ENDPOINTS
 from claude_headspace.surfaces.tui.keys import KEYS
 
 ROOT = Path(__file__).resolve().parent.parent

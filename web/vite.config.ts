@@ -7,7 +7,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { svelte, vitePreprocess } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig, type Plugin } from "vite";
 
-const out = fileURLToPath(new URL("../src/claude_headspace/surfaces/web", import.meta.url));
+const out = fileURLToPath(new URL("../src/claude_headspace/surfaces/page/built", import.meta.url));
 const COMPRESSED = /\.(html|js|css|svg)$/;
 
 function compressed(): Plugin {

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
+from urllib.parse import unquote
 
 import msgspec
 from msgspec import Meta
@@ -383,3 +384,11 @@ def _check(values: dict[str, Any], origin: str) -> None:
             f"A setting from {origin} cannot be used: {error}",
             f"Correct it. `headspace config` explains every setting: {known}.",
         ) from error
+
+
+def without_password(url: str) -> str:
+    """A database address that is safe to show: the password is removed, a SQLite URL becomes a path."""
+    if url.startswith("sqlite:///"):
+        return unquote(url.removeprefix("sqlite:///"))
+    plain = re.sub(r"^postgresql\+\w+://", "postgresql://", url)
+    return re.sub(r"(?<=[?&])\w*password=[^&]*&?", "", re.sub(r"(://[^:/@]*):.*@", r"\1@", plain)).rstrip("?&")

@@ -19,7 +19,7 @@ from claude_headspace.surfaces.cli.options import AsJson
 if TYPE_CHECKING:
     from claude_headspace.journal.sql import SqlJournal
     from claude_headspace.ports import Journal
-    from claude_headspace.surfaces.client import Client, Json
+    from claude_headspace.surfaces.client.api_client import Client, Json
 
 EXIT_ERROR = 1
 
@@ -29,8 +29,8 @@ def upgrade(as_json: AsJson = False) -> None:
 
     The daemon does so itself when it starts.
     """
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.running import find_daemon
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.client.running_daemon import find_daemon
 
     places = find_places()
     if find_daemon(places) is None:
@@ -47,9 +47,9 @@ def verify(as_json: AsJson = False) -> None:
 
     Exits with 1 if anything differs.
     """
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.cli.presentation.reports import verification
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.cli.presentation.status import verification
+    from claude_headspace.surfaces.text.labels import cleaned
 
     result = _upkeep("Replaying the log", lambda client: client.db_verify(), _verified, quiet=as_json)
     if as_json:
@@ -72,8 +72,8 @@ def rebuild(as_json: AsJson = False) -> None:
 
     Nothing is announced or done again.
     """
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.wording import count
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.text.labels import count
 
     result = _upkeep(
         "Replaying the log",
@@ -99,8 +99,8 @@ def prune(
     Agents that ended before go wholly, with all that was said. Those that go on keep a snapshot of where they were, so
     that replay, verify and time travel begin there. `db backup` first, if you may want it back.
     """
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.cli.presentation.upkeep import pruning
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.cli.presentation.database import pruning
 
     result = _upkeep(
         "Pruning",
@@ -117,8 +117,8 @@ def prune(
 def _pruned(journal: "Journal", days: int | None, *, dry_run: bool) -> "Json":
     import msgspec
 
-    from claude_headspace.daemon import wall_clock
-    from claude_headspace.surfaces.upkeep_api import prune_before
+    from claude_headspace.daemon.compose import wall_clock
+    from claude_headspace.surfaces.api.endpoints.maintenance import prune_before
 
     before = prune_before(days, load_settings(find_places()).retention_days, wall_clock())
     return msgspec.structs.asdict(journal.prune(before, dry_run=dry_run))
@@ -132,10 +132,10 @@ def backup(
 
     The copy is of one moment, checked, and a database that can be used as it is. For PostgreSQL use `pg_dump`.
     """
-    from claude_headspace.opening import database_url, file_of
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.journal.open import database_url, file_of
+    from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.files import new_file
-    from claude_headspace.surfaces.cli.presentation.upkeep import backed_up
+    from claude_headspace.surfaces.cli.presentation.database import backed_up
 
     places = find_places()
     address = database_url(load_settings(places), places)
@@ -149,7 +149,7 @@ def backup(
 
 
 def _use_pg_dump(address: str) -> BadRequest:
-    from claude_headspace.surfaces.wording import without_password
+    from claude_headspace.config import without_password
 
     return BadRequest(
         "not_embedded",
@@ -186,9 +186,9 @@ def copy(
     Broken off, it goes on where it stopped when it is run again. At the end both are compared. The daemons on both must
     be stopped. Then set `database` to the new address.
     """
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.cli.presentation.upkeep import copied
-    from claude_headspace.surfaces.wording import without_password
+    from claude_headspace.config import without_password
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.cli.presentation.database import copied
 
     _refuse_same(source, target)
     with resumable(), _opened(source, create=False) as origin, _opened(target, create=True) as destination:
@@ -202,7 +202,7 @@ def copy(
 
 
 def _refuse_same(source: str, target: str) -> None:
-    from claude_headspace.journal.reserving import is_same
+    from claude_headspace.journal.exclusive_access import is_same
 
     if is_same(_address(source), _address(target)):
         raise BadRequest("same_database", "Both are the same database.", "Give another one to copy to.")
@@ -211,7 +211,7 @@ def _refuse_same(source: str, target: str) -> None:
 def _copied(source: "SqlJournal", target: "SqlJournal", *, quiet: bool) -> "Json":
     import msgspec
 
-    from claude_headspace.journal.copying import copy as copy_journal
+    from claude_headspace.journal.copy import copy as copy_journal
     from claude_headspace.surfaces.cli.progress import bars
 
     with bars(quiet=quiet) as phase:
@@ -233,10 +233,10 @@ def resumable() -> Iterator[None]:
 @contextmanager
 def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
     """A journal by its address, while nobody else uses it."""
-    from claude_headspace.journal.reserving import reserved
-    from claude_headspace.opening import database_url, file_of, open_journal
-    from claude_headspace.surfaces.running import hold
-    from claude_headspace.surfaces.wording import without_password
+    from claude_headspace.config import without_password
+    from claude_headspace.journal.exclusive_access import reserved
+    from claude_headspace.journal.open import database_url, file_of, open_journal
+    from claude_headspace.surfaces.client.running_daemon import hold
 
     places, url = find_places(), _address(address)
     if not create and (file := file_of(url)) is not None and not file.exists():
@@ -253,7 +253,7 @@ def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
 
 def _address(told: str) -> str:
     """The address of a database that is named on the command line, where a path begins in this directory."""
-    from claude_headspace.opening import database_address
+    from claude_headspace.journal.open import database_address
 
     return database_address(told if "://" in told else str(Path(told).expanduser().absolute()))
 
@@ -264,8 +264,8 @@ def _address(told: str) -> str:
 def _upkeep(what: str, ask: Callable[["Client"], "Json"], do: Callable[["Journal"], "Json"], *, quiet: bool) -> "Json":
     """Let the running daemon do it; without one, do it here."""
     from claude_headspace.surfaces.cli.progress import bar
-    from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.running import is_held
+    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.running_daemon import is_held
 
     places = find_places()
     with bar(what, None, quiet=quiet):
@@ -278,8 +278,8 @@ def _upkeep(what: str, ask: Callable[["Client"], "Json"], do: Callable[["Journal
 @contextmanager
 def _journal(places: Places) -> Iterator["Journal"]:
     """The journal of this home; no daemon can start meanwhile."""
-    from claude_headspace.opening import ready_journal
-    from claude_headspace.surfaces.running import hold
+    from claude_headspace.journal.open import ready_journal
+    from claude_headspace.surfaces.client.running_daemon import hold
 
     places.make()
     with hold(places):

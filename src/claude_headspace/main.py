@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _tell(message: str, hint: str) -> None:
-    from claude_headspace.surfaces.wording import clean
+    from claude_headspace.surfaces.text.labels import clean
 
     typer.echo(clean(f"{message}\n{hint}"), err=True)
 
@@ -72,12 +72,12 @@ def serve(
     ] = False,
 ) -> None:
     """Run the daemon here until Ctrl+C."""
-    from claude_headspace import serving
-    from claude_headspace.opening import database_url
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.cli.presentation.reports import NAMELESS, WAITS, banner
-    from claude_headspace.surfaces.running import DaemonInfo
-    from claude_headspace.surfaces.wording import without_password
+    from claude_headspace.config import without_password
+    from claude_headspace.daemon import serve as serving
+    from claude_headspace.journal.open import database_url
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.cli.presentation.status import NAMELESS, WAITS, banner
+    from claude_headspace.surfaces.client.running_daemon import DaemonInfo
 
     places = find_places()
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}

@@ -12,13 +12,13 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
-from claude_headspace.kernel.documents import Document
-from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Message, Task, Window
+from claude_headspace.kernel.effort.model import Effort, EffortChange, Message, Task, Window
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.react import Publish
+from claude_headspace.kernel.search_documents import Document
+from claude_headspace.kernel.search_terms import Query
 from claude_headspace.kernel.snapshot import Snapshot
-from claude_headspace.kernel.words import Query
 
 Clock = Callable[[], Micros]
 

@@ -13,15 +13,15 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, is_free
-from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.effort.advance import Ledger
-from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Message, Task, Window
+from claude_headspace.kernel.effort.model import Effort, EffortChange, Message, Task, Window
 from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot, KeptEffort, is_over
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.evolve.change import Change
-from claude_headspace.kernel.retell import retell
+from claude_headspace.kernel.replay import retell
+from claude_headspace.kernel.search_documents import Document, documents
+from claude_headspace.kernel.search_terms import Query, matches, words
 from claude_headspace.kernel.snapshot import Snapshot, Telling
-from claude_headspace.kernel.words import Query, matches, words
 from claude_headspace.ports import (
     EVERY_EVENT,
     Counts,

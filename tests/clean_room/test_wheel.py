@@ -95,16 +95,16 @@ def test_everything_is_in_the_wheel(wheel: Path) -> None:
     """The built page, the scripts, the migrations, the styles and the rules; and nothing of the tests."""
     names = zipfile.ZipFile(wheel).namelist()
     for wanted in (
-        "claude_headspace/surfaces/web/index.html",
-        "claude_headspace/inputs/hooks/notify-headspace.sh",
-        "claude_headspace/inputs/hooks/statusline-headspace.sh",
+        "claude_headspace/surfaces/page/built/index.html",
+        "claude_headspace/clients/claude_code/hooks/notify-headspace.sh",
+        "claude_headspace/clients/claude_code/hooks/statusline-headspace.sh",
         "claude_headspace/inputs/policy/defaults.toml",
         "claude_headspace/surfaces/tui/top.tcss",
         "claude_headspace/py.typed",
     ):
         assert wanted in names
     assert any(name.startswith("claude_headspace/journal/migrations/versions/0001") for name in names)
-    assert any(re.search(r"surfaces/web/assets/.*\.js$", name) for name in names)
+    assert any(re.search(r"surfaces/page/built/assets/.*\.js$", name) for name in names)
     assert not [name for name in names if name.startswith(("tests", "bench", "web/", "docs"))]
     assert f"-{__version__}-" in wheel.name
 

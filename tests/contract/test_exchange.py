@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from claude_headspace.engine.log_transfer import BroughtIn, bring_in, log_lines, read_header
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.exchange import BroughtIn, bring_in, log_lines, read_header
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.envelope import SECOND, Context, Origin
 from claude_headspace.ports import Journal
-from claude_headspace.surfaces.past import agent_at
+from claude_headspace.surfaces.api.agent_history import agent_at
 from claude_headspace.testing import START, MemoryJournal, hook
 from tests.journals import store
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.batch import Batch
+from claude_headspace.engine.batch import Batch
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.decide import nobody

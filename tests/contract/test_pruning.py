@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.inputs.exchange import bring_in, log_lines, read_header
-from claude_headspace.journal.pruning import EVENTS_AT_ONCE
+from claude_headspace.engine.log_transfer import bring_in, log_lines, read_header
+from claude_headspace.journal.prune import EVENTS_AT_ONCE
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.journal.transaction import SqlTransaction
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
-from claude_headspace.kernel.words import read_query
+from claude_headspace.kernel.search_terms import read_query
 from claude_headspace.ports import Journal, Searched
 from claude_headspace.testing import START, MemoryJournal, hook
 from tests.journals import opened, store

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import event, text
 
+from claude_headspace.journal.search_index import add_words, remove_words
 from claude_headspace.journal.sql import SqlJournal
-from claude_headspace.journal.words import add_words, remove_words
-from claude_headspace.kernel.words import read_query
+from claude_headspace.kernel.search_terms import read_query
 from claude_headspace.ports import Searched
 from claude_headspace.testing import START, hook
 from tests.journals import MAKERS, store

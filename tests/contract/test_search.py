@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.batch import Batch
+from claude_headspace.engine.batch import Batch
 from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.kernel.words import Query, read_query, steps
+from claude_headspace.kernel.search_terms import Query, read_query, steps
 from claude_headspace.ports import Journal, Searched
 from claude_headspace.testing import START, hook
 from tests.journals import store, submission

@@ -13,7 +13,7 @@ import pytest
 
 from claude_headspace.config import find_places
 from claude_headspace.demo.stage import environment as on_stage
-from claude_headspace.surfaces.client import Client
+from claude_headspace.surfaces.client.api_client import Client
 from tests.support import LIMIT_SECONDS, environment, wait_until
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from claude_headspace.clients.claude_code.hooks.events import REGISTERED
 from claude_headspace.demo.actor import Actor, Reply
 from claude_headspace.demo.performance import Performance, Turn
 from claude_headspace.demo.team import TEAM
-from claude_headspace.inputs.hooks.events import REGISTERED
 
 HOUR = 3600.0
 WAITS = {"permission", "question", "plan"}

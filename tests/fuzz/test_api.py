@@ -16,8 +16,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from claude_headspace.surfaces.api import ENDPOINTS
-from claude_headspace.surfaces.openapi import describe
+from claude_headspace.surfaces.api.openapi import describe
+from claude_headspace.surfaces.api.routes import ENDPOINTS
 from tests.support import RunningDaemon, running_daemon
 
 load_all_checks()

@@ -18,8 +18,8 @@ from typing import Any, Self
 
 import psutil
 
-from claude_headspace.engine import Engine
-from claude_headspace.inputs.sources import Sources
+from claude_headspace.engine.writer import Engine
+from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
 from claude_headspace.kernel.views import iso

@@ -3,8 +3,8 @@
 import asyncio
 
 from claude_headspace.journal.dialects import CHANNEL
+from claude_headspace.journal.host_lease import MachineName
 from claude_headspace.journal.listener import Listener
-from claude_headspace.journal.naming import MachineName
 from tests.postgres import Postgres
 
 NAME = MachineName("laptop", b"the home")

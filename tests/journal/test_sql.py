@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, event, text
 
-from claude_headspace.batch import Batch, Submission
+from claude_headspace.engine.batch import Batch, Submission
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.correlate import Identity

@@ -7,9 +7,10 @@ import pytest
 
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.answers import Answer, asked_by, for_client, misfit
-from claude_headspace.kernel.birth import born
+from claude_headspace.kernel.creation import born
 from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.facts import Option, PermissionAsked, Question
+from claude_headspace.kernel.facts import PermissionAsked
+from claude_headspace.kernel.wait_request import Option, Question
 from claude_headspace.testing import hook
 
 COLOUR = Question("Which colour?", "Colour", (Option("Red"), Option("Blue")))

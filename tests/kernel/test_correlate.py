@@ -20,7 +20,7 @@ from claude_headspace.kernel.correlate import (
 )
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Context, Envelope
-from claude_headspace.kernel.mission.nouns import Mission
+from claude_headspace.kernel.mission.model import Mission
 from tests.kernel.story import envelope, moment, new_agent
 
 HERE = project_at("laptop", "/home/dev/app")

@@ -10,6 +10,7 @@ from claude_headspace.kernel.decode import FACTS, FACTS_IN_SUBAGENT, decode
 from claude_headspace.kernel.envelope import Context, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.reading import digest, one_line
+from claude_headspace.kernel.wait_request import Ask, Option, Question
 from tests.kernel.story import answered, envelope, moment, plan, question, running, task_notification
 
 HOOK_NAMES = """
@@ -88,14 +89,10 @@ def test_a_question_has_its_options() -> None:
     """AskUserQuestion is asked with texts, headers and options."""
     fact = told("PreToolUse", **question("call-1")).fact
     assert isinstance(fact, facts.ToolStarted)
-    assert fact.ask == facts.Ask(
+    assert fact.ask == Ask(
         "question",
         "Which colour?",
-        (
-            facts.Question(
-                "Which colour?", "Colour", (facts.Option("Red", "warm"), facts.Option("Blue", "cold")), several=False
-            ),
-        ),
+        (Question("Which colour?", "Colour", (Option("Red", "warm"), Option("Blue", "cold")), several=False),),
     )
 
 
@@ -104,7 +101,7 @@ def test_plan_modes_wait_for_a_plan(tool: str, kind: str) -> None:
     """Entering and leaving plan mode ask the human."""
     fact = told("PreToolUse", **(plan("call-1") | {"tool_name": tool})).fact
     assert isinstance(fact, facts.ToolStarted)
-    assert fact.ask == facts.Ask(kind, "1. Do it")
+    assert fact.ask == Ask(kind, "1. Do it")
 
 
 def test_other_tools_ask_nobody() -> None:
@@ -121,7 +118,7 @@ def test_a_dialog_has_the_digest_of_its_call() -> None:
     assert isinstance(before, facts.ToolStarted)
     assert isinstance(dialog, facts.PermissionAsked)
     assert before.digest == dialog.digest != digest(msgspec.Raw(b'{"command":"rm"}'))
-    assert dialog.ask == facts.Ask("permission", "Bash: ls")
+    assert dialog.ask == Ask("permission", "Bash: ls")
 
 
 def test_suggestions_of_a_dialog_are_kept_as_json() -> None:
@@ -187,7 +184,7 @@ def test_only_what_runs_is_listed() -> None:
 def test_notifications_imply_a_dialog_or_none(kind: str, asks: str | None) -> None:
     """Only some notifications tell of something open."""
     fact = told("Notification", notification_type=kind, message="Hear me").fact
-    assert fact == facts.AttentionCalled(kind, "Hear me", facts.Ask(asks, "Hear me") if asks else None)
+    assert fact == facts.AttentionCalled(kind, "Hear me", Ask(asks, "Hear me") if asks else None)
 
 
 @pytest.mark.parametrize("kind", [None, ""])
@@ -218,10 +215,10 @@ def test_the_registry_tells_states_and_dialogs() -> None:
 
     assert entry(status="busy") == facts.ClientReported("busy")
     assert entry(status="waiting", waitingFor="input needed") == facts.ClientReported(
-        "waiting", facts.Ask("question", "input needed")
+        "waiting", Ask("question", "input needed")
     )
     assert entry(status="waiting", waitingFor="new thing") == facts.ClientReported(
-        "waiting", facts.Ask("dialog", "new thing")
+        "waiting", Ask("dialog", "new thing")
     )
     assert entry() == facts.ClientReported("")
     assert entry(entrypoint="sdk-cli") == facts.ClientReported("", headless=True)

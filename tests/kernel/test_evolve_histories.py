@@ -21,6 +21,7 @@ from claude_headspace.kernel.envelope import Context, Origin
 from claude_headspace.kernel.evolve import HANDLERS
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.state_machine import TRANSITIONS, CommandState
+from claude_headspace.kernel.wait_request import Ask
 from tests.kernel.histories import believable
 from tests.kernel.story import Story, moment
 
@@ -117,8 +118,8 @@ SEEN: list[tuple[Fact, Origin]] = [
     (facts.ClientReported("idle"), Origin.REGISTRY),
     (facts.ClientReported("busy"), Origin.REGISTRY),
     (facts.ClientReported("shell"), Origin.REGISTRY),
-    (facts.ClientReported("waiting", facts.Ask("permission")), Origin.REGISTRY),
-    (facts.ClientReported("waiting", facts.Ask("dialog")), Origin.REGISTRY),
+    (facts.ClientReported("waiting", Ask("permission")), Origin.REGISTRY),
+    (facts.ClientReported("waiting", Ask("dialog")), Origin.REGISTRY),
     (facts.TurnInterrupted(), Origin.TRANSCRIPT),
     (facts.TurnClosed(), Origin.TRANSCRIPT),
     (facts.TurnClosed(1), Origin.TRANSCRIPT),

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.claude_os.care import Care
+from claude_headspace.kernel.claude_os.session_notice import Care
 from claude_headspace.kernel.envelope import Context, Origin
-from claude_headspace.kernel.mission.nouns import Mission, MissionOutcome
+from claude_headspace.kernel.mission.model import Mission, MissionOutcome
 from claude_headspace.kernel.react import react
 from tests.kernel.story import CLIENT, START, Story, moment, new_agent
 

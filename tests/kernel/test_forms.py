@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.kernel.facts import Field, Option
 from claude_headspace.kernel.forms import MOST_FIELDS, Content, filled, form_of, problem
+from claude_headspace.kernel.wait_request import Field, Option
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

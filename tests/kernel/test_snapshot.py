@@ -8,7 +8,7 @@ import pytest
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.envelope import SECOND, Envelope
-from claude_headspace.kernel.retell import UNDERSTANDING_FAILED, retell
+from claude_headspace.kernel.replay import UNDERSTANDING_FAILED, retell
 from claude_headspace.kernel.snapshot import Snapshot, Telling
 from claude_headspace.testing import START, hook
 

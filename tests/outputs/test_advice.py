@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-from claude_headspace.kernel.claude_os.care import Care
+from claude_headspace.kernel.claude_os.session_notice import Care
 from claude_headspace.kernel.effort.advice import Advice
-from claude_headspace.kernel.effort.nouns import Injection
+from claude_headspace.kernel.effort.model import Injection
 from claude_headspace.kernel.policy.verdict import Ruling, Verdict
 from claude_headspace.outputs.advice import room_beside, with_advice
-from claude_headspace.outputs.preload import BUDGET
+from claude_headspace.outputs.file_contents import BUDGET
 from claude_headspace.outputs.reply import for_claude
 
 

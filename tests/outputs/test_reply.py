@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.kernel.birth import born
 from claude_headspace.kernel.correlate import Strategy
+from claude_headspace.kernel.creation import born
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Envelope
 from claude_headspace.kernel.evolve import evolve

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.surfaces.links import Invited, Links
+from claude_headspace.surfaces.auth.answer_links import Invited, Links
 from tests.real_client.model import bash, helper, question, reply, text, tool
 from tests.real_client.place import Place, placed
 from tests.support import LIMIT_SECONDS, Reply, wait_until
@@ -180,7 +180,7 @@ ATTEMPTS = """
 import http.client, json, os, subprocess, sys
 sys.path[:0] = {path!r}
 from pathlib import Path
-from claude_headspace.surfaces.tokens import Scope, make_token, read_secret
+from claude_headspace.surfaces.auth.tokens import Scope, make_token, read_secret
 
 root, port, wait, agent = {root!r}, {port}, {wait!r}, {agent!r}
 token = make_token(read_secret(Path(root) / "secret"), Scope.ACT)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.surfaces.supervising import GO_ON
+from claude_headspace.surfaces.launch.supervise import GO_ON
 from tests.real_client.model import bash, reply, text
 from tests.real_client.place import Place, placed
 from tests.support import wait_until

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from claude_headspace.inputs.registry import BETWEEN_TURNS, RESTING
+from claude_headspace.inputs.watch.session_registry import BETWEEN_TURNS, RESTING
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.transcript import read_line

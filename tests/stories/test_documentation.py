@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.config import find_places
-from claude_headspace.surfaces.client import Client
-from claude_headspace.surfaces.running import find_daemon
+from claude_headspace.surfaces.client.api_client import Client
+from claude_headspace.surfaces.client.running_daemon import find_daemon
 from tests.support import LIMIT_SECONDS, environment
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.m
 ELSEWHERE = {
     "headspace demo": "tests/demo plays it to the end",
     "headspace top": "it fills a screen: tests/tui",
-    "headspace tail": "it never ends: tests/surfaces/cli/test_following.py",
+    "headspace tail": "it never ends: tests/surfaces/cli/test_follow.py",
     "headspace run": "it needs Claude Code: tests/stories/test_terminal.py",
     "headspace send": "it needs tmux: tests/stories/test_terminal.py",
     "headspace jump": "it needs tmux: tests/stories/test_terminal.py",

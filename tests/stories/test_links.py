@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from claude_headspace.surfaces.links import Invited, Links
+from claude_headspace.surfaces.auth.answer_links import Invited, Links
 from tests.receivers import receiver
 from tests.stories.asking import COMMAND, QUESTIONS, Asking, printed
 from tests.support import LIMIT_SECONDS, Reply, running_daemon, wait_until

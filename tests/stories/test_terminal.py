@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from claude_headspace.surfaces.supervising import GO_ON
+from claude_headspace.surfaces.launch.supervise import GO_ON
 from tests.support import RunningDaemon, running_daemon, wait_until
 from tests.support_rpc import call
 from tests.terminals import Terminal, needs_tmux, run_in, terminal

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.config import find_places
-from claude_headspace.surfaces.client import Client, follow
-from claude_headspace.surfaces.running import find_daemon
+from claude_headspace.surfaces.client.api_client import Client, follow
+from claude_headspace.surfaces.client.running_daemon import find_daemon
 from tests.support import wait_until
 from tests.support_hooks import Hooks
 from tests.surfaces.cli.conftest import run_headspace

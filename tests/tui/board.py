@@ -28,13 +28,13 @@ from claude_headspace.kernel.agent import (
     Wait,
 )
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.facts import Option, Question
 from claude_headspace.kernel.state_machine import CommandState
 from claude_headspace.kernel.views import agent_view
+from claude_headspace.kernel.wait_request import Option, Question
+from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.tui.actions import Done
 from claude_headspace.surfaces.tui.app import Top
 from claude_headspace.surfaces.tui.feed import News
-from claude_headspace.surfaces.tui.hands import Done
-from claude_headspace.surfaces.wording import Json
 
 NOON: Micros = 1_772_460_000 * SECOND
 """2026-03-02 14:00 UTC."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.surfaces.tui.terminal_hands import TerminalHands
+from claude_headspace.surfaces.tui.terminal_actions import TerminalHands
 from tests.support import running_daemon, wait_until
 from tests.terminals import Terminal, needs_tmux, terminal
 from tests.tui.board import sample

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.facts import Field, Option, Question
+from claude_headspace.kernel.wait_request import Field, Option, Question
+from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
 from claude_headspace.surfaces.tui.app import Top
-from claude_headspace.surfaces.tui.panel import AnswerPanel
-from claude_headspace.surfaces.wording import Json
 from tests.tui.board import HOSTILE, NOON, FixedFeed, NotingHands, ago, make, screen_of, top
 from tests.tui.test_app import Person, looking, until
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.surfaces.tui.steps import Pick, Write, held_wait, steps
-from claude_headspace.surfaces.wording import Json
+from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.tui.answer_steps import Pick, Write, held_wait, steps
 
 RED, BLUE = {"label": "Red", "description": "warm"}, {"label": "Blue"}
 COLOUR = {"text": "Which colour?", "options": [RED, BLUE]}

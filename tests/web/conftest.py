@@ -16,7 +16,7 @@ playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright i
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright  # noqa: E402  # after the check above
 
-from claude_headspace.surfaces.page import FOLDER  # noqa: E402
+from claude_headspace.surfaces.page.static import FOLDER  # noqa: E402
 from tests.support import RunningDaemon, running_daemon  # noqa: E402
 from tests.support_rpc import call  # noqa: E402
 from tests.web.cast import Cast  # noqa: E402

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from claude_headspace.surfaces.tokens import read_secret
+from claude_headspace.surfaces.auth.tokens import read_secret
 from tests.support import RunningDaemon, running_daemon
 from tests.web.conftest import Stage, Visits
 

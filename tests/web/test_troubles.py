@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from claude_headspace.surfaces.tokens import read_secret
+from claude_headspace.surfaces.auth.tokens import read_secret
 from tests.support import running_daemon
 from tests.web.conftest import Stage, Visits
 from tests.web.test_live import ask, begin

@@ -40,7 +40,7 @@ export function agent(parts: Partial<Agent> = {}): Agent {
     context_warning_level: 0,
     tokens: null,
     cost_usd: null,
-    rate_limits: {},
+    rate_limits: [],
     permission_mode: null,
     role: null,
     mode: "interactive",

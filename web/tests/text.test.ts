@@ -8,7 +8,7 @@ import { agent } from "./fixtures";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");
 
-// tests/surfaces/test_wording.py reads the same file, so that page and terminal use the same sentences.
+// tests/surfaces/text/test_labels.py reads the same file, so that page and terminal use the same sentences.
 test.each(examples.map((each) => [each.summary, each.agent] as const))("summary: %s", (summary, parts) => {
   expect(agentSummary(agent(parts as unknown as Partial<Agent>), NOW)).toBe(summary);
 });

@@ -41,7 +41,7 @@ def demo(
     """
     import asyncio
 
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli import output as terminal
 
     seconds = None if length is None else _seconds(length)
     _hear_every_end()
@@ -57,7 +57,7 @@ def demo(
 
 
 def _seconds(length: str) -> float:
-    from claude_headspace.surfaces.moments import read_span
+    from claude_headspace.surfaces.text.timestamps import read_span
 
     return read_span("--for", length)
 
@@ -113,9 +113,9 @@ def cast(agents: int | None) -> "list[Life]":
 
 def _tell(stage: "Stage", *, only_print: bool, tui: bool) -> None:
     """Where to look, and how it ends."""
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.open import opened
-    from claude_headspace.surfaces.cli.presentation.first_steps import programme
+    from claude_headspace.surfaces.cli.presentation.setup import programme
 
     client = stage.client
     link = client.url + client.invite()["path"]
@@ -130,7 +130,7 @@ def _show_board(stage: "Stage", director: "Director", seconds: float | None) -> 
     from claude_headspace.surfaces.cli.options import now
     from claude_headspace.surfaces.tui.app import Top
     from claude_headspace.surfaces.tui.feed import LiveFeed
-    from claude_headspace.surfaces.tui.terminal_hands import TerminalHands
+    from claude_headspace.surfaces.tui.terminal_actions import TerminalHands
 
     os.environ.update(stage.environment)
     top = Top(LiveFeed(), TerminalHands(), now, "dark", bell=False, once=False)

@@ -20,13 +20,13 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from claude_headspace.clients.claude_code.hooks import installation as installed
+from claude_headspace.clients.claude_code.hooks.events import REGISTERED
+from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.config import Places, find_places
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.inputs.hooks import installed
-from claude_headspace.inputs.hooks.events import REGISTERED
-from claude_headspace.inputs.hooks.installed import ConfigDir
-from claude_headspace.surfaces.client import Client, local_tokens
-from claude_headspace.surfaces.tokens import Scope
+from claude_headspace.surfaces.auth.tokens import Scope
+from claude_headspace.surfaces.client.api_client import Client, local_tokens
 
 PASSED_ON = (
     "PATH",

@@ -68,14 +68,14 @@ class Sqlite:
         "wal_autocheckpoint=1000",
     )
 
-    def may_pass(self, error: BaseException) -> bool:
-        """Whether it is a trouble of the moment: another program, a full disk, one that cannot be written."""
-        return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING
-
     def __init__(self) -> None:
         self._path = ""
         self._file: tuple[int, int] | None = None
         """Which file it is, whatever its name: the first that was opened."""
+
+    def may_pass(self, error: BaseException) -> bool:
+        """Whether it is a trouble of the moment: another program, a full disk, one that cannot be written."""
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING
 
     def open(self, url: URL) -> Engine:
         """Full durability: a batch is on the disk before anybody is answered. Group commit makes that cheap."""

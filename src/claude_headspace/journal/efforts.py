@@ -11,7 +11,7 @@ import msgspec
 from sqlalchemy import Connection, Select, select
 
 from claude_headspace.journal import schema
-from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Lifecycle, Message, Task, Window
+from claude_headspace.kernel.effort.model import Effort, EffortChange, Lifecycle, Message, Task, Window
 
 Row = dict[str, Any]
 

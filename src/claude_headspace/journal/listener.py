@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from claude_headspace.background import Loop
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.dialects import CHANNEL, USED, Postgres, dialect_of
-from claude_headspace.journal.naming import MachineName
-from claude_headspace.loop import Loop
+from claude_headspace.journal.host_lease import MachineName
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection

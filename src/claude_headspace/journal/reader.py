@@ -4,11 +4,12 @@ from typing import Any
 
 from sqlalchemy import Engine, Select, func, or_, select
 
-from claude_headspace.journal import periods, rows, schema
+from claude_headspace.journal import rows, schema
+from claude_headspace.journal import time_ranges as periods
+from claude_headspace.journal.database_errors import translated
 from claude_headspace.journal.dialects import Dialect
 from claude_headspace.journal.efforts import EffortReading
 from claude_headspace.journal.rows import Row
-from claude_headspace.journal.trouble import translated
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.envelope import Micros, Origin
 from claude_headspace.ports import EVERY_EVENT, Counts, EventChoice, Position, StateRow, StoredEvent, StreamMessage

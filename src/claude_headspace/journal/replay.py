@@ -8,11 +8,11 @@ from sqlalchemy import RowMapping, Table
 
 from claude_headspace.journal.rows import Projection, Row, storable
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.effort.advance import Ledger
-from claude_headspace.kernel.effort.nouns import EffortChange
+from claude_headspace.kernel.effort.model import EffortChange
 from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot
-from claude_headspace.kernel.retell import retell
+from claude_headspace.kernel.replay import retell
+from claude_headspace.kernel.search_documents import Document, documents
 from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.ports import Difference, StoredEvent
 

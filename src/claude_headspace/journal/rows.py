@@ -11,7 +11,7 @@ from claude_headspace.journal.efforts import rows_of, task_row
 from claude_headspace.kernel import KERNEL_VERSION
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Identity, Strategy, is_free
-from claude_headspace.kernel.effort.nouns import Effort, EffortChange
+from claude_headspace.kernel.effort.model import Effort, EffortChange
 from claude_headspace.kernel.effort.snapshot import EffortsSnapshot
 from claude_headspace.kernel.envelope import Context, Envelope, Origin
 from claude_headspace.kernel.evolve.change import Change, TurnPatch

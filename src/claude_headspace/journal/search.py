@@ -10,9 +10,9 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, MetaData, func, select
 
 from claude_headspace.journal import rows, schema
-from claude_headspace.journal.bulk import bulk
+from claude_headspace.journal.bulk_insert import bulk
 from claude_headspace.journal.reader import SqlReader
-from claude_headspace.journal.words import (
+from claude_headspace.journal.search_index import (
     Asked,
     add_words,
     clear_words,
@@ -23,9 +23,9 @@ from claude_headspace.journal.words import (
     forget_expected,
     remove_words,
 )
-from claude_headspace.kernel.documents import Document, call_text, turn_text
 from claude_headspace.kernel.envelope import Envelope
-from claude_headspace.kernel.words import Query
+from claude_headspace.kernel.search_documents import Document, call_text, turn_text
+from claude_headspace.kernel.search_terms import Query
 from claude_headspace.ports import Difference, Match, Searched
 
 Texts = Sequence[tuple[Document, str]]

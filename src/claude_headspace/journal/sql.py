@@ -18,21 +18,21 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal import dialects, replay, rows, schema, search
-from claude_headspace.journal.bulk import bulk
-from claude_headspace.journal.cache import Cache
-from claude_headspace.journal.effort_pruning import kept_efforts
-from claude_headspace.journal.half import refuse_half
+from claude_headspace.journal.bulk_insert import bulk
+from claude_headspace.journal.copy_marker import refuse_half
+from claude_headspace.journal.database_errors import AWAY, CANNOT, translated
 from claude_headspace.journal.migrate import upgrade
-from claude_headspace.journal.pruning import Pruning, all_snapshots
+from claude_headspace.journal.prune import Pruning, all_snapshots
+from claude_headspace.journal.prune_efforts import kept_efforts
 from claude_headspace.journal.reader import event_query
 from claude_headspace.journal.rows import Projection
 from claude_headspace.journal.search import Searching
-from claude_headspace.journal.shared import SharedTransaction
-from claude_headspace.journal.token_keeping import TokenKeeping
+from claude_headspace.journal.shared_transaction import SharedTransaction
+from claude_headspace.journal.tokens import TokenKeeping
 from claude_headspace.journal.transaction import SqlTransaction, write_projection
-from claude_headspace.journal.trouble import AWAY, CANNOT, translated
+from claude_headspace.journal.writer_cache import Cache
 from claude_headspace.kernel import KERNEL_VERSION
-from claude_headspace.kernel.documents import Document
+from claude_headspace.kernel.search_documents import Document
 from claude_headspace.ports import Difference, Position, Result, StoredEvent
 
 PAGE = 2_000

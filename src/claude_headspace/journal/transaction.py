@@ -9,15 +9,15 @@ import msgspec
 from sqlalchemy import Connection, bindparam, select, update
 
 from claude_headspace.journal import rows, schema, search
-from claude_headspace.journal.bulk import bulk
-from claude_headspace.journal.cache import Cache
+from claude_headspace.journal.bulk_insert import bulk
 from claude_headspace.journal.efforts import EffortLookups
 from claude_headspace.journal.reader import COUNTER, LISTED
 from claude_headspace.journal.rows import Projection, Row
+from claude_headspace.journal.writer_cache import Cache
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
-from claude_headspace.kernel.documents import Document, documents
 from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.search_documents import Document, documents
 from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.ports import Delivered, Record, StreamMessage, Touched
 

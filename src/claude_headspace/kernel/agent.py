@@ -13,11 +13,12 @@ from enum import StrEnum
 import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.facts import Field, Question, RateLimit
-from claude_headspace.kernel.mission.nouns import Mission, News
-from claude_headspace.kernel.notice import Notice
+from claude_headspace.kernel.facts import RateLimit
+from claude_headspace.kernel.mission.model import Mission, News
+from claude_headspace.kernel.notify.notification import Notice
 from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
+from claude_headspace.kernel.wait_request import Field, Question
 
 NEWS: Micros = 5 * SECOND
 """So soon after its end the news of a background sub-agent come to the agent."""

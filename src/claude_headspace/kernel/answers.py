@@ -16,8 +16,9 @@ import msgspec
 
 from claude_headspace.kernel import forms, wire
 from claude_headspace.kernel.agent import Agent, Wait
-from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked, Question, WaitAnswered
+from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked, WaitAnswered
 from claude_headspace.kernel.reading import tolerant
+from claude_headspace.kernel.wait_request import Question
 
 HELD_HOOKS = ("PermissionRequest", "Elicitation")
 """The hooks that a client leaves open while its own dialog is on the screen, and whose answer closes that."""

@@ -21,7 +21,7 @@ import msgspec
 from claude_headspace.kernel.agent import INTERACTIVE, Agent, AgentState, Project
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
 from claude_headspace.kernel.facts import Event, SessionStarted
-from claude_headspace.kernel.mission.nouns import WORKER_MODES
+from claude_headspace.kernel.mission.model import WORKER_MODES
 
 CLAIMABLE_AFTER_END: Micros = 600 * SECOND
 SAME_START: Micros = 5 * SECOND
@@ -198,8 +198,9 @@ def is_unclaimed(agent: Agent, now: Micros) -> bool:
 
 
 def is_free(agent: Agent) -> bool:
-    """Whether nobody else has a claim to an agent: it is over, or rests without a client. A child was an errand, and a
-    mission is its worker's.
+    """Whether the agent can be claimed: it ended, or it is idle without a client.
+
+    A child belongs to its parent, and a mission to its worker.
     """
     if agent.parent_id is not None or agent.mission is not None:
         return False

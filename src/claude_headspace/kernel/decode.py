@@ -17,9 +17,9 @@ import msgspec
 from claude_headspace.kernel import facts, wire
 from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.envelope import Envelope, Origin
-from claude_headspace.kernel.facts import Ask, Event, Fact, Meta
+from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.forms import form_of
-from claude_headspace.kernel.mission.nouns import LONGEST_GOAL, Mission, MissionOutcome
+from claude_headspace.kernel.mission.model import LONGEST_GOAL, Mission, MissionOutcome
 from claude_headspace.kernel.reading import (
     answer_of,
     ask_of,
@@ -32,6 +32,7 @@ from claude_headspace.kernel.reading import (
     tool_started,
 )
 from claude_headspace.kernel.transcript import decode_line
+from claude_headspace.kernel.wait_request import Ask
 
 ATTENTION = {
     "permission_prompt": "permission",

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import msgspec
 
-from claude_headspace.kernel.claude_os.care import Care
+from claude_headspace.kernel.claude_os.session_notice import Care
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.policy.verdict import Verdict
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.kernel.facts import Field, Option
 from claude_headspace.kernel.reading import one_line, short
+from claude_headspace.kernel.wait_request import Field, Option
 
 MOST_FIELDS = 50
 MOST_OPTIONS = 200

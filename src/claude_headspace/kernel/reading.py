@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from claude_headspace.kernel import facts, wire
-from claude_headspace.kernel.facts import Ask
+from claude_headspace.kernel.wait_request import Ask, Option, Question
 
 ASKING_TOOLS = {"AskUserQuestion": "question", "ExitPlanMode": "plan", "EnterPlanMode": "plan"}
 """The tools that are themselves a question to the human, and what they wait for."""
@@ -121,10 +121,10 @@ def ask_of(tool: str, tool_input: wire.WireToolInput) -> Ask | None:
     if kind is None:
         return None
     questions = tuple(
-        facts.Question(
+        Question(
             question.question,
             question.header,
-            tuple(facts.Option(option.label, option.description) for option in question.options),
+            tuple(Option(option.label, option.description) for option in question.options),
             question.multi_select,
         )
         for question in tool_input.questions

@@ -21,7 +21,6 @@ from functools import partial
 import msgspec
 
 from claude_headspace.kernel import facts, wire
-from claude_headspace.kernel.bounds import MOST_MEMBERS, Bounds, cut, shortened
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.reading import (
@@ -32,6 +31,7 @@ from claude_headspace.kernel.reading import (
     tolerant,
     tool_started,
 )
+from claude_headspace.kernel.size_limits import MOST_MEMBERS, Bounds, cut, shortened
 from claude_headspace.kernel.wire_transcript import WireAttachment, WireBlock, WireCompaction, WireLine, WireMessage
 
 LINE = "TranscriptLine"

@@ -13,10 +13,11 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState, Command, Judged, Project, Session, ToolCall, Turn, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.facts import Field, Question, RateLimit
-from claude_headspace.kernel.mission.nouns import Mission
-from claude_headspace.kernel.notice import Notice
+from claude_headspace.kernel.facts import RateLimit
+from claude_headspace.kernel.mission.model import Mission
+from claude_headspace.kernel.notify.notification import Notice
 from claude_headspace.kernel.state_machine import CommandState
+from claude_headspace.kernel.wait_request import Field, Question
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -6,6 +6,8 @@ that can be large and are rarely looked into (`tool_input`, `tool_response`) sta
 `HOOKS` is the complete list of Claude Code 2.1.325: the receiver, the decoder, the docs and the tests all read it.
 """
 
+import re
+
 import msgspec
 
 RAW_NULL = msgspec.Raw(b"null")
@@ -355,3 +357,8 @@ class WireRegistryEntry(msgspec.Struct):
     status: str | None = None
     waiting_for: str | None = msgspec.field(default=None, name="waitingFor")
     entrypoint: str | None = None
+
+
+def kebab(name: str) -> str:
+    """`PreToolUse` → `pre-tool-use`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.kernel.claude_os.care import NO_CARE, Care
-from claude_headspace.kernel.effort import texts
+from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
+from claude_headspace.kernel.effort import messages as texts
 from claude_headspace.kernel.effort.advice import NOTHING, Advice
-from claude_headspace.kernel.effort.nouns import Injection
-from claude_headspace.outputs.preload import BUDGET, FileText, as_text, read_files
+from claude_headspace.kernel.effort.model import Injection
+from claude_headspace.outputs.file_contents import BUDGET, FileText, as_text, read_files
 
 LEFT_OUT_NOTE = 70
 """Room for what is said of a file that was left out, beside its path."""

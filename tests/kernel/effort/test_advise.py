@@ -7,7 +7,7 @@ import pytest
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.effort.advice import NOTHING, Advice
 from claude_headspace.kernel.effort.advise import advise, pending_preloads, to_preload
-from claude_headspace.kernel.effort.nouns import Dehydration, Delivery, Effort, Injection, Window
+from claude_headspace.kernel.effort.model import Dehydration, Delivery, Effort, Injection, Window
 from claude_headspace.testing import hook
 
 ROOT = "/code/app"

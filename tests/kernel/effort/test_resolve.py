@@ -1,6 +1,6 @@
 """Whose effort is it: the nearest project, the fleet's name, the latest that is free."""
 
-from claude_headspace.kernel.effort.nouns import Effort, Lifecycle
+from claude_headspace.kernel.effort.model import Effort, Lifecycle
 from claude_headspace.kernel.effort.resolve import is_within, resolve
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from claude_headspace.kernel.notify.rules import DESKTOP, PAGE
-from claude_headspace.outputs.notify.book import Address, Book
 from claude_headspace.outputs.notify.channels import Channels, Message, send_to, without_secrets
 from claude_headspace.outputs.notify.desktop import Desktop, Missing, Undelivered
+from claude_headspace.outputs.notify.preferences import Address, Book
 from tests.receivers import SECRET, Receiver, receiver
 
 MESSAGE = Message(title="calm-otter asks", text="Which colour?", link="http://here/agents/1", urgent=True, tag="w1")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED, SINCE
+from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
+from claude_headspace.surfaces.auth.tokens import Scope, make_token
 from claude_headspace.surfaces.cli.presentation.installation import reasons
-from claude_headspace.surfaces.tokens import Scope, make_token
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment
 from tests.surfaces.cli.conftest import run_headspace
 

@@ -16,12 +16,12 @@ import pytest
 from claude_headspace import __version__
 from claude_headspace.config import Places, find_places
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.surfaces import background
-from claude_headspace.surfaces.running import DaemonInfo, code_mark, find_daemon
+from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_mark, find_daemon
+from claude_headspace.surfaces.launch import background_daemon as background
 from tests.support import AWAY, LIMIT_SECONDS, environment, wait_until
 from tests.surfaces.cli.conftest import run_headspace
 
-PACKAGE = Path(background.__file__).resolve().parent.parent
+PACKAGE = Path(background.__file__).resolve().parents[2]
 
 
 @pytest.fixture

@@ -1330,7 +1330,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["claude_headspace.surfaces.actions.Sent"];
+                        "application/json": components["schemas"]["claude_headspace.surfaces.api.endpoints.actions.Sent"];
                     };
                 };
             };
@@ -2197,12 +2197,12 @@ export interface components {
         };
         Notifications: {
             on: boolean;
-            notices: components["schemas"]["claude_headspace.surfaces.notify_api.Sent"][];
+            notices: components["schemas"]["claude_headspace.surfaces.api.endpoints.notifications.Sent"][];
             held: components["schemas"]["Waiting"][];
             unsent: components["schemas"]["Waiting"][];
             channels: components["schemas"]["ChannelView"][];
         };
-        "claude_headspace.surfaces.notify_api.Sent": {
+        "claude_headspace.surfaces.api.endpoints.notifications.Sent": {
             agent_id: string;
             agent: string;
             notice: components["schemas"]["NoticeView"];
@@ -2299,7 +2299,7 @@ export interface components {
             /** @default 0 */
             efforts?: number;
         };
-        "claude_headspace.surfaces.actions.Sent": {
+        "claude_headspace.surfaces.api.endpoints.actions.Sent": {
             status: string;
             agent_id: string;
             agent: string;

@@ -1,4 +1,4 @@
-// Agents, waits and numbers as text. Pure. The terminal uses the same sentences (`surfaces/wording.py`); the examples in
+// Agents, waits and numbers as text. Pure. The terminal uses the same sentences (`surfaces/text/labels.py`); the examples in
 // `tests/agent-summaries.json` test both.
 import { ago, parseTime } from "./time";
 import type { Agent, AgentMission, PolicyVerdict, State, Subagent, Tool, Wait } from "./types";

@@ -6,7 +6,7 @@ read at every replay.
 
 import msgspec
 
-from claude_headspace.kernel.effort.nouns import Metadata
+from claude_headspace.kernel.effort.model import Metadata
 from claude_headspace.kernel.envelope import Envelope, Origin
 
 

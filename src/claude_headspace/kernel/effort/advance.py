@@ -6,7 +6,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.evolve import apply, begin, evolve, settle
-from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Task, task_id
+from claude_headspace.kernel.effort.model import Effort, EffortChange, Task, task_id
 from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.facts import Event

@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.effort import texts
+from claude_headspace.kernel.effort import messages as texts
 from claude_headspace.kernel.effort.advice import NOTHING, Advice, Fired
-from claude_headspace.kernel.effort.nouns import Delivery, Effort, Injection, Window
-from claude_headspace.kernel.effort.reading import Touch, touch_of
+from claude_headspace.kernel.effort.model import Delivery, Effort, Injection, Window
+from claude_headspace.kernel.effort.tool_effects import Touch, touch_of
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.views import iso

@@ -17,7 +17,7 @@ import msgspec
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort import acts
-from claude_headspace.kernel.effort.nouns import (
+from claude_headspace.kernel.effort.model import (
     REMEMBERED_INJECTIONS,
     REMEMBERED_LOG,
     REMEMBERED_WINDOWS,
@@ -34,7 +34,7 @@ from claude_headspace.kernel.effort.nouns import (
     task_id,
     window_id,
 )
-from claude_headspace.kernel.effort.reading import dialogue_of, string_fields, touch_of
+from claude_headspace.kernel.effort.tool_effects import dialogue_of, string_fields, touch_of
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.reading import one_line

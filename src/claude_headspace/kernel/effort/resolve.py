@@ -11,7 +11,7 @@ Rules
 from collections.abc import Callable, Iterable, Sequence
 
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.effort.nouns import Effort
+from claude_headspace.kernel.effort.model import Effort
 
 IsAlive = Callable[[str], bool]
 """Whether an agent's client is known to be there."""

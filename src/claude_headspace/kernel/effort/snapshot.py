@@ -6,7 +6,7 @@ ends: it is kept for the number of its next effort.
 
 import msgspec
 
-from claude_headspace.kernel.effort.nouns import Effort, EffortChange, Message, Task, Window
+from claude_headspace.kernel.effort.model import Effort, EffortChange, Message, Task, Window
 from claude_headspace.kernel.envelope import Micros
 
 

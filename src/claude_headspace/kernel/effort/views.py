@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from claude_headspace.kernel.effort.advise import HEARTBEAT_LIMIT, pending_preloads
-from claude_headspace.kernel.effort.nouns import Effort, Message, Metadata, Task, Window, artifacts
+from claude_headspace.kernel.effort.model import Effort, Message, Metadata, Task, Window, artifacts
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.views import Time, iso
 

@@ -15,36 +15,7 @@ from typing import Any
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, Confidence, Evidence, state_of
 from claude_headspace.kernel.envelope import Origin
-from claude_headspace.kernel.evolve.care import take_care
-from claude_headspace.kernel.evolve.change import DOUBLED, Change, replace
-from claude_headspace.kernel.evolve.dialogs import (
-    attention,
-    elicitation_answered,
-    elicitation_asked,
-    wait_answered,
-    wait_held,
-    wait_released,
-    wait_taken,
-)
-from claude_headspace.kernel.evolve.lines import (
-    agent_spoke,
-    prompt_queued,
-    prompt_unqueued,
-    tool_rejected,
-    turn_closed,
-    user_spoke,
-)
-from claude_headspace.kernel.evolve.missions import (
-    finished,
-    follow_mission,
-    reported,
-    take_orders,
-    went_on,
-    woken,
-    worker_ended,
-)
-from claude_headspace.kernel.evolve.notices import notice_begun, notice_over, notice_settled
-from claude_headspace.kernel.evolve.operator import (
+from claude_headspace.kernel.evolve.acts import (
     briefed,
     closed,
     errand_moved,
@@ -57,8 +28,39 @@ from claude_headspace.kernel.evolve.operator import (
     supervision_ended,
     typed,
 )
+from claude_headspace.kernel.evolve.attributes import (
+    compaction_finished,
+    compaction_started,
+    directory_changed,
+    model_switched,
+    observed,
+    todo_added,
+    todo_done,
+    usage_measured,
+)
+from claude_headspace.kernel.evolve.change import DOUBLED, Change, replace
+from claude_headspace.kernel.evolve.dialogs import (
+    attention,
+    elicitation_answered,
+    elicitation_asked,
+    wait_answered,
+    wait_held,
+    wait_released,
+    wait_taken,
+)
+from claude_headspace.kernel.evolve.missions import (
+    finished,
+    follow_mission,
+    reported,
+    take_orders,
+    went_on,
+    woken,
+    worker_ended,
+)
+from claude_headspace.kernel.evolve.notifications import notice_begun, notice_over, notice_settled
+from claude_headspace.kernel.evolve.observations import client_reported, client_vanished, wrapper_vanished
+from claude_headspace.kernel.evolve.session_notices import take_care
 from claude_headspace.kernel.evolve.sessions import session_ended, session_started, take_reading, take_sign_of_life
-from claude_headspace.kernel.evolve.sightings import client_reported, client_vanished, wrapper_vanished
 from claude_headspace.kernel.evolve.tools import (
     permission_asked,
     step_finished,
@@ -70,15 +72,13 @@ from claude_headspace.kernel.evolve.tools import (
     tool_refused,
     tool_started,
 )
-from claude_headspace.kernel.evolve.traits import (
-    compaction_finished,
-    compaction_started,
-    directory_changed,
-    model_switched,
-    observed,
-    todo_added,
-    todo_done,
-    usage_measured,
+from claude_headspace.kernel.evolve.transcript import (
+    agent_spoke,
+    prompt_queued,
+    prompt_unqueued,
+    tool_rejected,
+    turn_closed,
+    user_spoke,
 )
 from claude_headspace.kernel.evolve.turns import failed, interrupted, prompt, stopped
 from claude_headspace.kernel.evolve.verdicts import take_verdict

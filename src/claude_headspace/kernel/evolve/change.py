@@ -27,8 +27,9 @@ from claude_headspace.kernel.agent import (
     Wait,
 )
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
-from claude_headspace.kernel.facts import Ask, ErrandMoved, Meta
+from claude_headspace.kernel.facts import ErrandMoved, Meta
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent, validate_transition
+from claude_headspace.kernel.wait_request import Ask
 
 DOUBLED: Micros = SECOND
 """The same thing told twice within this time is one thing (a hook registered in two places fires twice)."""

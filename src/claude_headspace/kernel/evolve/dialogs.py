@@ -9,7 +9,8 @@ from claude_headspace.kernel.agent import Answered, FinishedCall, Wait
 from claude_headspace.kernel.evolve.change import DOUBLED, Change, close_waits, keep_wait, open_wait, replace
 from claude_headspace.kernel.evolve.tools import finish, is_over, progress
 from claude_headspace.kernel.evolve.turns import quiet
-from claude_headspace.kernel.facts import Ask, Meta
+from claude_headspace.kernel.facts import Meta
+from claude_headspace.kernel.wait_request import Ask
 
 
 def attention(change: Change, meta: Meta, fact: facts.AttentionCalled) -> None:

@@ -11,7 +11,7 @@ from claude_headspace.kernel.evolve.change import Change, open_command_of, repla
 from claude_headspace.kernel.evolve.sessions import end
 from claude_headspace.kernel.evolve.turns import work
 from claude_headspace.kernel.facts import Event, Meta
-from claude_headspace.kernel.mission.nouns import (
+from claude_headspace.kernel.mission.model import (
     BACKGROUND,
     INTERACTIVE,
     LONGEST_ANSWER,

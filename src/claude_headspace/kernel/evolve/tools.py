@@ -26,9 +26,10 @@ from claude_headspace.kernel.evolve.change import (
     stop_subagent,
 )
 from claude_headspace.kernel.evolve.turns import work
-from claude_headspace.kernel.facts import Ask, Meta
+from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.reading import ASKING_TOOLS
 from claude_headspace.kernel.state_machine import Actor, Intent
+from claude_headspace.kernel.wait_request import Ask
 
 NOTICED: Micros = 8 * SECOND
 """A notification comes six seconds after its dialog, the registry at once: one that was noticed later is another."""

@@ -33,9 +33,10 @@ from claude_headspace.kernel.evolve.change import (
     stop_subagent,
     told_before,
 )
-from claude_headspace.kernel.facts import Ask, Meta
+from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.intent import detect_intent
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
+from claude_headspace.kernel.wait_request import Ask
 
 OVERTAKEN: Micros = 5 * SECOND
 """A prompt without an id that comes this soon after a tool was overtaken by it."""

@@ -14,7 +14,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import NEWS, Agent, AgentState, Command, Outcome, Trigger
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.notify import texts
+from claude_headspace.kernel.notify import messages as texts
 from claude_headspace.kernel.notify.rules import Rule, Rules
 
 HEADLESS = "headless"

@@ -15,8 +15,8 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.notice import Notice
 from claude_headspace.kernel.notify.needs import Need, needs_of
+from claude_headspace.kernel.notify.notification import Notice
 from claude_headspace.kernel.notify.rules import HOUR, Limits, Rule, Rules
 
 LOOK_AGAIN: Micros = 3 * SECOND

@@ -18,8 +18,8 @@ import structlog
 
 from claude_headspace.kernel.notify.rules import DESKTOP, PAGE
 from claude_headspace.outputs.notify import desktop
-from claude_headspace.outputs.notify.book import Address, Book
 from claude_headspace.outputs.notify.desktop import Desktop, Missing, Undelivered
+from claude_headspace.outputs.notify.preferences import Address, Book
 
 log = structlog.get_logger(__name__)
 

@@ -20,20 +20,20 @@ from pathlib import Path
 import msgspec
 import structlog
 
+from claude_headspace.background import Loop
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.notice import CLAIM, Notice, find_notice
-from claude_headspace.kernel.notify import texts
+from claude_headspace.kernel.notify import messages as texts
 from claude_headspace.kernel.notify.needs import Need, needs_of
+from claude_headspace.kernel.notify.notification import CLAIM, Notice, find_notice
 from claude_headspace.kernel.notify.plan import Call, Held, Looking, Moment, Over, Plan, plan, unsettled
 from claude_headspace.kernel.notify.rules import PAGE
-from claude_headspace.loop import Loop
 from claude_headspace.outputs.notify.attention import Attention
-from claude_headspace.outputs.notify.book import Book, BookKeeper
 from claude_headspace.outputs.notify.channels import Channels, ChannelState, Message
 from claude_headspace.outputs.notify.desktop import Undelivered
+from claude_headspace.outputs.notify.preferences import Book, BookKeeper
 from claude_headspace.ports import Clock, Reader
 
 log = structlog.get_logger(__name__)

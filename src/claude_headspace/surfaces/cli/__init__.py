@@ -11,33 +11,33 @@ from typing import Annotated, NamedTuple
 import typer
 
 from claude_headspace.surfaces.cli import (
-    acting,
     agents,
     answers,
-    daemon,
     doctor,
-    effort,
     fleet,
-    following,
-    history,
     hook,
     install,
-    launch,
-    mission,
-    notes,
-    notify,
-    past,
     policy,
-    role,
     rpc,
     search,
-    setup,
     status_lines,
     tokens,
     top,
     up,
 )
+from claude_headspace.surfaces.cli import config as setup
+from claude_headspace.surfaces.cli import control as acting
+from claude_headspace.surfaces.cli import efforts as effort
+from claude_headspace.surfaces.cli import follow as following
+from claude_headspace.surfaces.cli import imports as history
+from claude_headspace.surfaces.cli import missions as mission
+from claude_headspace.surfaces.cli import note as notes
+from claude_headspace.surfaces.cli import notifications as notify
 from claude_headspace.surfaces.cli import open as page
+from claude_headspace.surfaces.cli import replay as past
+from claude_headspace.surfaces.cli import roles as role
+from claude_headspace.surfaces.cli import run as launch
+from claude_headspace.surfaces.cli import status as daemon
 
 
 class Entry(NamedTuple):

@@ -20,10 +20,10 @@ def list_agents(
     as_json: AsJson = False,
 ) -> None:
     """Show all agents, those that need you first."""
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.board import after_board, board, empty_board
-    from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.text.labels import cleaned
 
     agents = Client.local().agents(state=state, project=project_meant(project), every=every)
     if as_json:
@@ -39,10 +39,10 @@ def list_agents(
 
 def show(agent: Agent, as_json: AsJson = False) -> None:
     """Show one agent: what it asks, where it runs, what was said."""
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.cli.presentation.portrait import next_of, portrait
-    from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.cli.presentation.agent_details import next_of, portrait
+    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.text.labels import cleaned
 
     client = Client.local()
     found = client.agent(agent)
@@ -65,12 +65,12 @@ def why(
     Which source said so, when, and how sure that is; then the states before, each with its reason; then what the rules
     said of its calls.
     """
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.cli.presentation.agent_details import next_of, reasons
     from claude_headspace.surfaces.cli.presentation.policy import judged
-    from claude_headspace.surfaces.cli.presentation.portrait import next_of, reasons
-    from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.policy import verdicts_of
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.policy_checks import verdicts_of
+    from claude_headspace.surfaces.text.labels import cleaned
 
     client = Client.local()
     found = client.agent(agent)
@@ -91,8 +91,8 @@ def rename(
     as_json: AsJson = False,
 ) -> None:
     """Give an agent another name."""
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.client.api_client import Client
 
     client = Client.local()
     before = client.agent(agent)

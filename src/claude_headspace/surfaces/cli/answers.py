@@ -80,9 +80,9 @@ def answer(
 
 
 def _give(agent: str, wait_id: str | None, composed: Any, as_json: bool) -> None:
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.wording import cleaned, want
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.text.labels import cleaned, want
 
     client = Client.local()
     found = client.agent(agent)
@@ -145,8 +145,8 @@ def _filled(wait: Json, fields: list[str]) -> Json:
     import msgspec
 
     from claude_headspace.errors import BadRequest
-    from claude_headspace.kernel.facts import Field
     from claude_headspace.kernel.forms import filled
+    from claude_headspace.kernel.wait_request import Field
 
     pairs = [field.partition("=") for field in fields]
     if unnamed := next((name for name, sign, _ in pairs if not (name and sign)), None):

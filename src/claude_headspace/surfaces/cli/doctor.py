@@ -13,10 +13,10 @@ def doctor(config_dir: ConfigDirs = None, as_json: AsJson = False) -> None:
     """
     import msgspec
 
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.installation import checkup
-    from claude_headspace.surfaces.doctor import examine
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.client.doctor import examine
+    from claude_headspace.surfaces.text.labels import cleaned
 
     home = places()
     found = examine(config_dirs(config_dir, home), home)

@@ -7,7 +7,7 @@ import typer
 from claude_headspace.surfaces.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from claude_headspace.surfaces.client import Json
+    from claude_headspace.surfaces.client.api_client import Json
 
 PATIENCE_SECONDS = 2.0
 
@@ -21,10 +21,10 @@ def fleet(
     error > attention > working > checked > done: the most urgent speaks for its group. Attention becomes checked once
     somebody came to its pane. The setting `tmux_colours` shows the same in tmux's status line.
     """
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.fleet import fleet_lines, fleet_of
-    from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.text.labels import cleaned
 
     panes = list_panes(socket)
     found = fleet_of(Client.local().agents(), panes)

@@ -10,7 +10,7 @@ from claude_headspace.config import Places
 from claude_headspace.surfaces.cli.options import places
 
 if TYPE_CHECKING:
-    from claude_headspace.inputs.hooks.installed import Change, ConfigDir
+    from claude_headspace.clients.claude_code.hooks.installation import Change, ConfigDir
 
 ConfigDirs = Annotated[
     list[Path] | None,
@@ -53,10 +53,10 @@ def install(
     Adds hooks to settings.json beside those that are there, and puts the script they run into the directory hooks.
     `headspace uninstall` gives the file back as it was. Sessions that run already pick the hooks up by themselves.
     """
-    from claude_headspace.inputs.hooks import installed
-    from claude_headspace.inputs.hooks.client import find_version, parse_version
-    from claude_headspace.inputs.hooks.events import known_to
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.clients.claude_code.hooks import installation as installed
+    from claude_headspace.clients.claude_code.hooks.events import known_to
+    from claude_headspace.clients.claude_code.hooks.version import find_version, parse_version
+    from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.installation import after_install, differences, outcome, reasons
 
     home, screen = places(), terminal.screen()
@@ -77,10 +77,10 @@ def install(
 
 def carry_out(plans: "Sequence[Change]", home: Places) -> None:
     """Install what was agreed on, and remember where."""
+    from claude_headspace.clients.claude_code.hooks import installation as installed
     from claude_headspace.config import note_config_dirs
-    from claude_headspace.inputs.hooks import installed
-    from claude_headspace.surfaces.client import local_tokens
-    from claude_headspace.surfaces.tokens import Scope
+    from claude_headspace.surfaces.auth.tokens import Scope
+    from claude_headspace.surfaces.client.api_client import local_tokens
 
     home.make()
     token = local_tokens(home)[Scope.INGEST]
@@ -95,9 +95,9 @@ def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes =
 
     If nobody has changed settings.json since, it becomes byte for byte what it was; else only our hooks are removed.
     """
+    from claude_headspace.clients.claude_code.hooks import installation as installed
     from claude_headspace.config import note_config_dirs
-    from claude_headspace.inputs.hooks import installed
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.installation import differences, outcome
 
     home, screen = places(), terminal.screen()
@@ -116,8 +116,8 @@ def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes =
 
 def config_dirs(given: Sequence[Path] | None, home: Places) -> list["ConfigDir"]:
     """The directories that are meant, each once."""
+    from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
     from claude_headspace.config import installed_config_dirs, load_settings
-    from claude_headspace.inputs.hooks.installed import ConfigDir
 
     named = list(given or [])
     if not named:
@@ -135,7 +135,7 @@ def usual_config_dir() -> Path:
 def _url(home: Places) -> str:
     """Where the daemon is, or will be."""
     from claude_headspace.config import load_settings
-    from claude_headspace.surfaces.running import find_daemon
+    from claude_headspace.surfaces.client.running_daemon import find_daemon
 
     if (daemon := find_daemon(home)) is not None:
         return daemon.url

@@ -22,8 +22,8 @@ def open_page(
     The link works once, for five minutes; the browser then stays signed in for thirty days. Without a screen the link
     is printed.
     """
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.client.api_client import Client
 
     _refuse_agents(os.environ)
     client = Client.local(places())

@@ -13,7 +13,7 @@ from claude_headspace.errors import HeadspaceError
 
 def complete_agents(incomplete: str) -> list[str]:
     """Names of agents, for the shell; nothing if the daemon does not answer at once."""
-    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.client.api_client import Client
 
     try:
         names = [agent["name"] for agent in Client.local(timeout=0.5).agents()]

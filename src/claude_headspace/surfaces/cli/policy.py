@@ -28,10 +28,10 @@ def check(
     Reads your policy.toml and contacts.toml, and what the project in this directory adds. Exits with 1 if any of them
     cannot be used.
     """
-    from claude_headspace.surfaces import policy
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.policy import checked
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.client import policy_checks as policy
+    from claude_headspace.surfaces.text.labels import cleaned
 
     report = policy.check(places(), _preset(preset), str(Path.cwd()), file)
     if as_json:
@@ -55,10 +55,10 @@ def explain(
 ) -> None:
     """Tell what a call would do, and what the rules say of it. Nothing is run."""
     from claude_headspace.kernel.policy.call import Subject
-    from claude_headspace.surfaces import policy
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.policy import explained
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.client import policy_checks as policy
+    from claude_headspace.surfaces.text.labels import cleaned
 
     book = policy.rule_book(places(), _preset(preset), file)
     here, home = str(Path.cwd()), str(Path.home())
@@ -99,10 +99,10 @@ def try_out(
 
     Exits with 1 if any did.
     """
-    from claude_headspace.surfaces import policy
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.policy import tested
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.client import policy_checks as policy
+    from claude_headspace.surfaces.text.labels import cleaned
 
     book = policy.rule_book(places(), _preset(preset), file)
     report = policy.try_cases(book, files, str(Path.cwd()), str(Path.home()))
@@ -127,12 +127,12 @@ def backtest(
 
     Goes through the daemon's whole log. Files and links are looked up as they are today.
     """
-    from claude_headspace.surfaces import policy
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.options import now
     from claude_headspace.surfaces.cli.presentation.policy import looked_back
-    from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.client import policy_checks as policy
+    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.text.labels import cleaned
 
     book = policy.rule_book(places(), _preset(preset), file)
     report = policy.backtest(Client.local(), book, str(Path.home()), last)

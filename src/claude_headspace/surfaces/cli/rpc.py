@@ -19,8 +19,8 @@ def rpc(
     import sys
 
     from claude_headspace.errors import BadRequest
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.socket import call
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.client.socket import call
 
     try:
         given = json.loads(sys.stdin.read() if arguments == "-" else arguments)

@@ -31,10 +31,10 @@ def search(
     All words must occur; the last one may be a beginning, but what has the word itself comes first. The best hits come
     first, newer ones a little before older.
     """
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.cli.presentation.findings import after_findings, findings, nothing_found
-    from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.wording import clean, cleaned
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.cli.presentation.search_results import after_findings, findings, nothing_found
+    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.text.labels import clean, cleaned
 
     query = " ".join(words)
     found = Client.local().search(

@@ -22,7 +22,7 @@ def statusline(
     """
     import shutil
 
-    from claude_headspace.inputs.hooks.installed import SHIPPED_STATUS_LINE, USUAL_BASH
+    from claude_headspace.clients.claude_code.hooks.installation import SHIPPED_STATUS_LINE, USUAL_BASH
 
     bash = USUAL_BASH if os.path.exists(USUAL_BASH) else shutil.which("bash") or USUAL_BASH  # noqa: PTH110
     env = {**os.environ, "HEADSPACE_STATE": str(places().state), "HEADSPACE_STATUSLINE": line}
@@ -59,7 +59,7 @@ def tmux(
     import shlex
     import sys
 
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli import output as terminal
 
     command = shlex.join([sys.executable, "-m", "claude_headspace", "top", "--once"])
     text = TMUX.format(key=key, glance=shlex.quote(str(places().glance_file)), popup=shlex.quote(command))

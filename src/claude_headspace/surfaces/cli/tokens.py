@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.cli.options import AsJson, now, places
-from claude_headspace.surfaces.tokens import Scope
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Its name: small letters, digits, dots and dashes.")]
 
@@ -20,7 +20,7 @@ def local_token(
     includes read, `admin` includes all. Deleting the secret file (see `headspace config`) and restarting the daemon
     revokes these; named tokens are revoked one by one.
     """
-    from claude_headspace.surfaces.tokens import make_token, read_secret
+    from claude_headspace.surfaces.auth.tokens import make_token, read_secret
 
     if context.invoked_subcommand is None:
         typer.echo(make_token(read_secret(places().secret_file), scope))
@@ -37,11 +37,11 @@ def create(
 
     Its text is shown this once: only a digest is kept. It works at once, with every daemon on the same database.
     """
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.cli.presentation.passes import made
-    from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.tokens import local_user
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.auth.tokens import local_user
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.cli.presentation.tokens import made
+    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.text.labels import cleaned
 
     result = Client.local().create_token(name, scope, owner or local_user(), _to_come(expires) if expires else None)
     if as_json:
@@ -54,7 +54,7 @@ def create(
 def _to_come(expires: str) -> str:
     """A moment to come: here 30d means in thirty days."""
     from claude_headspace.kernel.views import iso
-    from claude_headspace.surfaces.moments import TO_COME, is_span, read_moment
+    from claude_headspace.surfaces.text.timestamps import TO_COME, is_span, read_moment
 
     at = int(now().timestamp() * 1_000_000)
     moment = read_moment("--expires", expires, at, TO_COME)
@@ -63,10 +63,10 @@ def _to_come(expires: str) -> str:
 
 def list_tokens(as_json: AsJson = False) -> None:
     """List the named tokens: whose they are, what for, when last used."""
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.cli.presentation.passes import no_tokens, tokens
-    from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.wording import cleaned
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.cli.presentation.tokens import no_tokens, tokens
+    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.text.labels import cleaned
 
     found = Client.local().tokens()
     if as_json:
@@ -78,8 +78,8 @@ def list_tokens(as_json: AsJson = False) -> None:
 
 def revoke(name: Name, as_json: AsJson = False) -> None:
     """Let a named token be good for nothing, at once and everywhere."""
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.client.api_client import Client
 
     result = Client.local().revoke_token(name)
     if as_json:

@@ -32,7 +32,7 @@ def top(
     feed.begin()  # the board is read while the screen's modules, most of what a start takes, are loaded
     gc.disable()  # nothing of them is garbage: looking for it would take a tenth of that time
     from claude_headspace.surfaces.tui.app import Top
-    from claude_headspace.surfaces.tui.terminal_hands import TerminalHands
+    from claude_headspace.surfaces.tui.terminal_actions import TerminalHands
 
     gc.freeze()
     gc.enable()

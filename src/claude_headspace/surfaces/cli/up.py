@@ -15,9 +15,9 @@ from claude_headspace.surfaces.cli.options import places
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from claude_headspace.inputs.hooks.installed import Change, ConfigDir
-    from claude_headspace.surfaces.client import Client
-    from claude_headspace.surfaces.running import DaemonInfo
+    from claude_headspace.clients.claude_code.hooks.installation import Change, ConfigDir
+    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.running_daemon import DaemonInfo
 
 STILL_STARTING = (
     "It is still starting. A large journal that another version wrote is made anew first; `headspace logs` says so."
@@ -39,11 +39,11 @@ def up(
     Asks before it changes Claude Code's settings, and says how to undo what it did. Run it again after an upgrade: it
     replaces the running daemon, and no event is lost meanwhile.
     """
-    from claude_headspace.surfaces import background
-    from claude_headspace.surfaces.cli import terminal
+    from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.install import carry_out, config_dirs
-    from claude_headspace.surfaces.cli.presentation.first_steps import risen
-    from claude_headspace.surfaces.client import Client
+    from claude_headspace.surfaces.cli.presentation.setup import risen
+    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.launch import background_daemon as background
 
     home, screen = places(), terminal.screen()
     home.make()
@@ -65,10 +65,10 @@ def up(
 
 def _agree_on_hooks(configs: "Sequence[ConfigDir]", *, yes: bool) -> "tuple[list[Change], list[str]]":
     """What is to be installed, with the user's consent where there is nothing of ours yet; and what to say of it."""
-    from claude_headspace.inputs.hooks import installed
-    from claude_headspace.inputs.hooks.client import find_version
-    from claude_headspace.inputs.hooks.events import known_to
-    from claude_headspace.surfaces.cli.presentation.first_steps import hooks_outcome
+    from claude_headspace.clients.claude_code.hooks import installation as installed
+    from claude_headspace.clients.claude_code.hooks.events import known_to
+    from claude_headspace.clients.claude_code.hooks.version import find_version
+    from claude_headspace.surfaces.cli.presentation.setup import hooks_outcome
 
     if not configs:
         return [], ["left alone; `headspace install` lets Claude Code report"]
@@ -87,7 +87,7 @@ def _outcome(plan: "Change", *, yes: bool) -> str:
     """What becomes of the hooks of a directory: plugin, updated, installed, declined, not asked."""
     import sys
 
-    from claude_headspace.inputs.hooks import installed
+    from claude_headspace.clients.claude_code.hooks import installation as installed
 
     if installed.has_hooks(plan.config):
         return "updated"
@@ -103,9 +103,9 @@ def _outcome(plan: "Change", *, yes: bool) -> str:
 
 def _raise_daemon(home: Places, slow: "Callable[[], None]", *, service: bool) -> "tuple[DaemonInfo, str]":
     """The daemon, and how it came to be there; `slow` is called if that takes long."""
-    from claude_headspace.surfaces import background
-    from claude_headspace.surfaces.running import find_daemon
-    from claude_headspace.surfaces.service import Service
+    from claude_headspace.surfaces.client.running_daemon import find_daemon
+    from claude_headspace.surfaces.launch import background_daemon as background
+    from claude_headspace.surfaces.launch.service import Service
 
     running, unit = find_daemon(home), Service()
     if running is not None and background.is_current(running) and not (service and not unit.is_installed):
@@ -121,8 +121,8 @@ def _raise_daemon(home: Places, slow: "Callable[[], None]", *, service: bool) ->
 
 def _why_away(client: "Client") -> str:
     """Why the daemon cannot use its database, if it cannot."""
-    from claude_headspace.surfaces.parts import is_away
-    from claude_headspace.surfaces.wording import clean
+    from claude_headspace.surfaces.text.components import is_away
+    from claude_headspace.surfaces.text.labels import clean
 
     parts = client.health()["parts"]
     return clean(str(parts["journal"]["detail"])) if is_away(parts) else ""
@@ -132,8 +132,8 @@ def _offer_import(client: "Client") -> str:
     """What there is of earlier sessions; brought in if the user wants that."""
     import sys
 
-    from claude_headspace.surfaces.cli.history import bring_in
-    from claude_headspace.surfaces.cli.presentation.first_steps import past_sessions
+    from claude_headspace.surfaces.cli.imports import bring_in
+    from claude_headspace.surfaces.cli.presentation.setup import past_sessions
 
     files = [file for file in client.past_files() if file["done"] < file["size"]]
     told = past_sessions(files)
@@ -156,9 +156,9 @@ def down(
 
     What hooks tell meanwhile waits for the next start.
     """
-    from claude_headspace.surfaces import background
-    from claude_headspace.surfaces.cli import terminal
-    from claude_headspace.surfaces.service import Service
+    from claude_headspace.surfaces.cli import output as terminal
+    from claude_headspace.surfaces.launch import background_daemon as background
+    from claude_headspace.surfaces.launch.service import Service
 
     unit, lines = Service(), []
     if service and unit.is_installed:

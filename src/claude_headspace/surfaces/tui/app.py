@@ -15,17 +15,17 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.surfaces.cli.terminal import Line, Span
-from claude_headspace.surfaces.tui import look
+from claude_headspace.surfaces.cli.output import Line, Span
+from claude_headspace.surfaces.text.labels import Json, clean
+from claude_headspace.surfaces.tui import styles as look
+from claude_headspace.surfaces.tui.actions import Done, Hands
+from claude_headspace.surfaces.tui.answer_steps import held_wait
 from claude_headspace.surfaces.tui.feed import Feed, News
-from claude_headspace.surfaces.tui.hands import Done, Hands
 from claude_headspace.surfaces.tui.keys import KEYS
 from claude_headspace.surfaces.tui.presentation.details import Talk, details, evidence, headline
 from claude_headspace.surfaces.tui.presentation.frame import empty, foot, head
-from claude_headspace.surfaces.tui.steps import held_wait
 from claude_headspace.surfaces.tui.store import Board, attention
 from claude_headspace.surfaces.tui.widgets import AgentList, Lines, OneLine
-from claude_headspace.surfaces.wording import Json, clean
 
 Result = TypeVar("Result")
 
@@ -313,7 +313,7 @@ class Top(App[None]):
 
     def action_answer(self) -> None:
         """Open the panel for the newest wait that can be answered from here."""
-        from claude_headspace.surfaces.tui.panel import AnswerPanel
+        from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
 
         agent = self.agents.selected
         if agent is None:
@@ -331,7 +331,7 @@ class Top(App[None]):
 
     def _close_stale_panel(self) -> None:
         """Somebody else answered what is being answered here."""
-        from claude_headspace.surfaces.tui.panel import AnswerPanel
+        from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
 
         panel = self.screen
         if not isinstance(panel, AnswerPanel):

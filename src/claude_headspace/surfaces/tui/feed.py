@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.surfaces.client import RETRY_SECONDS, Client, follow
-from claude_headspace.surfaces.wording import Json
+from claude_headspace.surfaces.client.api_client import RETRY_SECONDS, Client, follow
+from claude_headspace.surfaces.text.labels import Json
 
 DETAIL_TURNS, DETAIL_STATES = 40, 30
 

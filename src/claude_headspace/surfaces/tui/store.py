@@ -9,7 +9,7 @@ Rules
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from claude_headspace.surfaces.wording import SHAPES, Json, cleaned, summary
+from claude_headspace.surfaces.text.labels import SHAPES, Json, cleaned, summary
 
 KEPT_TURNS = 60
 

@@ -14,10 +14,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from claude_headspace.surfaces.cli.terminal import NOTHING, Line
-from claude_headspace.surfaces.tui import look
+from claude_headspace.surfaces.cli.output import NOTHING, Line
+from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.tui import styles as look
 from claude_headspace.surfaces.tui.presentation.rows import Columns, agent_row, columns, heading, ticks
-from claude_headspace.surfaces.wording import Json
 
 Clock = Callable[[], datetime]
 BAR = "▌"

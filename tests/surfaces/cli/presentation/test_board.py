@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
+from claude_headspace.surfaces.cli.output import Line
 from claude_headspace.surfaces.cli.presentation.board import after_board, board, tally
-from claude_headspace.surfaces.cli.terminal import Line
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 

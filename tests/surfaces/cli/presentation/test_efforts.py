@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from claude_headspace.surfaces.cli.output import Line
 from claude_headspace.surfaces.cli.presentation.efforts import effort_portrait, efforts
-from claude_headspace.surfaces.cli.terminal import Line
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 TIME = "2026-03-14T11:56:00+00:00"

@@ -9,8 +9,8 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, line, quiet, row
-from claude_headspace.surfaces.wording import SHAPES, Json, doing, instant, marks, shape, span, tells_time
+from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, line, quiet, row
+from claude_headspace.surfaces.text.labels import SHAPES, Json, doing, instant, marks, shape, span, tells_time
 
 LEAST_DOING = 22
 LEAST_PLACE = {"where": 12, "project": 6}

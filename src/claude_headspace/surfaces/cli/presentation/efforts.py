@@ -5,8 +5,8 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet, row
-from claude_headspace.surfaces.wording import Json, ago, clock, count, one_line
+from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet, row
+from claude_headspace.surfaces.text.labels import Json, ago, clock, count, one_line
 
 LAST_MESSAGES = 12
 _HEADINGS = ("  effort", "phase", "calls", "log", "task", "begun")

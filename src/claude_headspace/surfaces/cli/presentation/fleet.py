@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from claude_headspace.kernel.fleet import rollup
-from claude_headspace.surfaces.cli.terminal import Line, Span, line, quiet
-from claude_headspace.surfaces.wording import Json
+from claude_headspace.surfaces.cli.output import Line, Span, line, quiet
+from claude_headspace.surfaces.text.labels import Json
 
 _SHAPES = {"error": "✕", "attention": "◆", "working": "●", "checked": "◇", "done": "○"}
 _ROLES = {"error": "error", "attention": "waiting", "working": "working"}

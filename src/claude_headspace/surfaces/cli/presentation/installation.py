@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from claude_headspace.inputs.hooks.events import LEFT_OUT, REGISTERED, SINCE
-from claude_headspace.inputs.hooks.installed import Change
-from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet
-from claude_headspace.surfaces.wording import Json, clean
+from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
+from claude_headspace.clients.claude_code.hooks.installation import Change
+from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet
+from claude_headspace.surfaces.text.labels import Json, clean
 
 WIDEST_EVENT = max(map(len, (*REGISTERED, *LEFT_OUT)))
 

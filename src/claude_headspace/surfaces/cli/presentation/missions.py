@@ -5,8 +5,8 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet, row
-from claude_headspace.surfaces.wording import Json, ago, clock, cut, instant, one_line, shape, span
+from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet, row
+from claude_headspace.surfaces.text.labels import Json, ago, clock, cut, instant, one_line, shape, span
 
 _HEADINGS = ("  mission", "worker", "outcome", "took", "begun", "goal")
 _RIGHT = (False, False, False, True, False, False)

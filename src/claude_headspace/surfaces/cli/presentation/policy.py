@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet
-from claude_headspace.surfaces.wording import Json, clock, count, cut, one_line
+from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet
+from claude_headspace.surfaces.text.labels import Json, clock, count, cut, one_line
 
 LABEL = 12
 MOST_LISTED = 50

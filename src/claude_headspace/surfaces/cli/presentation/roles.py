@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, line, quiet
-from claude_headspace.surfaces.wording import Json
+from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, line, quiet
+from claude_headspace.surfaces.text.labels import Json
 
 
 def listed(roles: Sequence[Json], root: str) -> list[Line]:

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.presentation.portrait import portrait
-from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, line, quiet
-from claude_headspace.surfaces.wording import Json, ago, clock, count, cut, instant, shape, span, state_words
+from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, line, quiet
+from claude_headspace.surfaces.cli.presentation.agent_details import portrait
+from claude_headspace.surfaces.text.labels import Json, ago, clock, count, cut, instant, shape, span, state_words
 
 MOST_WIDTH = 120
 BLOCK = "▬"

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from claude_headspace.surfaces.cli.presentation.board import age
-from claude_headspace.surfaces.cli.presentation.portrait import (
+from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet
+from claude_headspace.surfaces.cli.presentation.agent_details import (
     SPEAKERS,
     facts,
     listed,
@@ -13,8 +13,8 @@ from claude_headspace.surfaces.cli.presentation.portrait import (
     verdict_words,
     wait_lines,
 )
-from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line, quiet
-from claude_headspace.surfaces.wording import Json, clock, cut, span, subagent_words, summary
+from claude_headspace.surfaces.cli.presentation.board import age
+from claude_headspace.surfaces.text.labels import Json, clock, cut, span, subagent_words, summary
 
 LABEL = 10
 MOST_LINES = 14

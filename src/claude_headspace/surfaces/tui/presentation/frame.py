@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
+from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, line, quiet
 from claude_headspace.surfaces.cli.presentation.board import tally
-from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, line, quiet
+from claude_headspace.surfaces.text.labels import SHAPES, Json, cut
 from claude_headspace.surfaces.tui.keys import HINTS
-from claude_headspace.surfaces.wording import SHAPES, Json, cut
 
 Text = str
 

@@ -1,8 +1,8 @@
 """The help: every key from the table, and what the shapes mean."""
 
-from claude_headspace.surfaces.cli.terminal import NOTHING, Line, Span, hang, line
+from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line
+from claude_headspace.surfaces.text.labels import SHAPES
 from claude_headspace.surfaces.tui.keys import KEYS
-from claude_headspace.surfaces.wording import SHAPES
 
 MEANINGS = {
     "waiting": "it needs you: a question, a plan, a permission",

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from claude_headspace.surfaces.cli.output import Line, Span, row
 from claude_headspace.surfaces.cli.presentation.board import age, where
-from claude_headspace.surfaces.cli.terminal import Line, Span, row
-from claude_headspace.surfaces.wording import Json, count, doing, marks, shape, span, tells_time
+from claude_headspace.surfaces.text.labels import Json, count, doing, marks, shape, span, tells_time
 
 HEADINGS = {
     "key": "",

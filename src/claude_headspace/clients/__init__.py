@@ -1,0 +1,1 @@
+"""One package per supported client. Only these packages know a client's formats."""

@@ -1,0 +1,1 @@
+"""The daemon: composition, serving, health."""

@@ -1,0 +1,173 @@
+"""Runs the daemon: holds the home's lock, listens, tells where in `daemon.json`, and stops gracefully.
+
+When it stops, batches in flight are committed, streams are ended, clients that wait are freed, and the database is left
+clean.
+"""
+
+import asyncio
+import contextlib
+import gc
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType
+
+import msgspec
+import structlog
+import uvicorn
+
+from claude_headspace import __version__
+from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, put_script
+from claude_headspace.config import Places, Settings, without_password
+from claude_headspace.daemon.compose import GRACE_SECONDS, Daemon, wall_clock
+from claude_headspace.daemon.logs import configure_logging
+from claude_headspace.errors import BadConfiguration, JournalUnavailable
+from claude_headspace.inputs.policy.guard import asked_hooks
+from claude_headspace.inputs.receive.advertisement import Presence
+from claude_headspace.journal.open import database_url, ready_journal
+from claude_headspace.kernel.answers import HELD_HOOKS
+from claude_headspace.kernel.envelope import SECOND
+from claude_headspace.kernel.views import iso
+from claude_headspace.surfaces.api.http_protocol import Protocol
+from claude_headspace.surfaces.auth.middleware import LOOPBACK_NAMES
+from claude_headspace.surfaces.auth.tokens import Scope
+from claude_headspace.surfaces.client.api_client import local_tokens
+from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_mark, hold
+
+log = structlog.get_logger(__name__)
+
+IDLE_SECONDS = 75
+"""How long a connection may say nothing. A short time meets busy clients in the middle of their next request."""
+
+
+class Server(uvicorn.Server):
+    """Uvicorn, which ends what never ends by itself before it waits for connections to end."""
+
+    def __init__(self, config: uvicorn.Config, before: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._before = before
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal asks us to stop; a second Ctrl-C does not wait. Uvicorn would hand it on and end us before we
+        tidied up.
+        """
+        self._before()
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+
+
+def serve(
+    settings: Settings,
+    places: Places,
+    listening: Callable[[DaemonInfo, str], None] = lambda _info, _away: None,
+    origins: Mapping[str, str] | None = None,
+) -> None:
+    """Run the daemon until it is told to stop; `listening` is told where it can be reached, and why its database is
+    away.
+    """
+    _refuse_open_bind(settings)
+    places.make()
+    with hold(places) as killed, _listen(settings) as listener:
+        configure_logging(places.log_file, settings.log_level)
+        host, port = listener.getsockname()[:2]
+        asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
+        held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
+        presence = Presence(places, host, port, asked, held)
+        put_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
+        away: list[str] = []
+        daemon = Daemon(settings, places, ready_journal(settings, places, away=away.append), presence, origins)
+        if not away:
+            _refuse_taken_name(daemon)
+        if killed is not None:
+            daemon.troubles.killed(killed.pid, round(killed.last_seen * SECOND))
+        info = _announce(settings, places, listener)
+        log.info("listening", url=info.url, database=info.database)
+        if answers_nobody_else(settings):
+            log.warning("answers_nobody_else", host=settings.host, hint="Set `allowed_hosts`.")
+        listening(info, "".join(away))
+        try:
+            _run(daemon, listener)
+        finally:
+            places.daemon_file.unlink(missing_ok=True)
+            log.info("stopped", url=info.url)
+
+
+def _run(daemon: Daemon, listener: socket.socket) -> None:
+    config = uvicorn.Config(
+        daemon.app(),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        date_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_keep_alive=IDLE_SECONDS,
+        backlog=2_048,
+        http=Protocol,
+        ws="none",
+    )
+    server = Server(config, daemon.let_go)
+    gc.freeze()  # what is there now stays: the collector need not look at it again
+    gc.set_threshold(50_000, 20, 100)  # events leave no cycles behind; looking less often saved a tenth of their time
+    server.run(sockets=[listener])
+
+
+def answers_nobody_else(settings: Settings) -> bool:
+    """Whether it listens to the network, but under no name that anybody there could use."""
+    return _is_open_bind(settings) and not settings.allowed_hosts and not settings.public_url
+
+
+def _is_open_bind(settings: Settings) -> bool:
+    return settings.host not in LOOPBACK_NAMES | {"::1"}
+
+
+def _refuse_open_bind(settings: Settings) -> None:
+    if _is_open_bind(settings) and settings.ingest != "token":
+        raise BadConfiguration(
+            "open_bind",
+            f"Headspace does not listen on {settings.host} without tokens: everybody on the network could speak to it.",
+            'Set `ingest = "token"` and name the address in `allowed_hosts`, or use 127.0.0.1.',
+        )
+
+
+def _refuse_taken_name(daemon: Daemon) -> None:
+    if daemon.listener is not None:
+        try:
+            asyncio.run(daemon.listener.check())
+        except JournalUnavailable as error:
+            raise BadConfiguration(error.code, error.message, error.hint) from error
+
+
+@contextlib.contextmanager
+def _listen(settings: Settings) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        listener = socket.create_server((settings.host.strip("[]"), settings.port), family=family, backlog=2_048)
+    except (OSError, OverflowError) as error:
+        raise BadConfiguration(
+            "cannot_listen",
+            f"Headspace cannot listen on {settings.host}:{settings.port}: {error}.",
+            "Another program uses that port or the address is wrong: try `headspace serve --port 0`.",
+        ) from error
+    with listener:
+        yield listener
+
+
+def _announce(settings: Settings, places: Places, listener: socket.socket) -> DaemonInfo:
+    host, port = listener.getsockname()[:2]
+    name = f"[{host}]" if ":" in host else host
+    info = DaemonInfo(
+        f"http://{name}:{port}",
+        os.getpid(),
+        __version__,
+        iso(wall_clock()),
+        code_mark(),
+        settings.host_name,
+        without_password(database_url(settings, places)),
+    )
+    draft = places.daemon_file.with_suffix(".new")
+    draft.touch(mode=0o600)
+    draft.write_bytes(msgspec.json.encode(info))
+    draft.replace(places.daemon_file)
+    return info

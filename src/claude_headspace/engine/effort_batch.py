@@ -1,0 +1,229 @@
+"""Where a batch keeps its efforts: finds the one that an event belongs to, lets it advise, and keeps what came of it.
+
+Rules
+- Which effort an event belongs to is decided once and stored with it, and so is what the client was answered.
+- Only who waits for an answer gets one: what is only told counts, and delivers nothing.
+- A mistake of ours changes no effort, answers nothing, and leaves its mark on the event.
+"""
+
+import msgspec
+import structlog
+
+from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.correlate import Strategy, project_at
+from claude_headspace.kernel.effort import acts
+from claude_headspace.kernel.effort.advance import act_on
+from claude_headspace.kernel.effort.advice import NOTHING
+from claude_headspace.kernel.effort.advise import advise
+from claude_headspace.kernel.effort.evolve import evolve, managed_teams, settle, signal_of, team_of
+from claude_headspace.kernel.effort.model import Delivery, Effort, EffortChange, EffortOutcome, Task, task_id
+from claude_headspace.kernel.effort.resolve import IsAlive, resolve
+from claude_headspace.kernel.effort.views import effort_view
+from claude_headspace.kernel.envelope import Envelope, Origin
+from claude_headspace.kernel.facts import ContextArrived, Event
+from claude_headspace.kernel.react import Publish
+from claude_headspace.ports import Record, Transaction
+
+log = structlog.get_logger(__name__)
+
+replace = msgspec.structs.replace
+
+MISTAKE = "the effort was not served: "
+"""How the anomaly of an event begins that its effort did not take in."""
+
+
+class Desk:
+    """The efforts of one batch."""
+
+    def __init__(self, transaction: Transaction, is_alive: IsAlive) -> None:
+        self._transaction = transaction
+        self._is_alive = is_alive
+        self._efforts: dict[str, Effort] = {}
+        self._tasks: dict[str, Task] = {}
+
+    # --- acts ---
+
+    def act(self, envelope: Envelope) -> tuple[Record, EffortOutcome]:
+        """Do something to an effort; refuses what cannot be done."""
+        envelope = self._numbered(envelope)
+        act = acts.read(envelope)
+        if not isinstance(act, acts.EffortStarted):
+            self._refuse_unknown(act.effort_id)
+        change = act_on(envelope, self._effort, self._task)
+        assert change is not None
+        self._keep(change)
+        return _record(envelope, change), EffortOutcome(change.effort, None, tuple(change.messages))
+
+    def _numbered(self, envelope: Envelope) -> Envelope:
+        """A new effort has the next number of its task."""
+        act = acts.read(envelope)
+        if not isinstance(act, acts.EffortStarted):
+            return envelope
+        task = self._task(task_id(act.host, act.task_dir))
+        numbered = replace(act, ordinal=task.efforts + 1 if task else 1)
+        return replace(envelope, payload=msgspec.json.encode(numbered))
+
+    def _refuse_unknown(self, effort_id: str) -> None:
+        effort = self._effort(effort_id)
+        if effort is None:
+            raise BadRequest(
+                "unknown_effort", f"There is no effort {effort_id}.", "`headspace effort list` shows them.", status=404
+            )
+        if not effort.active:
+            raise BadRequest(
+                "effort_finished", "That effort is finished.", "Begin another: headspace effort start SKILL", status=409
+            )
+
+    # --- hooks ---
+
+    def follow(self, envelope: Envelope, event: Event, agent: Agent, *, asked: bool) -> "Followed | None":
+        """Give a hook of an agent (as it is afterwards) to the effort that it belongs to, if any."""
+        try:
+            return self._follow(envelope, event, agent, asked=asked)
+        except Exception as error:
+            log.exception("effort_not_served", event_name=envelope.name, agent=agent.id)
+            return Followed(envelope, anomaly=f"{MISTAKE}{type(error).__name__}")
+
+    def _follow(self, envelope: Envelope, event: Event, agent: Agent, *, asked: bool) -> "Followed | None":
+        effort = self._effort_of(envelope, event, agent)
+        chief = self._coordinator(effort, envelope)
+        if effort is None:
+            return Followed(envelope, records=self._signalled(chief, envelope), coordinator=chief) if chief else None
+        change = evolve(effort, event, agent, envelope)
+        session = agent.session.id if agent.session else None
+        if asked:
+            window = change.effort.window(session, event.meta.subagent_id)
+            advice = advise(change.effort, window, event, envelope)
+            envelope = _noted(envelope, advice=None if advice == NOTHING else advice)
+        envelope = _noted(envelope, effort_id=effort.id)
+        settle(change, replace(event, context=envelope.context), agent)
+        self._keep(change)
+        ended = next((each for each in change.windows if each.subagent_id == event.meta.subagent_id), None)
+        window = change.effort.window(session, event.meta.subagent_id) or ended
+        outcome = EffortOutcome(change.effort, window, tuple(change.messages))
+        news = (announcement(change.effort),) if _tells(effort) != _tells(change.effort) else ()
+        return Followed(envelope, change, outcome, news, self._signalled(chief, envelope), chief)
+
+    def _effort_of(self, envelope: Envelope, event: Event, agent: Agent) -> Effort | None:
+        """Only hooks happen in a session; a client that an agent started works for it, and has no effort by itself."""
+        if isinstance(event.fact, ContextArrived):
+            return self._expecting(envelope.host, event.fact, agent)
+        if envelope.origin is not Origin.HOOK or (agent.parent_id is not None and not envelope.context.fleet_id):
+            return None
+        efforts = self._active(envelope.host)
+        if not efforts:
+            return None
+        return resolve(
+            efforts,
+            directory=event.meta.cwd or agent.cwd,
+            owner=envelope.context.fleet_id,
+            agent_id=agent.id,
+            is_alive=self._is_alive,
+        )
+
+    def _expecting(self, host: str, arrived: ContextArrived, agent: Agent) -> Effort | None:
+        """The effort whose injections are confirmed, or whose agent has read something."""
+        for effort in self._active(host):
+            if arrived.files and effort.holder == agent.id:
+                return effort
+            if any(each.id in arrived.marks and each.delivery is Delivery.DELIVERED for each in effort.injections):
+                return effort
+        return None
+
+    def _coordinator(self, effort: Effort | None, envelope: Envelope) -> Effort | None:
+        """Who is told what a teammate did, in the same batch: whom the effort names, else who manages the team."""
+        if signal_of(envelope) is None:
+            return None
+        active = self._active(envelope.host)
+        if effort is not None and effort.manager is not None:
+            named = (each for each in active if effort.manager in (each.owner, each.holder, each.id))
+            return next((each for each in named if each.id != effort.id), None)
+        team = team_of(envelope)
+        return next((each for each in active if team and team in managed_teams(each)), None)
+
+    def _signalled(self, chief: Effort | None, envelope: Envelope) -> list[Record]:
+        """What the coordinator is told, as an act of its own behind the hook."""
+        told = signal_of(envelope)
+        return [self._inject(chief, told, envelope)] if chief is not None and told is not None else []
+
+    def _inject(self, effort: Effort, text: str, cause: Envelope) -> Record:
+        act = acts.InjectionQueued(effort_id=effort.id, text=text, source=cause.id)
+        envelope = replace(
+            cause,
+            id=f"{cause.id}-signal",
+            name=type(act).__name__,
+            origin=Origin.OPERATOR,
+            client="headspace",
+            payload=msgspec.json.encode(act),
+            context=type(cause.context)(),
+            delivery_id=None,
+        )
+        change = act_on(envelope, self._effort, self._task)
+        assert change is not None
+        self._keep(change)
+        return _record(envelope, change)
+
+    # --- what the batch knows ---
+
+    def _active(self, host: str) -> list[Effort]:
+        stored = {effort.id: effort for effort in self._transaction.efforts(host)}
+        return [effort for effort in (stored | self._efforts).values() if effort.active and effort.host == host]
+
+    def _effort(self, effort_id: str) -> Effort | None:
+        return self._efforts.get(effort_id) or self._transaction.effort(effort_id)
+
+    def _task(self, wanted: str) -> Task | None:
+        return self._tasks.get(wanted) or self._transaction.task(wanted)
+
+    def _keep(self, change: EffortChange) -> None:
+        self._efforts[change.effort.id] = change.effort
+        if change.task is not None:
+            self._tasks[change.task.id] = change.task
+
+
+class Followed(msgspec.Struct, frozen=True):
+    """A hook with what came of it for its effort."""
+
+    envelope: Envelope
+    change: EffortChange | None = None
+    outcome: EffortOutcome | None = None
+    news: tuple[Publish, ...] = ()
+    """What the stream is told."""
+    records: list[Record] = []
+    """What it caused for other efforts."""
+    coordinator: Effort | None = None
+    """The effort that was told of it."""
+    anomaly: str | None = None
+
+
+def _noted(envelope: Envelope, **found: object) -> Envelope:
+    """What was decided when it arrived stays with the event."""
+    return replace(envelope, context=replace(envelope.context, **found))
+
+
+def _record(envelope: Envelope, change: EffortChange) -> Record:
+    return Record(
+        envelope=envelope,
+        agent_id=change.effort.holder or "",
+        strategy=Strategy.EFFORT,
+        anomaly=None,
+        change=None,
+        claims=(),
+        publish=(announcement(change.effort),),
+        efforts=(change,),
+    )
+
+
+def _tells(effort: Effort) -> object:
+    """What of an effort is worth telling when it changes. A count is not: the calls themselves are told."""
+    windows = [(window.id, window.spent, window.overflow_told) for window in effort.windows]
+    deliveries = [injection.delivery for injection in effort.injections]
+    return windows, deliveries, effort.directives, effort.holder
+
+
+def announcement(effort: Effort) -> Publish:
+    """Tell the stream how an effort stands."""
+    project = project_at(effort.host, effort.project_root)
+    data: dict[str, object] = {"agent_id": effort.holder, "project_id": project.id, "effort": effort_view(effort)}
+    return Publish("effort_changed", effort.holder or "", project.id, data)

@@ -1,0 +1,1 @@
+"""Files that give a session its context: Claude OS files, instruction files, skills."""

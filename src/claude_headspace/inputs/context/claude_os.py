@@ -1,0 +1,239 @@
+"""Reads what a context window of Claude OS begins with: core files, then what the role and the mode want included.
+
+    <root>/.claude/roles/<role>.md, or <role>/role.md    frontmatter with `auto_include:`, then the role's own words
+    <root>/.claude/modes/<mode>.md, or <mode>/mode.md    the same for the mode
+
+Rules
+- Bounded I/O: so many files, so many characters of each, so many directory entries for a `**`.
+- Nothing is read outside of the root and the session's project, and nothing through a link below them: whoever can
+  write into a project could else have any file put into a model's context.
+- What cannot be read is named with the reason. A missing or broken role file loses what it would have included.
+"""
+
+import errno
+import fnmatch
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from claude_headspace.kernel.claude_os.context_files import CORE, MODE, ROLE, SEED_CORE, Briefing, Piece
+from claude_headspace.kernel.frontmatter import read_frontmatter, texts
+
+LARGEST_FILE = 256 * 1024
+MOST_FILES = 60
+MOST_ENTRIES = 5_000
+"""How many directory entries one pattern may look at."""
+DEEPEST = 12
+SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
+
+PROJECT_PATH = "${PROJECT_PATH}"
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
+_GLOB = re.compile(r"[*?\[]")
+
+_REASONS = {
+    errno.ENOENT: "is not there",
+    errno.ENOTDIR: "leads through a link, or is not there",
+    errno.ELOOP: "is a link",
+    errno.EMLINK: "is a link",
+    errno.EACCES: "may not be read",
+    errno.EISDIR: "is no file",
+}
+
+
+class House(msgspec.Struct, frozen=True, kw_only=True):
+    """Where files are looked for: below the root of Claude OS, and in the session's project."""
+
+    root: str
+    project: str
+    core: tuple[str, ...] = ()
+    """The core files; none named means those of Claude OS, where they exist."""
+
+    def holder_of(self, path: str) -> str | None:
+        """The directory of the two that a path lies in."""
+        return next((each for each in (self.root, self.project) if each and Path(path).is_relative_to(each)), None)
+
+
+def find_house(root: str, core: Sequence[str], project: str) -> House:
+    """The house of a session: `claude_os.root` anchors it where that is set, else its own project does."""
+    anchor = os.path.normpath(Path(root).expanduser().absolute()) if root else _narrow(project)
+    return House(root=anchor, project=_narrow(project), core=tuple(core))
+
+
+def _narrow(project: str) -> str:
+    """A project that is the whole machine is none."""
+    return project if project.startswith("/") and os.path.normpath(project) != "/" else ""
+
+
+def gather(house: House, role: str | None, mode: str | None) -> Briefing:
+    """All files of a session, in their order, each once."""
+    once: dict[str, Piece] = {}
+    found = (*_core(house), *_included(house, ROLE, role), *_included(house, MODE, mode)) if house.root else ()
+    for piece in found:
+        once.setdefault(piece.path or piece.name, piece)
+    pieces = list(once.values())
+    if len(pieces) > MOST_FILES:
+        rest = Piece(kind=CORE, name=f"{len(pieces) - MOST_FILES} more files", why=f"more than {MOST_FILES}")
+        pieces = [*pieces[:MOST_FILES], rest]
+    return Briefing(role=role, mode=mode, pieces=tuple(pieces))
+
+
+def roles(house: House, kind: str = ROLE) -> list[str]:
+    """The roles, or modes, that there are."""
+    folder = Path(house.root) / ".claude" / f"{kind}s"
+    names: set[str] = set()
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".md") and entry.is_file(follow_symlinks=False):
+                names.add(entry.name.removesuffix(".md"))
+            elif entry.is_dir(follow_symlinks=False) and (folder / entry.name / f"{kind}.md").is_file():
+                names.add(entry.name)
+    return sorted(name for name in names if _NAME.fullmatch(name))
+
+
+# --- what is wanted ---------------------------------------------------------------------------------------------------
+
+
+def _core(house: House) -> list[Piece]:
+    """Those that somebody named are missed when they are not there; the usual ones are not."""
+    wanted = [piece for name in house.core or SEED_CORE for piece in _wanted(house, CORE, name)]
+    return wanted if house.core else [piece for piece in wanted if piece.why != _REASONS[errno.ENOENT]]
+
+
+def _included(house: House, kind: str, name: str | None) -> list[Piece]:
+    if name is None:
+        return []
+    own = find_own(house, kind, name)
+    if own.text is None:
+        return [] if own.why == _REASONS[errno.ENOENT] and _is_optional(house, kind) else [own]
+    read = read_frontmatter(own.text)
+    listed = read.settings.get("auto_include", [])
+    problem = read.problem or ("" if isinstance(listed, list | str) else "auto_include is no list")
+    broken = [Piece(kind=kind, name=own.name, why=f"nothing is included, {problem}")] if problem else []
+    found = [piece for entry in texts(listed) for piece in _wanted(house, kind, entry)]
+    body = msgspec.structs.replace(own, text=read.body)
+    return [*broken, *(body if piece.path == own.path and piece.text is not None else piece for piece in found)]
+
+
+def _is_optional(house: House, kind: str) -> bool:
+    """Whether a file is not missed: no mode needs one, and where there are no roles at all nobody expects one."""
+    return kind == MODE or not (Path(house.root) / ".claude" / f"{kind}s").is_dir()
+
+
+def find_own(house: House, kind: str, name: str) -> Piece:
+    """The file of a role or a mode."""
+    base = f".claude/{kind}s/{name}"
+    if not _NAME.fullmatch(name):
+        return Piece(kind=kind, name=f"{kind} {name[:100]!r}", why=f"no {kind} can be called so")
+    flat = _read(house, kind, f"{base}.md", str(Path(house.root) / f"{base}.md"))
+    if flat.why != _REASONS[errno.ENOENT]:
+        return flat
+    nested = _read(house, kind, f"{base}/{kind}.md", str(Path(house.root) / base / f"{kind}.md"))
+    return nested if nested.why != _REASONS[errno.ENOENT] else flat
+
+
+def _wanted(house: House, kind: str, entry: str) -> list[Piece]:
+    """The files that an entry means: one, or all that fit its pattern."""
+    written = entry.strip().replace("$PROJECT_PATH", PROJECT_PATH).replace(PROJECT_PATH, house.project)
+    if "\0" in written or "${" in written:
+        return [Piece(kind=kind, name=entry, why="names something that is not known")]
+    path = os.path.normpath(Path(house.root) / written)
+    if not _GLOB.search(written):
+        return [_read(house, kind, _shown(house, path), path)]
+    found, whole = _search(house, path)
+    pieces = [_read(house, kind, _shown(house, each), each) for each in found]
+    if not whole:
+        pieces.append(Piece(kind=kind, name=entry, why=f"too much to look through; the first {len(found)} are used"))
+    return pieces or [Piece(kind=kind, name=entry, why="nothing fits")]
+
+
+def _shown(house: House, path: str) -> str:
+    """A path as short as it is clear: below the root, or else all of it."""
+    return os.path.relpath(path, house.root) if Path(path).is_relative_to(house.root) else path
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def _read(house: House, kind: str, name: str, path: str) -> Piece:
+    root = house.holder_of(path)
+    if root is None:
+        return Piece(kind=kind, name=name, path=path, why="lies outside of the root and the project")
+    try:
+        text = _text(os.path.realpath(root), Path(path).relative_to(root).parts)
+    except (OSError, ValueError) as error:
+        why = _REASONS.get(getattr(error, "errno", None) or 0, "cannot be read")
+        return Piece(kind=kind, name=name, path=path, why=why)
+    if len(text) > LARGEST_FILE:
+        return Piece(kind=kind, name=name, path=path, why="is too large")
+    return Piece(kind=kind, name=name, path=path, text=text.decode("utf-8", "replace").replace("\0", "\ufffd"))
+
+
+def _text(root: str, parts: Sequence[str]) -> bytes:
+    """A regular file below a directory; never through a link, never waits for a pipe."""
+    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in parts[:-1]:
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        handle = os.open(parts[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    finally:
+        os.close(folder)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EISDIR, "is no file")
+        return file.read(LARGEST_FILE + 1)
+
+
+# --- patterns ---------------------------------------------------------------------------------------------------------
+
+
+def _search(house: House, pattern: str) -> tuple[list[str], bool]:
+    """The paths below an allowed directory that fit a pattern, sorted; and whether all were looked at."""
+    root = house.holder_of(pattern)
+    if root is None:
+        return [], True
+    walk = _Walk()
+    found = walk.below(Path(root), list(Path(pattern).relative_to(root).parts), DEEPEST)
+    paths = list(dict.fromkeys(str(path) for path in islice(found, MOST_FILES + 1)))
+    return paths[:MOST_FILES], walk.left > 0 and len(paths) <= MOST_FILES
+
+
+class _Walk:
+    """One search: `**` stands for any directories, hidden ones excepted."""
+
+    def __init__(self) -> None:
+        self.left = MOST_ENTRIES
+
+    def below(self, folder: Path, parts: list[str], deepest: int) -> Iterator[Path]:
+        """The files below a directory whose names fit the parts of a pattern."""
+        if not parts or deepest < 0:
+            return
+        first, rest = parts[0], parts[1:]
+        if first == "**":
+            yield from self.below(folder, rest or ["*"], deepest)
+        for entry in self._entries(folder):
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if first == "**" and is_folder and not entry.name.startswith(".") and entry.name not in SKIPPED:
+                yield from self.below(folder / entry.name, parts, deepest - 1)
+            elif first != "**" and fnmatch.fnmatchcase(entry.name, first):
+                if rest and is_folder:
+                    yield from self.below(folder / entry.name, rest, deepest - 1)
+                elif not rest and not is_folder and (first.startswith(".") or not entry.name.startswith(".")):
+                    yield folder / entry.name
+
+    def _entries(self, folder: Path) -> list["os.DirEntry[str]"]:
+        if self.left <= 0:
+            return []
+        with suppress(OSError), os.scandir(folder) as entries:
+            found = list(islice(entries, self.left))
+            self.left -= len(found)
+            return sorted(found, key=lambda entry: entry.name)
+        return []

@@ -1,0 +1,1 @@
+"""Events that are sent to the daemon: HTTP, spool and socket."""

@@ -1,0 +1,77 @@
+"""Tells the shims that the daemon is there: where it listens, which process it is, and which events it wants to answer.
+
+All in the state directory, which is the same for every program of the user, where the runtime directory depends on the
+session that one happened to be started from. The shims look each time, so they follow a changed port.
+
+    address           127.0.0.1 5055 4711
+    asked/PreToolUse  whoever has this event asks; in the file, how many seconds the answer may take, if more than usual
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+
+from claude_headspace.background import Loop
+from claude_headspace.config import Places
+from claude_headspace.kernel.wire import HOOKS
+
+EVERY = "*"
+PAUSE_SECONDS = 1.0
+_REACHED_BY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
+
+
+class Presence(Loop):
+    """The daemon's sign at the door, kept up while it runs."""
+
+    def __init__(
+        self, places: Places, host: str, port: int, asked: Iterable[str], held: Mapping[str, int] | None = None
+    ) -> None:
+        super().__init__()
+        self._places = places
+        self._line = f"{_REACHED_BY.get(host, host)} {port} {os.getpid()}\n".encode()
+        names = set(asked)
+        usual = set(HOOKS) if EVERY in names else {name for name in names if name.isidentifier()}
+        self._asked = dict.fromkeys(usual, "") | {name: f"{seconds}\n" for name, seconds in (held or {}).items()}
+        self.also: Callable[[], Collection[str]] = tuple
+        """Further events that somebody wants to answer at the moment."""
+
+    async def stop(self) -> None:
+        """Withdraw: from now on events are only told."""
+        await super().stop()
+        self._places.address_file.unlink(missing_ok=True)
+        self._ask_for({})
+
+    async def _run(self) -> None:
+        while True:
+            with suppress(OSError):  # a full disk: the shims tell instead of asking
+                self.keep()
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    def keep(self) -> None:
+        """Put the sign up where it is missing, and take away the mark of a daemon that does not answer."""
+        self._places.silent_file.unlink(missing_ok=True)
+        self._ask_for(dict.fromkeys(self.also(), "") | self._asked)
+        try:
+            is_up = self._places.address_file.read_bytes() == self._line
+        except FileNotFoundError:
+            is_up = False
+        if not is_up:
+            self._announce()
+
+    def _announce(self) -> None:
+        draft = self._places.address_file.with_suffix(".new")
+        draft.touch(mode=0o600)
+        draft.write_bytes(self._line)
+        draft.replace(self._places.address_file)
+
+    def _ask_for(self, wanted: Mapping[str, str]) -> None:
+        folder = self._places.asked
+        found = {path.name: path.read_text() for path in folder.iterdir()} if folder.exists() else {}
+        if wanted and not folder.exists():
+            folder.mkdir(mode=0o700)
+        for name in (name for name, limit in wanted.items() if found.get(name) != limit):
+            (folder / name).touch(mode=0o600)
+            (folder / name).write_text(wanted[name])
+        for name in found.keys() - wanted.keys():
+            (folder / name).unlink(missing_ok=True)

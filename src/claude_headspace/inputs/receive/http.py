@@ -1,0 +1,150 @@
+"""The endpoint of `POST /hook/{event}`: read the body, seal it, hand it in, answer.
+
+Plain ASGI without a router in between, because every hook passes here. Large bodies come one after the other, each in
+its time, so that their number takes no memory; what is kept of them is bounded (`keeping`).
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.inputs.receive.receiver import HookReceiver
+from claude_headspace.kernel.envelope import Envelope
+
+Held = Callable[[Awaitable[None]], Awaitable[bytes]]
+"""A reply that somebody has yet to give; it is told when the sender does not wait any more."""
+
+Answer = Callable[[Envelope, bool], Awaitable[tuple[bytes | Held, bool]]]
+"""Stores an envelope and composes the reply: all of it, or only what Claude Code should act on, which may be
+nothing. Tells whether the event is in the journal, and not only in the spool."""
+
+HOOKS = "/hook/"
+TRUSTED = "headspace.trusted"
+"""Where the guard notes that the sender has the ingest token: it is the shim."""
+FOR_CLAUDE = (b"x-headspace-reply", b"hook")
+"""How the shim asks for Claude Code's part of the reply alone."""
+JSON = (b"content-type", b"application/json")
+THROWN_AWAY = 64 * 1024 * 1024
+AT_EASE = 4 * 1024 * 1024
+"""A larger body waits for its turn, and so does one that does not tell its length."""
+TURN_SECONDS = 60.0
+"""How long the turn of a sender lasts: others wait for it."""
+
+
+class HookEndpoint:
+    """Takes hooks in."""
+
+    def __init__(
+        self,
+        receiver: HookReceiver,
+        answer: Answer,
+        largest_body: int,
+        stored: Callable[[str, float], None],
+        refused: Callable[[str], None],
+    ) -> None:
+        self._receiver = receiver
+        self._answer = answer
+        self._largest_body = largest_body
+        self._stored = stored
+        self._refused = refused
+        self._turn = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One hook, from its arrival to its answer."""
+        started = time.perf_counter()
+        try:
+            if scope["method"] != "POST":
+                raise BadRequest("method_not_allowed", "Hooks are sent with POST.", "Use POST.", status=405)
+            reply, stored = await self._take(scope, receive)
+        except HeadspaceError as error:
+            self._refused(error.code)
+            await send_json(send, error.status, msgspec.json.encode(error.body()))
+            return
+        if stored:
+            self._stored(stored, time.perf_counter() - started)
+        if not isinstance(reply, bytes):
+            reply = await reply(_until_gone(receive))
+        await (send_json(send, 200, reply) if reply else send_nothing(send))
+
+    async def _take(self, scope: Scope, receive: Receive) -> tuple[bytes | Held, str]:
+        """What to reply, and the name of the event if it is in the journal."""
+        told = told_length(scope)
+        if told is not None and told <= AT_EASE:
+            return await self._take_now(scope, await read_body(scope, receive, self._largest_body))
+        async with self._turn:
+            try:
+                async with asyncio.timeout(TURN_SECONDS):
+                    body = await read_body(scope, receive, self._largest_body)
+            except TimeoutError as error:
+                raise BadRequest("too_slow", "The body took too long.", "Send it again.", status=408) from error
+            return await self._take_now(scope, body)
+
+    async def _take_now(self, scope: Scope, body: bytes) -> tuple[bytes | Held, str]:
+        event, trusted = self.event(scope, body), bool(scope.get(TRUSTED))
+        envelope = await self._receiver.seal(event, body, scope["headers"], trusted=trusted)
+        reply, is_stored = await self._answer(envelope, trusted and FOR_CLAUDE in scope["headers"])
+        return reply, envelope.name if is_stored else ""
+
+    def event(self, scope: Scope, _body: bytes) -> str:
+        """Which event it is: the path says so."""
+        path: str = scope["path"]
+        return path.removeprefix(HOOKS)
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def send_json(send: Send, status: int, body: bytes) -> None:
+    """Answer with JSON."""
+    headers = [JSON, (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def send_nothing(send: Send) -> None:
+    """Answer that there is nothing to say."""
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def told_length(scope: Scope) -> int | None:
+    """How long the body is, if its sender says so."""
+    return next((int(value) for key, value in scope["headers"] if key == b"content-length" and value.isdigit()), None)
+
+
+async def read_body(scope: Scope, receive: Receive, largest: int) -> bytes:
+    """The whole body, if it is not too large.
+
+    One that is too large is read to its end and thrown away, within reason: a sender that is cut off never sees why.
+    """
+    if (told_length(scope) or 0) > largest + THROWN_AWAY:
+        raise _too_large(largest)
+    pieces: list[bytes] = []
+    size, more = 0, True
+    while more and size <= largest + THROWN_AWAY:
+        message: dict[str, Any] = dict(await receive())
+        if message["type"] == "http.disconnect":
+            raise BadRequest("body_incomplete", "The sender went away before the body was complete.", "Send it again.")
+        chunk, more = message.get("body", b""), message.get("more_body", False)
+        size += len(chunk)
+        if size <= largest:
+            pieces.append(chunk)
+    if size > largest:
+        raise _too_large(largest)
+    return b"".join(pieces)
+
+
+def _too_large(largest: int) -> BadRequest:
+    return BadRequest(
+        "too_large",
+        f"The body is larger than {largest} bytes.",
+        "Send less, or raise `max_body_bytes` in the configuration.",
+        status=413,
+    )

@@ -1,0 +1,259 @@
+"""Hooks over HTTP: `POST /hook/{event}` for every event of Claude Code, and for those that nobody knows yet.
+
+The body is kept as it came, but for secrets and what is too long (`keeping`). Only what says whose event it is must
+have the right type, because a wrong guess there would mix up agents; everything else is the decoder's business. The
+shim adds what a payload cannot know: in `X-Headspace-…` headers, or as the notes of a file in the spool. Nobody sends
+its events a second time, so what is broken in their text is repaired.
+"""
+
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from itertools import count
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from claude_headspace.errors import BadRequest
+from claude_headspace.inputs.receive.sanitize import Keeper
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.policy.verdict import Verdict
+from claude_headspace.kernel.wire import HOOKS, STATUS_LINE, kebab
+from claude_headspace.ports import Clock
+
+Surroundings = Callable[[str | None], Awaitable[Context]]
+"""Finds out what belongs to a directory: its project's root and branch."""
+
+Relatives = Callable[[int], Awaitable[Context]]
+"""Finds out when a process began and what it descends from."""
+
+LONGEST_DELIVERY_ID = 200
+
+WRAPPERS_WORD = (b"role", b"mode", b"mission-id")
+"""What rules and context depend on: only the user's own script tells it."""
+
+_EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_NOT_JSON = "Send one JSON object in UTF-8, as Claude Code's hooks do."
+
+
+_NAMES = {kebab(name): name for name in HOOKS} | {name: name for name in (*HOOKS, STATUS_LINE)}
+
+
+def event_name(path: str) -> str:
+    """The event that a path names; an unknown one keeps its own name."""
+    if not _EVENT.fullmatch(path):
+        raise BadRequest(
+            "bad_event_name",
+            "An event's name is made of letters, digits and dashes.",
+            "Use the kebab case of Claude Code's name, such as /hook/pre-tool-use.",
+        )
+    return _NAMES.get(path) or "".join(part[:1].upper() + part[1:] for part in re.split("[-_]", path))
+
+
+Name = Annotated[str, Meta(max_length=500)]
+Place = Annotated[str, Meta(max_length=8_192)]
+"""Longer than any path that a system opens. An agent carries these for good, so they are bounded."""
+Pid = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+
+
+class WireIdentity(msgspec.Struct):
+    """What says whose event it is."""
+
+    session_id: Name
+    cwd: Place | None = None
+    working_directory: Place | None = None
+    project_path: Place | None = None
+    """The directory, as plate-spinner calls it."""
+    transcript_path: Place | None = None
+    hook_event_name: str | None = None
+    tmux_session: Name | None = None
+    tmux_pane: Name | None = None
+    headspace_session_id: Name | None = None
+    client_pid: Pid | None = None
+
+
+_identity = msgspec.json.Decoder(WireIdentity)
+
+_ESCAPES = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
+)
+
+
+def repair(body: bytes) -> bytes:
+    """Halves of characters, which JavaScript leaves where it cuts a text, become the sign for a broken one."""
+    return _ESCAPES.sub(lambda found: rb"\ufffd" if found[1] else found[0], body)
+
+
+def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes]:
+    """Check a body and read whose event it is, from the body or a repaired one; what is wrong is said clearly.
+
+    A lenient look also repairs bytes that are no text.
+    """
+    try:
+        body.decode("utf-8")
+        identity, body = _decoded(body)
+    except msgspec.ValidationError as error:
+        raise BadRequest(
+            "bad_field", f"The body does not fit: {error}.", "Every event needs a `session_id` string."
+        ) from error
+    except UnicodeDecodeError as error:
+        if lenient:
+            return read_identity(body.decode("utf-8", "replace").encode())
+        raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
+    except msgspec.DecodeError as error:
+        raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
+    except RecursionError as error:
+        raise BadRequest("bad_json", "The body is nested too deeply.", _NOT_JSON) from error
+    name = identity.session_id
+    if not name.strip() or not name.isprintable() or "\ufffd" in name:
+        raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the session's own id.")
+    return identity, body
+
+
+def _decoded(body: bytes) -> tuple[WireIdentity, bytes]:
+    try:
+        return _identity.decode(body), body
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        repaired = repair(body)
+        if repaired == body:
+            raise
+    return _identity.decode(repaired), repaired
+
+
+_numbers = count()
+_process = secrets.token_hex(6)
+
+
+def new_id() -> str:
+    """A unique id that sorts by time, so that rows made together lie together."""
+    return f"{time.time_ns() // 1_000_000:012x}{next(_numbers) & 0xFFFFFF:06x}{_process}"
+
+
+class HookReceiver:
+    """Seals what arrives at `/hook/*`."""
+
+    def __init__(
+        self,
+        host: str,
+        clock: Clock,
+        surroundings: Surroundings,
+        relatives: Relatives | None = None,
+        told_at: Callable[[Micros], Micros] = lambda at: at,
+        keep: Keeper | None = None,
+    ) -> None:
+        self._host = host
+        self._told_at = told_at
+        self._clock = clock
+        self._surroundings = surroundings
+        self._relatives = relatives
+        self._keep = keep or Keeper()
+
+    async def seal(
+        self, path: str, body: bytes, headers: Iterable[tuple[bytes, bytes]], *, trusted: bool = False
+    ) -> Envelope:
+        """An envelope around what arrived over HTTP; a trusted sender's broken text is repaired."""
+        told = {key[12:]: value for key, value in headers if key.startswith(b"x-headspace-")}
+        if not trusted:
+            told = {key: value for key, value in told.items() if key not in WRAPPERS_WORD}
+        return await self._seal(event_name(path), body, told, lenient=trusted)
+
+    async def seal_told(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Envelope:
+        """An envelope around what lay in the spool; a call that was judged before brings its verdict."""
+        envelope = await self._seal(event_name(event), payload, notes, lenient=True)
+        if (verdict := _verdict(notes.get(b"verdict"))) is None:
+            return envelope
+        context = msgspec.structs.replace(envelope.context, verdict=verdict)
+        return msgspec.structs.replace(envelope, context=context)
+
+    async def _seal(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Envelope:
+        received_at = self._clock()
+        identity, kept = read_identity(body, lenient=lenient)
+        around = await self._surroundings(identity.cwd or identity.working_directory or identity.project_path)
+        context = _context(identity, told, around)
+        if kept is not body:
+            context = msgspec.structs.replace(context, flaw="the text was broken and has been repaired")
+        envelope_id, payload = new_id(), self._keep.hook(kept)
+        return Envelope(
+            id=envelope_id,
+            name=name,
+            origin=Origin.STATUS_LINE if name == STATUS_LINE else Origin.HOOK,
+            client="claude-code",
+            host=self._host,
+            fired_at=self._fired_at(told.get(b"fired-at"), received_at),
+            received_at=received_at,
+            payload=payload,
+            whole=kept if payload is not kept else None,
+            context=await self._with_relatives(context),
+            delivery_id=_delivery(told.get(b"delivery-id")) or envelope_id,
+        )
+
+    def _fired_at(self, told: bytes | None, received_at: Micros) -> Micros:
+        """The sender's word, in seconds since 1970; nothing fires before it is sent."""
+        try:
+            fired_at = self._told_at(round(float(told) * SECOND)) if told else received_at
+        except (ValueError, OverflowError):
+            return received_at
+        return fired_at if 0 < fired_at < received_at else received_at
+
+    async def _with_relatives(self, context: Context) -> Context:
+        """What the process table tells of the client that the sender named."""
+        if self._relatives is None or not context.client_pid:
+            return context
+        client = await self._relatives(context.client_pid)
+        return msgspec.structs.replace(
+            context,
+            client_started_at=client.client_started_at,
+            ancestor_pids=client.ancestor_pids or context.ancestor_pids,
+        )
+
+
+def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Context) -> Context:
+    return Context(
+        tmux_session=_text(told.get(b"tmux-session")) or identity.tmux_session,
+        tmux_pane=_text(told.get(b"tmux-pane")) or identity.tmux_pane,
+        client_pid=_number(told.get(b"client-pid")) or identity.client_pid,
+        ancestor_pids=_numbers_of(told.get(b"ancestor-pids")),
+        headspace_id=_text(told.get(b"session-id")) or identity.headspace_session_id,
+        wrapper_id=_text(told.get(b"wrapper-id")),
+        fleet_id=_text(told.get(b"agent-id")),
+        role=_text(told.get(b"role")),
+        mode=_text(told.get(b"mode")),
+        mission_id=_text(told.get(b"mission-id")),
+        project_root=around.project_root,
+        branch=around.branch,
+    )
+
+
+def _delivery(told: bytes | None) -> str | None:
+    """The whole of it, since half an id could be another's."""
+    if told is not None and len(told) > LONGEST_DELIVERY_ID:
+        raise BadRequest(
+            "bad_delivery_id",
+            f"The delivery id is longer than {LONGEST_DELIVERY_ID} bytes.",
+            "Send a UUID as X-Headspace-Delivery-Id.",
+        )
+    return _text(told)
+
+
+def _verdict(told: bytes | None) -> Verdict | None:
+    try:
+        return msgspec.json.decode(told, type=Verdict) if told else None
+    except msgspec.DecodeError:
+        return None
+
+
+def _text(told: bytes | None) -> str | None:
+    return told.decode("utf-8", "replace").replace("\0", "")[:200] or None if told else None
+
+
+def _numbers_of(told: bytes | None) -> tuple[int, ...]:
+    found = (_number(part) for part in (told or b"")[:LONGEST_DELIVERY_ID].split())
+    return tuple(number for number in found if number)
+
+
+def _number(told: bytes | None) -> int | None:
+    return int(told) if told and told.isdigit() and len(told) < 10 else None

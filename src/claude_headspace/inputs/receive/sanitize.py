@@ -1,0 +1,22 @@
+"""What of an event is kept: secrets are taken out first, then what is too long is cut. Done once, at sealing."""
+
+from claude_headspace.kernel import size_limits as bounds
+from claude_headspace.kernel import transcript
+from claude_headspace.kernel.redaction import Redactor
+from claude_headspace.kernel.size_limits import Bounds
+
+
+class Keeper:
+    """Makes payloads fit to be kept."""
+
+    def __init__(self, limits: Bounds | None = None, redact: Redactor | None = None) -> None:
+        self._bounds = limits or Bounds()
+        self._redact = redact or Redactor()
+
+    def hook(self, payload: bytes) -> bytes:
+        """What a hook told, as it is kept."""
+        return bounds.bounded(self._redact(payload), self._bounds)
+
+    def line(self, raw: bytes) -> bytes:
+        """A line of a transcript, as it is kept."""
+        return transcript.bounded(self._redact(raw.strip()), self._bounds)

@@ -1,0 +1,383 @@
+"""The spool: what the shims tell, and what the journal could not take in time.
+
+One file is one event; it is taken exactly once, in the order in which they fired.
+A file holds a line of notes (JSON: `event`, `delivery-id`, `fired-at`, …) and then the payload. It is complete when it
+ends in a newline.
+
+Rules
+- A file goes only when its event is committed. Should the daemon die between the two, its delivery id tells that it is
+  known already.
+- While the journal cannot be written, files stay where they are.
+- What cannot be understood is set aside in `rejected/`, counted and shown; of those the newest thousand are kept.
+- A file that is not complete after a minute will not be: its writer is gone.
+- The shims close a spool that nobody empties (`full`) and count what they could not keep (`lost`). It is opened again
+  when it is empty.
+"""
+
+import asyncio
+import errno
+import heapq
+import os
+import stat
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import structlog
+
+from claude_headspace.background import Loop
+from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
+from claude_headspace.inputs.receive.directory_watch import Doorbell
+from claude_headspace.inputs.receive.receiver import HookReceiver
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
+from claude_headspace.ports import Clock
+
+log = structlog.get_logger(__name__)
+
+Take = Callable[[Envelope], Awaitable[None]]
+"""Stores an envelope; returns when it is committed."""
+
+PAUSE_SECONDS = 1.0
+WRITING_SECONDS = 0.02
+"""How soon to look again at a file that is being written."""
+GATHER_SECONDS = 0.002
+"""Between the bell and the taking: hooks come in groups, and the one that rang can end in peace."""
+CATCH_UP_SECONDS = 0.1
+"""How long a hook that asks waits for what others told before it."""
+ABANDONED: Micros = 60 * SECOND
+NOTES_BYTES = 64 * 1024
+LARGEST_BATCH = 256
+LARGEST_BATCH_BYTES = 16 * 1024 * 1024
+KEPT_REJECTED = 1_000
+
+_notes = msgspec.json.Decoder(dict[str, str])
+
+
+class Letter(NamedTuple):
+    """A file of the spool, read."""
+
+    path: Path
+    notes: dict[str, str]
+    payload: bytes
+    written_at: Micros
+
+
+class Unfit(Exception):
+    """A file that can never be taken, with the reason."""
+
+
+class SpoolCounts(NamedTuple):
+    """How the spool is doing: what waits, what was set aside, what could not be kept, and when it was last emptied."""
+
+    depth: int
+    rejected: int
+    lost: int
+    taken: int
+    last_drain_at: Micros | None
+
+
+class Spool(Loop):
+    """Empties the spool, at the start and whenever something is put in."""
+
+    def __init__(
+        self,
+        folder: Path,
+        receiver: HookReceiver,
+        take: Take,
+        clock: Clock,
+        largest_payload: int,
+        refused: Callable[[str], None] = lambda _code: None,
+    ) -> None:
+        super().__init__()
+        self._folder = folder
+        self._receiver = receiver
+        self._take = take
+        self._clock = clock
+        self._largest = largest_payload
+        self._refused = refused
+        self._doorbell = Doorbell(folder)
+        self._being_written = False
+        self._drained_once = asyncio.Event()
+        self._is_draining = False
+        self._drained: asyncio.Future[None] | None = None
+        self._counted: set[str] = set()
+        self._taken = 0
+        self._last_drain_at: Micros | None = None
+
+    # --- running ---
+
+    def start(self) -> None:
+        """Begin to take what is there, and what comes."""
+        self._doorbell.hang()
+        super().start()
+
+    async def stop(self) -> None:
+        """Take nothing more."""
+        await super().stop()
+        self._doorbell.take_down()
+
+    async def first_drain(self, seconds: float) -> None:
+        """Wait until what was there at the start is taken, but not longer than this."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._drained_once.wait(), seconds)
+
+    async def caught_up(self, seconds: float = CATCH_UP_SECONDS) -> None:
+        """Wait a moment until what was told by now is taken: whoever asks does not overtake what was told before."""
+        for _ in range(2):  # the loop notices a bell that rings just now in one round, and hears it in the next
+            await asyncio.sleep(0)
+        if self._doorbell.has_rung or self._is_draining:
+            drained = self._drained = self._drained or asyncio.get_running_loop().create_future()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(drained), seconds)
+
+    async def _run(self) -> None:
+        while True:
+            self._is_draining = True
+            try:
+                await self.drain()
+            except Exception as error:
+                self.failure = str(error)
+                log.exception("spool_failed")
+            self._is_draining = False
+            self._drained_once.set()
+            if self._drained is not None and not self._doorbell.has_rung:
+                self._drained.set_result(None)
+                self._drained = None
+            await self._doorbell.wait(WRITING_SECONDS if self._being_written else PAUSE_SECONDS)
+            await asyncio.sleep(GATHER_SECONDS)
+
+    # --- putting in ---
+
+    def put(self, envelope: Envelope) -> None:
+        """Keep an event that the journal cannot take now; it is on the disk when this returns."""
+        if (self._folder / "full").exists():
+            raise OSError(errno.ENOSPC, "the spool is full")
+        self._counted.add(_name(envelope))
+        handle = os.open(self._folder / _name(envelope), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(msgspec.json.encode(_noted(envelope)) + b"\n" + envelope.payload + b"\n")
+                file.flush()
+                os.fsync(handle)
+        except OSError:
+            (self._folder / _name(envelope)).unlink(missing_ok=True)
+            raise
+
+    # --- taking ---
+
+    async def drain(self) -> None:
+        """Take everything that is there, oldest first, until nothing complete is left."""
+        self._being_written = False
+        while names := await asyncio.to_thread(in_order, self._folder):
+            taken = 0
+            for batch in _batches(names):
+                taken += await self._take_batch(batch)
+                if self.failure is not None:
+                    return
+            if not taken:
+                return
+        self.failure = None
+        await asyncio.to_thread(self._open_again)
+
+    async def _take_batch(self, paths: Sequence[Path]) -> int:
+        """Take these files; how many of them are gone afterwards."""
+        letters, gone = await asyncio.to_thread(self._read_all, paths)
+        sealed: list[tuple[Letter, Envelope]] = []
+        for letter in letters:
+            try:
+                sealed.append((letter, await self._seal(letter)))
+            except BadRequest as error:
+                await asyncio.to_thread(self._set_aside, letter.path, error.message)
+                gone += 1
+        outcomes = await asyncio.gather(*(self._take(envelope) for _, envelope in sealed), return_exceptions=True)
+        return gone + await asyncio.to_thread(self._clear, [letter for letter, _ in sealed], outcomes)
+
+    async def _seal(self, letter: Letter) -> Envelope:
+        told = {name.encode(): value.encode() for name, value in letter.notes.items()}
+        told.setdefault(b"delivery-id", f"spool-{letter.path.name}"[:200].encode())
+        told.setdefault(b"fired-at", f"{letter.written_at / SECOND:.6f}".encode())
+        return await self._receiver.seal_told(letter.notes.get("event", ""), letter.payload, told)
+
+    def _read_all(self, paths: Sequence[Path]) -> tuple[list[Letter], int]:
+        """The letters that can be taken now, and how many files were set aside."""
+        letters, aside = list[Letter](), 0
+        for path in paths:
+            try:
+                letter = read_letter(path, self._largest, self._clock())
+            except FileNotFoundError:
+                continue
+            except Unfit as problem:
+                self._set_aside(path, str(problem))
+                aside += 1
+                continue
+            if letter is None:
+                self._being_written = True
+            else:
+                letters.append(letter)
+        return letters, aside
+
+    def _clear(self, letters: Sequence[Letter], outcomes: Sequence[BaseException | None]) -> int:
+        """Remove what is committed, set aside what was refused, and leave the rest; how many are gone."""
+        gone = 0
+        self.failure = None
+        for letter, outcome in zip(letters, outcomes, strict=True):
+            if outcome is None:
+                letter.path.unlink(missing_ok=True)
+                self._counted.discard(letter.path.name)
+                self._taken += 1
+                gone += 1
+            elif isinstance(outcome, HeadspaceError) and not isinstance(outcome, JournalUnavailable):
+                self._set_aside(letter.path, outcome.message)
+                gone += 1
+            else:
+                self.failure = str(outcome) or type(outcome).__name__
+        if gone:
+            self._last_drain_at = self._clock()
+        return gone
+
+    # --- what cannot be taken ---
+
+    @property
+    def _rejected(self) -> Path:
+        return self._folder / "rejected"
+
+    def _set_aside(self, path: Path, reason: str) -> None:
+        self._rejected.mkdir(mode=0o700, exist_ok=True)
+        log.warning("event_set_aside", file=path.name, reason=reason)
+        self._refused("spool")
+        with suppress(FileNotFoundError):
+            path.replace(self._rejected / path.name)
+        self._counted.discard(path.name)
+        crowd = sorted(self._rejected.iterdir())[:-KEPT_REJECTED]
+        for oldest in crowd:
+            log.warning("event_given_up", file=oldest.name)
+            oldest.unlink(missing_ok=True)
+
+    def _open_again(self) -> None:
+        """A spool that was full takes events again."""
+        full = self._folder / "full"
+        if full.exists():
+            full.unlink(missing_ok=True)
+            log.warning("spool_was_full", lost=_size(self._folder / "lost"))
+
+    # --- telling ---
+
+    def counts(self) -> SpoolCounts:
+        """How it is doing."""
+        return SpoolCounts(
+            depth=sum(1 for _ in _files(self._folder)),
+            rejected=sum(1 for _ in _files(self._rejected)),
+            lost=_size(self._folder / "lost"),
+            taken=self._taken,
+            last_drain_at=self._last_drain_at,
+        )
+
+    def newly_waiting(self) -> int:
+        """How many wait that were not counted before: those that the daemon put in are counted when it does."""
+        fresh = {entry.name for entry in _files(self._folder)} - self._counted
+        self._counted |= fresh
+        return len(fresh)
+
+    def health(self) -> tuple[bool, str | None, str]:
+        """Whether it runs, what fails, and what it has to do."""
+        counts = self.counts()
+        words = [f"{counts.depth} waiting" if counts.depth else "empty"]
+        words += [f"{counts.rejected} set aside"] if counts.rejected else []
+        words += [f"{counts.lost} lost while it was full"] if counts.lost else []
+        return self.running, self.failure, ", ".join(words)
+
+
+def _name(envelope: Envelope) -> str:
+    return f"{envelope.fired_at / SECOND:.6f}-{envelope.id}.json"
+
+
+def _noted(envelope: Envelope) -> dict[str, str]:
+    """The notes of a letter, as the shims write them."""
+    context = envelope.context
+    notes = {
+        "event": envelope.name,
+        "delivery-id": envelope.delivery_id,
+        "fired-at": f"{envelope.fired_at / SECOND:.6f}",
+        "client-pid": str(context.client_pid) if context.client_pid else None,
+        "tmux-pane": context.tmux_pane,
+        "tmux-session": context.tmux_session,
+        "session-id": context.headspace_id,
+        "wrapper-id": context.wrapper_id,
+        "agent-id": context.fleet_id,
+        "role": context.role,
+        "mode": context.mode,
+        "mission-id": context.mission_id,
+        "verdict": msgspec.json.encode(context.verdict).decode() if context.verdict else None,
+    }
+    return {name: value for name, value in notes.items() if value}
+
+
+def in_order(folder: Path, limit: int = 20_000) -> list[Path]:
+    """The files of a spool, those that fired first in front."""
+    try:
+        return [Path(path) for _, path in heapq.nsmallest(limit, ((_fired(e), e.path) for e in _files(folder)))]
+    except FileNotFoundError:
+        return []
+
+
+def _fired(entry: "os.DirEntry[str]") -> float:
+    """When an event fired: its name says so to the microsecond; without one, the time of the file is better."""
+    told = entry.name.partition("-")[0]
+    try:
+        return float(told) if "." in told else entry.stat().st_mtime
+    except (ValueError, FileNotFoundError):
+        return 0.0
+
+
+def _files(folder: Path) -> "Iterator[os.DirEntry[str]]":
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        yield from (entry for entry in entries if entry.name.endswith(".json"))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """Some at a time, so that neither their number nor their size matters."""
+    batch, total = list[Path](), 0
+    for path in paths:
+        batch.append(path)
+        total += _size(path)
+        if len(batch) >= LARGEST_BATCH or total >= LARGEST_BATCH_BYTES:
+            yield batch
+            batch, total = [], 0
+    if batch:
+        yield batch
+
+
+def read_letter(path: Path, largest: int, now: Micros) -> Letter | None:
+    """What a file tells; None while it is being written. Never follows a link, never waits for a pipe."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise Unfit(f"it cannot be opened: {error.strerror}") from error
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise Unfit("it is no regular file")
+        if found.st_size > largest + NOTES_BYTES:
+            raise Unfit(f"it is larger than {largest} bytes")
+        text = file.read()
+    head, _, payload = text.partition(b"\n")
+    if not payload.endswith(b"\n"):
+        if now - found.st_mtime_ns // 1_000 > ABANDONED:
+            raise Unfit("it is not complete, and nobody writes it any more")
+        return None
+    try:
+        notes = _notes.decode(head.decode("utf-8", "replace"))
+    except msgspec.DecodeError as error:
+        raise Unfit(f"its first line cannot be read: {error}") from error
+    return Letter(path, notes, payload[:-1], found.st_mtime_ns // 1_000)

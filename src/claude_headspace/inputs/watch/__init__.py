@@ -1,0 +1,1 @@
+"""Events that the daemon finds by itself: transcripts, session registry, process table."""

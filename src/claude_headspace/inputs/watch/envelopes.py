@@ -1,0 +1,65 @@
+"""Lines of transcripts are put into envelopes, each under its own id: a line is one event, wherever it stands."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from claude_headspace.inputs.receive.receiver import Surroundings, new_id
+from claude_headspace.inputs.receive.sanitize import Keeper
+from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
+from claude_headspace.kernel.transcript import LINE, Line
+from claude_headspace.ports import Clock
+
+
+class Sealer:
+    """Puts lines into envelopes."""
+
+    def __init__(
+        self,
+        host: str,
+        clock: Clock,
+        surroundings: Surroundings,
+        client_of: Callable[[str], Context | None] = lambda _session: None,
+        keep: Keeper | None = None,
+    ) -> None:
+        self._host = host
+        self._clock = clock
+        self._surroundings = surroundings
+        self._client_of = client_of
+        self._keep = keep or Keeper()
+
+    async def line(self, at: Micros, raw: bytes, line: Line) -> Envelope:
+        """An envelope around a line, with the client that has the session open.
+
+        The client's word for the branch counts where its directory is not here, or not any more.
+        """
+        around = await self._surroundings(line.cwd)
+        process = self._client_of(line.session_id) or Context()
+        return self._envelope(
+            LINE,
+            Origin.TRANSCRIPT,
+            at,
+            self._keep.line(raw),
+            msgspec.structs.replace(process, project_root=around.project_root, branch=around.branch or line.branch),
+            f"transcript:{line.key}",
+        )
+
+    def gone(self, at: Micros) -> Envelope:
+        """An envelope that says: there is no client any more."""
+        return self._envelope("ClientVanished", Origin.PROCESS, at, b"{}", Context(), None)
+
+    def _envelope(
+        self, name: str, origin: Origin, at: Micros, payload: bytes, context: Context, delivery: str | None
+    ) -> Envelope:
+        return Envelope(
+            id=new_id(),
+            name=name,
+            origin=origin,
+            client="claude-code",
+            host=self._host,
+            fired_at=at,
+            received_at=self._clock(),
+            payload=payload,
+            context=context,
+            delivery_id=delivery,
+        )

@@ -1,0 +1,212 @@
+"""The process table: a client that was killed fires no hook, but its process is gone.
+
+A number alone is no process: it is given to another one some day. So a client is known by its number and its start, and
+one that has the number but began at another time is somebody else.
+
+Rules
+- Every second each known client is asked for by its number, which costs some microseconds; its start is compared only
+  when the reconciler looks.
+- A client that ends by itself fires SessionEnd, up to 1.1 s after its process is gone: that hook knows more, so it is
+  waited for. A client that was killed had no time to remove its registry entry: then nothing is waited for.
+- A wrapper that started a client (`headspace run`) is asked for in the same way: when it was killed, nobody tells that
+  its client will never report, or will not be started anew.
+- What the process table tells of a hook's client (start, ancestors) is looked up once and remembered for a while.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+import psutil
+import structlog
+
+from claude_headspace.background import Loop
+from claude_headspace.inputs.receive.receiver import new_id
+from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.correlate import is_same_start
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.ports import Clock, Reader
+
+log = structlog.get_logger(__name__)
+
+Submit = Callable[[Envelope, str], Awaitable[object]]
+
+EVERY_SECONDS = 1.0
+GRACE: Micros = 3 * SECOND // 2
+LOOK: Micros = 59 * SECOND
+ANCESTORS = 32
+REMEMBERED_SECONDS = 30.0
+REMEMBERED = 2_000
+PATIENCE_SECONDS = 0.2
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process of that number runs. One that ended and was not fetched by its parent yet does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return not _is_left_over(pid)
+
+
+def _is_left_over(pid: int) -> bool:
+    """Whether only the entry of a process is left, where the system shows that in a file. tmux leaves some for long."""
+    try:
+        handle = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)  # a third of what a file object costs
+    except OSError:
+        return False
+    try:
+        return os.read(handle, 512).rpartition(b") ")[2][:1] in (b"Z", b"X")
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+
+
+def is_running(pid: int, began: Micros | None) -> bool:
+    """Whether that very process runs; its remains do not count. What cannot be found out counts as running."""
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        return is_same_start(round(process.create_time() * SECOND), began)
+    except (psutil.Error, OverflowError, ValueError):
+        return is_alive(pid)
+
+
+# --- whose child a client is ------------------------------------------------------------------------------------------
+
+
+def relatives(pid: int) -> Context:
+    """When a client's process began, and what it descends from, nearest first."""
+    try:
+        process = psutil.Process(pid)
+        began = round(process.create_time() * SECOND)
+        above = tuple(parent.pid for parent in process.parents()[:ANCESTORS])
+    except (psutil.Error, OverflowError, ValueError):
+        return Context(client_pid=pid)
+    return Context(client_pid=pid, client_started_at=began, ancestor_pids=above)
+
+
+class Kinship:
+    """Looks clients up, and remembers for a while. Never more than a moment's wait."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[float, Context]] = {}
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kinship")
+
+    async def __call__(self, pid: int, patience: float = PATIENCE_SECONDS) -> Context:
+        """What the process table tells of a client."""
+        now = time.monotonic()
+        known = self._known.get(pid)
+        if known is not None and known[0] > now:
+            return known[1]
+        looking = asyncio.get_running_loop().run_in_executor(self._thread, relatives, pid)
+        try:
+            found = await asyncio.wait_for(looking, patience)
+        except TimeoutError:
+            return Context(client_pid=pid)
+        if len(self._known) >= REMEMBERED:
+            self._known.clear()
+        self._known[pid] = (now + REMEMBERED_SECONDS, found)
+        return found
+
+    def close(self) -> None:
+        """Stop looking."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+# --- who is gone ------------------------------------------------------------------------------------------------------
+
+
+class ProcessWatch(Loop):
+    """Tells of the agents of this host whose client is gone."""
+
+    def __init__(
+        self,
+        host: str,
+        clock: Clock,
+        reader: Reader,
+        submit: Submit,
+        known: KnownAgents | None = None,
+        was_killed: Callable[[int], bool] = lambda _pid: False,
+    ) -> None:
+        super().__init__()
+        self._host = host
+        self._clock = clock
+        self._reader = reader
+        self._submit = submit
+        self._known = known or KnownAgents(host)
+        self._was_killed = was_killed
+        self._missing: dict[str, tuple[int, Micros]] = {}
+        self._looked_at: Micros | None = None
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(EVERY_SECONDS)
+            try:
+                for agent in [agent for agent in self._known.with_client() if not is_alive(agent.pid or 0)]:
+                    await self._miss(agent)
+                for agent in [agent for agent in self._known.with_wrapper() if not is_alive(agent.wrapper_pid or 0)]:
+                    await self._submit(self._vanished(agent, "WrapperVanished", agent.wrapper_pid), agent.id)
+                self.failure = None
+            except Exception as error:  # whatever the journal raises, the next round asks again
+                self.failure = str(error)
+                log.exception("process_watch_failed")
+
+    async def __call__(self) -> None:
+        """Look at every client that is believed to live, and compare its start; not more often than once a minute."""
+        now = self._clock()
+        if self._looked_at is not None and 0 <= now - self._looked_at < LOOK:
+            return
+        self._looked_at = now
+        ours = await asyncio.to_thread(self._ours)
+        for agent in await asyncio.to_thread(_without_client, ours):
+            await self._miss(agent)
+        for agent in await asyncio.to_thread(_without_wrapper, ours):
+            await self._submit(self._vanished(agent, "WrapperVanished", agent.wrapper_pid), agent.id)
+
+    def _ours(self) -> list[Agent]:
+        ours = [agent for agent in self._reader.agents() if agent.host == self._host]
+        for agent in ours:
+            self._known.learn(agent)
+        return ours
+
+    async def _miss(self, agent: Agent) -> None:
+        """A client is not there: tell it, once its own last words had time to arrive."""
+        pid, now = agent.pid or 0, self._clock()
+        missed, since = self._missing.get(agent.id, (pid, now))
+        if missed != pid:
+            since = now
+        self._missing[agent.id] = (pid, since)
+        if now - since >= GRACE or self._was_killed(pid):
+            await self._submit(self._vanished(agent, "ClientVanished", agent.pid, since), agent.id)
+            del self._missing[agent.id]
+
+    def _vanished(self, agent: Agent, name: str, pid: int | None, at: Micros | None = None) -> Envelope:
+        now = self._clock()
+        return Envelope(
+            id=new_id(),
+            name=name,
+            origin=Origin.PROCESS,
+            client=agent.client,
+            host=self._host,
+            fired_at=at or now,
+            received_at=now,
+            payload=b"{}",
+            context=Context(client_pid=pid),
+        )
+
+
+def _without_client(agents: Iterable[Agent]) -> list[Agent]:
+    return [each for each in agents if each.pid is not None and not is_running(each.pid, each.pid_started_at)]
+
+
+def _without_wrapper(agents: Iterable[Agent]) -> list[Agent]:
+    there = [each for each in agents if each.wrapper_pid is not None and each.ended_at is None]
+    return [each for each in there if not is_running(each.wrapper_pid or 0, each.wrapper_started_at)]

@@ -1,0 +1,84 @@
+"""The journal of a home, opened: which database that is, and what to say when it cannot be used."""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import unquote
+
+from sqlalchemy import URL
+from sqlalchemy.exc import SQLAlchemyError
+
+from claude_headspace.config import Places, Settings, without_password
+from claude_headspace.errors import BadConfiguration, JournalUnavailable
+from claude_headspace.journal.database_errors import AWAY, CANNOT, UNUSABLE
+from claude_headspace.journal.sql import SqlJournal
+
+FORMS = "An address is `postgresql://user@host/name`, a whole path, or `sqlite:///` before one."
+
+SETTING = " Check the setting `database` (see `headspace config`)."
+
+
+def database_url(settings: Settings, places: Places) -> str:
+    """The database in use. Where the daemon was started from must not matter, so a path is a whole one."""
+    told = settings.database or str(places.database)
+    address = database_address(told)
+    if (file := file_of(address)) is not None and not file.is_absolute():
+        raise _unusable(told, "the path does not begin at the root", FORMS + SETTING)
+    return address
+
+
+def database_address(text: str) -> str:
+    """The address of a database that is told so, or by a path."""
+    return text if "://" in text else str(URL.create("sqlite", database=str(Path(text).expanduser())))
+
+
+def file_of(address: str) -> Path | None:
+    """The file of a database that is one."""
+    found = re.match(r"sqlite(\+\w+)?:///([^?]*)", address)
+    return Path(unquote(found[2])) if found else None
+
+
+def ready_journal(settings: Settings, places: Places, *, away: Callable[[str], None] | None = None) -> SqlJournal:
+    """The journal of this home, ready for use. Whoever can wait for a database that is away is told why it is."""
+    places.make()
+    url = database_url(settings, places)
+    return open_journal(url, SETTING if settings.database else "", away=away)
+
+
+def open_journal(
+    url: str, also: str = "", *, away: Callable[[str], None] | None = None, may_be_half: bool = False
+) -> SqlJournal:
+    """The journal at an address, ready for use; `also` is what else there is to do when it cannot be. Only who goes on
+    with a copy opens half of one.
+    """
+    journal = _journal(url, also)
+    try:
+        journal.open(may_be_half=may_be_half)
+    except JournalUnavailable as error:
+        if error.code == AWAY and away is not None:
+            away(error.message)
+            return journal
+        with suppress(JournalUnavailable):
+            journal.close()
+        if error.code in (AWAY, UNUSABLE):
+            raise _unusable(url, error.message.removeprefix(CANNOT), error.hint + also) from error
+        raise
+    return journal
+
+
+def _journal(url: str, also: str) -> SqlJournal:
+    """A database that cannot be opened is named, without its password."""
+    try:
+        return SqlJournal(url)
+    except SQLAlchemyError as error:
+        raise _unusable(url, str(error).splitlines()[0], FORMS + also) from error
+    except OSError as error:
+        hint = "Its directory must exist, and you must be allowed to write there."
+        raise _unusable(url, error.strerror or str(error), hint + also) from error
+
+
+def _unusable(url: str, reason: str, hint: str) -> BadConfiguration:
+    return BadConfiguration(
+        "database_unusable", f"The database {without_password(url)} cannot be opened: {reason.rstrip('.')}.", hint
+    )

@@ -1,0 +1,199 @@
+"""The words of documents, in the index of each engine: FTS5 without content on SQLite, a tsvector on PostgreSQL.
+
+Both are given words that `kernel.words` took apart already, so that the same query finds the same on both. The
+index holds no text, only where words stand: deleting from it needs the text again on SQLite.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, Connection, Float, cast, func, literal, literal_column, table
+from sqlalchemy.dialects.postgresql import TSQUERY
+
+from claude_headspace.kernel.search_terms import GAP, LONGEST_WORD, Query, Term, words
+
+MOST_PLACES = 255
+"""How many places of one word PostgreSQL keeps."""
+
+_LONG_RUN = re.compile(rf"[A-Za-z0-9]{{{LONGEST_WORD + 1}}}")
+
+SQLITE = (
+    # `ascii` takes everything beyond ASCII as part of a word, and we put spaces where words end.
+    "CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='ascii')",
+)
+POSTGRESQL = (
+    "CREATE TABLE words (id BIGINT CONSTRAINT pk_words PRIMARY KEY, words TSVECTOR NOT NULL)",
+    "CREATE INDEX ix_words_words ON words USING gin (words)",
+)
+
+
+def create_words(connection: Connection) -> None:
+    """Make the index."""
+    for statement in SQLITE if _is_sqlite(connection) else POSTGRESQL:
+        connection.exec_driver_sql(statement)
+
+
+def drop_words(connection: Connection) -> None:
+    """Remove the index."""
+    connection.exec_driver_sql("DROP TABLE words")
+
+
+def add_words(connection: Connection, texts: Iterable[tuple[int, str]]) -> None:
+    """Index texts under their numbers."""
+    _run(connection, "INSERT INTO words (rowid, text) VALUES (?, ?)", "INSERT INTO words VALUES (%s, %s)", texts)
+
+
+def remove_words(connection: Connection, texts: Iterable[tuple[int, str]]) -> None:
+    """Take texts out of the index; they must be what was indexed."""
+    statement = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"
+    if _is_sqlite(connection):
+        _run(connection, statement, "", texts)
+    else:
+        numbers = [number for number, _text in texts]
+        connection.exec_driver_sql("DELETE FROM words WHERE id = ANY(%s)", (numbers,))
+
+
+def clear_words(connection: Connection) -> None:
+    """Empty the index."""
+    if _is_sqlite(connection):
+        connection.exec_driver_sql("INSERT INTO words (words) VALUES ('delete-all')")
+    else:
+        connection.exec_driver_sql("DELETE FROM words")
+
+
+def _run(connection: Connection, sqlite: str, postgresql: str, texts: Iterable[tuple[int, str]]) -> None:
+    cursor = connection.connection.cursor()
+    if _is_sqlite(connection):
+        cursor.executemany(sqlite, [(number, plain(each)) for number, each in texts])
+    else:
+        cursor.executemany(postgresql, [(number, vector(each)) for number, each in texts])
+
+
+def _is_sqlite(connection: Connection) -> bool:
+    return connection.dialect.name == "sqlite"
+
+
+def plain(content: str) -> str:
+    """A text as FTS5 is given it. It takes ASCII apart as we do, and faster."""
+    return GAP.join(_plain(part) for part in content.split(GAP))
+
+
+def _plain(content: str) -> str:
+    if content.isascii() and not _LONG_RUN.search(content):
+        return content
+    return " ".join(words(content))
+
+
+def vector(content: str) -> str:
+    """A text as a tsvector, spelled out."""
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(words(content), 1):
+        found = places.setdefault(word, [])
+        if len(found) < MOST_PLACES:
+            found.append(min(place, 16_383))
+    return " ".join(f"{_quoted(word)}:{','.join(map(str, found))}" for word, found in places.items())
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+# --- asking -----------------------------------------------------------------------------------------------------------
+
+
+class Asked:
+    """A query as an engine takes it: the index to ask, a document's number and rank in it, and the condition."""
+
+    def __init__(self, query: Query, dialect: str) -> None:
+        if dialect == "sqlite":
+            asked: ColumnElement[Any] = literal(fts5_query(query))
+            self.number = literal_column("words.rowid", BigInteger)
+            self.rank: ColumnElement[float] = literal_column("-bm25(words)", Float)
+            self.condition: ColumnElement[bool] = literal_column("words").op("MATCH", is_comparison=True)(asked)
+        else:
+            asked = cast(literal(tsquery(query)), TSQUERY)
+            self.number = literal_column("words.id", BigInteger)
+            wanted = cast(literal(_all_of(query)), TSQUERY)
+            self.rank = func.ts_rank_cd(literal_column("words.words"), wanted, 1, type_=Float)
+            self.condition = literal_column("words.words").op("@@", is_comparison=True)(asked)
+        self.index = table("words")
+
+
+def fts5_query(query: Query) -> str:
+    """The query in FTS5's language; every word is quoted, so none is an operator."""
+    wanted = " AND ".join(_fts5_term(term) for term in query.terms)
+    return f"({wanted}) NOT {_fts5_term(query.without)}" if query.without else wanted
+
+
+def _fts5_term(term: Term) -> str:
+    phrase = " ".join(term.words).replace('"', '""')
+    return f'"{phrase}" *' if term.open_end else f'"{phrase}"'
+
+
+def tsquery(query: Query) -> str:
+    """The query in PostgreSQL's language."""
+    return f"{_all_of(query)} & !{_phrase(query.without)}" if query.without else _all_of(query)
+
+
+def _all_of(query: Query) -> str:
+    return " & ".join(_phrase(term) for term in query.terms)
+
+
+def _phrase(term: Term) -> str:
+    return f"({' <-> '.join(_lexemes(term))})"
+
+
+def _lexemes(term: Term) -> list[str]:
+    quoted = [_quoted(word) for word in term.words]
+    return [*quoted[:-1], f"{quoted[-1]}:*"] if term.open_end else quoted
+
+
+# --- checking ---------------------------------------------------------------------------------------------------------
+
+EXPECTED_SQLITE = (
+    "CREATE VIRTUAL TABLE temp.expected_words USING fts5(text, content='', tokenize='ascii')",
+    "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'words', 'row')",
+    "CREATE VIRTUAL TABLE temp.expected_vocabulary USING fts5vocab('temp', 'expected_words', 'row')",
+)
+EXPECTED_POSTGRESQL = ("CREATE TEMPORARY TABLE expected_words (id BIGINT PRIMARY KEY, words TSVECTOR NOT NULL)",)
+
+
+def expect_nothing(connection: Connection) -> None:
+    """Make an index of what should be indexed, beside the real one and for this connection alone."""
+    for statement in EXPECTED_SQLITE if _is_sqlite(connection) else EXPECTED_POSTGRESQL:
+        connection.exec_driver_sql(statement)
+
+
+def expect_words(connection: Connection, texts: Iterable[tuple[int, str]]) -> None:
+    """Add texts that should be indexed."""
+    _run(
+        connection,
+        "INSERT INTO temp.expected_words (rowid, text) VALUES (?, ?)",
+        "INSERT INTO expected_words VALUES (%s, %s)",
+        texts,
+    )
+
+
+def forget_expected(connection: Connection) -> None:
+    """Remove the index of what should be indexed."""
+    tables = ("vocabulary", "expected_vocabulary", "expected_words") if _is_sqlite(connection) else ("expected_words",)
+    for name in tables:
+        connection.exec_driver_sql(f"DROP TABLE {name}")
+
+
+def differing(connection: Connection) -> list[str]:
+    """The numbers of documents, or the words, that are indexed otherwise than they should be."""
+    if not _is_sqlite(connection):
+        return either(connection, "id, words", "words", "expected_words")
+    documents = either(connection, "id, sz", "main.words_docsize", "temp.expected_words_docsize")
+    return documents or either(connection, "term, doc, cnt", "temp.vocabulary", "temp.expected_vocabulary")
+
+
+def either(connection: Connection, columns: str, one: str, other: str) -> list[str]:
+    """What stands in one of two tables only, by the first column. Names are ours, never a user's."""
+    found: set[str] = set()
+    for a, b in ((one, other), (other, one)):
+        query = f"SELECT {columns} FROM {a} EXCEPT SELECT {columns} FROM {b}"  # noqa: S608  # constants of this file
+        found |= {str(row[0]) for row in connection.exec_driver_sql(query)}
+    return sorted(found)

@@ -1,0 +1,80 @@
+"""The board in plate-spinner's words: `GET /plates`. A view of the same agents, with its seven statuses."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+
+from claude_headspace.inputs.receive.plate_spinner import EVENTS
+from claude_headspace.kernel.views import AgentView, Time
+from claude_headspace.outputs.reply import HookReply
+from claude_headspace.surfaces.api.openapi import Endpoint
+from claude_headspace.surfaces.api.services import Serving
+
+
+class PlateEvent(msgspec.Struct, frozen=True):
+    """What plate-spinner's hooks send."""
+
+    session_id: str
+    event_type: str
+    project_path: str | None = None
+    tool_name: str | None = None
+    tool_params: dict[str, Any] | None = None
+    transcript_path: str | None = None
+    git_branch: str | None = None
+    error: str | None = None
+
+
+class Plate(msgspec.Struct, frozen=True):
+    """One agent, as plate-spinner shows it."""
+
+    session_id: str
+    project_path: str
+    transcript_path: str | None
+    git_branch: str | None
+    status: str
+    last_tool: str | None
+    summary: str | None
+    todo_progress: str | None
+    tmux_target: str | None
+    created_at: Time
+    updated_at: Time
+
+
+def plate(agent: AgentView, transcript_path: str | None = None) -> Plate:
+    """An agent in plate-spinner's words; one that has not reported yet goes by its own id."""
+    todo = agent.todo
+    return Plate(
+        session_id=agent.session_id or agent.id,
+        project_path=agent.cwd or agent.project.root,
+        transcript_path=transcript_path,
+        git_branch=agent.branch,
+        status=agent.dialects.plate,
+        last_tool=agent.last_tool,
+        summary=(agent.command.text or None) if agent.command else None,
+        todo_progress=f"{todo.done}/{todo.total}" if todo else None,
+        tmux_target=agent.tmux.pane,
+        created_at=agent.created_at,
+        updated_at=agent.last_active_at,
+    )
+
+
+async def plates(api: Serving, _request: Request) -> list[Plate]:
+    """The board."""
+    found = await asyncio.to_thread(api.services.model.agents_with_transcripts)
+    return [plate(agent, path) for agent, path in found]
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        EVENTS,
+        "Tell of an event as plate-spinner's hooks do.",
+        None,
+        HookReply,
+        scope="ingest",
+        takes=PlateEvent,
+    ),
+    Endpoint("GET", "/plates", "The board in plate-spinner's words.", plates, list[Plate]),
+)

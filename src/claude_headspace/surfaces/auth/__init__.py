@@ -1,0 +1,1 @@
+"""Authentication: tokens, sign-in, answer links, and who sends a request."""

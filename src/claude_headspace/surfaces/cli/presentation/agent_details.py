@@ -1,0 +1,297 @@
+"""One agent in full, and the reasons for its state."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet
+from claude_headspace.surfaces.cli.presentation.board import where
+from claude_headspace.surfaces.text.labels import (
+    Json,
+    ago,
+    clock,
+    count,
+    cut,
+    effort_words,
+    instant,
+    note_words,
+    one_line,
+    shape,
+    state_words,
+    subagent_words,
+    summary,
+    supervision_words,
+    want,
+)
+
+LABEL = 11
+MOST_WIDTH = 120
+"""Longer lines are hard to read, however wide the terminal."""
+
+SOURCES = {
+    "hook": "a hook of Claude Code",
+    "transcript": "the transcript",
+    "registry": "Claude Code's own session list",
+    "process": "the process table",
+    "status_line": "the status line",
+    "operator": "somebody at Headspace",
+    "timer": "a timer",
+}
+CONFIDENCES = {
+    "high": "told directly",
+    "medium": "read from what the client leaves behind",
+    "low": "concluded",
+}
+RULINGS = {"deny": "denied", "ask": "asked", "warn": "warned"}
+SPEAKERS = {"user": "you", "agent": "agent"}
+
+
+def portrait(agent: Json, turns: Sequence[Json], now: datetime, width: int) -> list[Line]:
+    """All that is known of an agent."""
+    width = min(width, MOST_WIDTH)
+    lines = [
+        title(agent, summary(agent, now), width),
+        NOTHING,
+    ]
+    for label, text in facts(agent, now):
+        lines += hang(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
+    for wait in agent["waits"]:
+        lines += [NOTHING, *wait_lines(wait, now, width)]
+    lines += listed("Sub-agents", [subagent_words(sub) for sub in agent["subagents"]], width)
+    lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
+    lines += listed("Rules", [verdict_words(verdict, now) for verdict in agent["verdicts"]], width)
+    return lines + _turns(turns, now, width)
+
+
+def title(agent: Json, words: str, width: int) -> Line:
+    """Who it is, and what it does."""
+    name = f"{shape(agent['state'])} {agent['name']}"
+    return line(Span(name, agent["state"]), f"  {cut(words, max(width - len(name) - 2, 10))}")
+
+
+def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
+    """What is known of it, each under its label."""
+    since = agent["state_since"]
+    pairs = [
+        ("state", f"{state_words(agent['state'], agent['waiting_for'])} since {clock(since, now)} ({ago(since, now)})"),
+        ("because", _because(agent["evidence"])),
+        ("note", note_words(agent, now)),
+        ("command", _command(agent["command"], now)),
+        ("last tool", agent["last_tool"] or ""),
+        ("project", f"{where(agent)}  {agent['project']['root']}"),
+        ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
+        ("session", _session(agent, now)),
+        ("client", _client(agent)),
+        ("effort", effort_words(agent.get("effort"))),
+        ("supervised", supervision_words(agent, now)),
+        ("imported", f"from {agent['imported_from']}" if agent.get("imported_from") else ""),
+        ("usage", _usage(agent)),
+        ("files", _briefed(agent.get("briefed"))),
+        ("mission", _mission(agent)),
+        ("workers", f"{count(len(agent['news']), 'worker')} back, told at its next prompt" if agent["news"] else ""),
+        ("to do", f"{agent['todo']['done']} of {agent['todo']['total']} done" if agent["todo"] else ""),
+        (
+            "ended",
+            f"{ago(agent['ended_at'], now)}, {agent['end_reason'] or 'reason unknown'}" if agent["ended_at"] else "",
+        ),
+        ("id", agent["id"]),
+    ]
+    return [(label, text) for label, text in pairs if text]
+
+
+def _mission(agent: Json) -> str:
+    mission = agent["mission"]
+    if mission is None:
+        return ""
+    goal = cut(one_line(mission["goal"]) or "no goal", 200)
+    return f"{goal} ({mission['outcome'] or 'under way'}, {mission['id'][:8]})"
+
+
+def verdict_words(verdict: Json, now: datetime) -> str:
+    """What a rule said of a call: "denied 4 min ago: …"."""
+    word = RULINGS.get(verdict["ruling"], verdict["ruling"]) if verdict["enforced"] else f"would {verdict['ruling']}"
+    about = f"{verdict['tool']}: {one_line(verdict['summary'])}" if verdict["summary"] else verdict["tool"]
+    return f"{word} {ago(verdict['timestamp'], now)}: {cut(about, 80)} ({verdict['rule']})"
+
+
+def _because(evidence: Json | None) -> str:
+    if evidence is None:
+        return ""
+    source = SOURCES.get(evidence["source"], evidence["source"])
+    return f"{evidence['why']} ({source}, {evidence['confidence']} confidence)"
+
+
+def _command(command: Json | None, now: datetime) -> str:
+    if command is None:
+        return ""
+    text = one_line(command["text"]) or {"task_notification": "background work came back"}.get(
+        command["trigger"], "not heard"
+    )
+    end = f"{command['outcome'] or 'ended'} {ago(command['ended_at'], now)}" if command["ended_at"] else ""
+    return f"{cut(text, 300)} ({end or 'given ' + ago(command['started_at'], now)})"
+
+
+def _session(agent: Json, now: datetime) -> str:
+    session = agent["session"]
+    if session is None:
+        return ""
+    start = f"{session['source']} {ago(session['started_at'], now)}"
+    return f"{agent['session_id']}, context window {session['ordinal']} ({start})"
+
+
+def _client(agent: Json) -> str:
+    tmux = agent["tmux"]
+    place = " ".join(part for part in (tmux["session"], tmux["pane"]) if part)
+    parts = [
+        agent["client"],
+        f"on {agent['host']}",
+        f"pid {agent['pid']}" if agent["pid"] else "",
+        f"tmux {place}" if place else "",
+        agent["mode"] if agent["mode"] != "interactive" else "",
+        f"role {agent['role']}" if agent["role"] else "",
+        f"{agent['permission_mode']} mode" if agent["permission_mode"] not in (None, "default") else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _briefed(briefed: Json | None) -> str:
+    """The files that its context window began with, and what was left out."""
+    if briefed is None:
+        return ""
+    files = ", ".join(briefed["files"]) or "no files"
+    left_out = f"; left out: {'; '.join(briefed['left_out'])}" if briefed["left_out"] else ""
+    return files + left_out + (f" ({briefed['problem']})" if briefed["problem"] else "")
+
+
+def _usage(agent: Json) -> str:
+    context, tokens, cost = agent["context_percent"], agent["tokens"], agent["cost_usd"]
+    parts = [
+        agent["model"] or "",
+        f"context {context:.0f} %{_warned(agent)}" if context is not None else "",
+        count(tokens, "token") if tokens is not None else "",
+        f"${cost:,.2f}" if cost is not None else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _warned(agent: Json) -> str:
+    level = agent.get("context_warning_level")
+    return f" (told at {level} %)" if level else ""
+
+
+def wait_lines(wait: Json, now: datetime, width: int) -> list[Line]:
+    """What it wants of a human, with the ways to answer."""
+    lines = [line(Span(f"Waits for you since {clock(wait['opened_at'], now)}", "strong"))]
+    if not wait["questions"]:
+        text = wait["text"].strip() if wait["kind"] != "permission" else want(wait)
+        lines += hang(line("  "), text, width)
+    for question in wait["questions"]:
+        several = "  (several may be chosen)" if question.get("several") else ""
+        lines += hang(line("  "), question["text"] + several, width)
+        for number, option in enumerate(question.get("options", ()), 1):
+            about = f": {one_line(option['description'])}" if option.get("description") else ""
+            lines += hang(line(f"    {number}. "), option["label"] + about, width)
+    for field in wait.get("form", ()):
+        lines += hang(line(f"    {field['name']}  "), field_words(field), width, "quiet")
+    return [*lines, quiet(f"  {_how_to_answer(wait, now)}")]
+
+
+_FIELDS = {
+    "text": "text",
+    "number": "number",
+    "integer": "whole number",
+    "boolean": "yes or no",
+    "choice": "one of",
+    "choices": "some of",
+}
+
+
+def field_words(field: Json) -> str:
+    """What a field of a form takes."""
+    kind = _FIELDS.get(field["kind"], field["kind"])
+    options = ", ".join(option["label"] for option in field.get("options", ()))
+    parts = [
+        field.get("title") or "",
+        field.get("description") or "",
+        f"{kind} {options}".strip(),
+        "needed" if field.get("required") else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _how_to_answer(wait: Json, now: datetime) -> str:
+    if wait["answered"]:
+        return f"{wait['answered']['words']} by {wait['answered']['by']}; the client has yet to go on"
+    if not wait["held_until"] or instant(wait["held_until"]) < now:
+        return "Only its terminal takes the answer."
+    return {
+        "question": "headspace answer",
+        "elicitation": "headspace answer --field NAME=VALUE, or --action decline",
+    }.get(wait["kind"], "headspace approve, or headspace deny")
+
+
+def task_words(task: Json, now: datetime) -> str:
+    """What runs in the background."""
+    return f"{task['kind']}, {one_line(task['description']) or task['id']} (since {clock(task['started_at'], now)})"
+
+
+def listed(heading: str, entries: Sequence[str], width: int) -> list[Line]:
+    """Entries under their heading; nothing if there are none."""
+    if not entries:
+        return []
+    lines = [NOTHING, line(Span(heading, "strong"))]
+    for entry in entries:
+        lines += hang(line("  "), entry, width)
+    return lines
+
+
+def _turns(turns: Sequence[Json], now: datetime, width: int) -> list[Line]:
+    if not turns:
+        return []
+    lines = [NOTHING, line(Span("Last turns", "strong"))]
+    for turn in turns:
+        speaker = SPEAKERS.get(turn["actor"].lower(), turn["actor"])
+        start = f"  {clock(turn['timestamp'], now)}  {speaker:<5}  "
+        lines.append(line(Span(start, "quiet"), cut(one_line(turn["text"]), max(width - len(start), 10))))
+    return lines
+
+
+# --- why ---
+
+
+def reasons(agent: Json, states: Sequence[Json], now: datetime, width: int) -> list[Line]:
+    """Why the agent is believed to be in its state, and what it was before, the newest first."""
+    width = min(width, MOST_WIDTH)
+    since = agent["state_since"]
+    words = state_words(agent["state"], agent["waiting_for"])
+    lines = hang(
+        line(Span(f"{shape(agent['state'])} {agent['name']}", agent["state"]), " "),
+        f"is {words} since {clock(since, now)} ({ago(since, now)}).",
+        width,
+        indent=2,
+    )
+    if evidence := agent["evidence"]:
+        source = SOURCES.get(evidence["source"], evidence["source"])
+        meaning = CONFIDENCES.get(evidence["confidence"], "")
+        sure = f"{evidence['confidence']} confidence" + (f", {meaning}" if meaning else "")
+        told = f"Because {evidence['why']}: {source} said so at {clock(evidence['at'], now)} ({sure})."
+        lines += hang(line("  "), told, width)
+    if states:
+        lines += [NOTHING, line(Span("States, the newest first", "strong"))]
+    for state in reversed(states):
+        lines += _reason(state, now, width)
+    return lines
+
+
+def _reason(state: Json, now: datetime, width: int) -> list[Line]:
+    start = line(
+        Span(f"  {clock(state['at'], now)}  ", "quiet"),
+        Span(shape(state["state"]), state["state"]),
+        f" {state['state']:<8}  ",
+    )
+    sure = "" if state["confidence"] == "high" else f", {state['confidence']} confidence"
+    return hang(start, f"{state['why']} · {state['source'].replace('_', ' ')} {state['event']}{sure}", width)
+
+
+def next_of(agent: Json, *commands: str) -> list[Line]:
+    """What to type next."""
+    return [NOTHING, quiet("   ".join(f"headspace {command} {agent['name']}" for command in commands))]

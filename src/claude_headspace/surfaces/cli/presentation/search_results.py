@@ -1,0 +1,61 @@
+"""What a search found: who, where and when on one line, the words with their finds below."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from rich.cells import cell_len
+
+from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, line, quiet
+from claude_headspace.surfaces.text.labels import Json, ago, clean, clock, cut
+
+INDENT = "  "
+MOST_WIDTH = 120
+
+KINDS = {"prompt": "you said", "answer": "answered", "tool_input": "ran {}", "tool_result": "got from {}"}
+
+
+def findings(hits: Sequence[Json], now: datetime, width: int) -> list[Line]:
+    """The hits, the best first."""
+    width = min(width, MOST_WIDTH)
+    lines: list[Line] = []
+    for hit in hits:
+        lines += [*([NOTHING] if lines else []), _head(hit, now, width), *_snippet(hit["snippet"], width)]
+    return lines
+
+
+def _head(hit: Json, now: datetime, width: int) -> Line:
+    did = KINDS.get(hit["kind"], "said").format(hit["tool"] or "a tool")
+    when = f"{clock(hit['at'], now)}, {ago(hit['at'], now)}"
+    name = hit["agent"] or hit["agent_id"][:12]
+    rest = cut(f"{hit['project']} · {did} · {when}", max(width - cell_len(name) - 2, 20))
+    return line(Span(name, "strong"), Span(f"  {rest}", "quiet"))
+
+
+def _snippet(pieces: Sequence[Json], width: int) -> list[Line]:
+    """The words, broken between them where the line ends; finds stand out."""
+    lines: list[list[Span]] = [[Span(INDENT)]]
+    used = len(INDENT)
+    for piece in pieces:
+        role = "found" if piece["match"] else ""
+        for number, word in enumerate(piece["text"].split(" ")):
+            space = " " if number else ""
+            if word and used + len(space) + cell_len(word) > width and used > len(INDENT):
+                lines.append([Span(INDENT)])
+                used, space = len(INDENT), ""
+            lines[-1].append(Span(space))
+            lines[-1].append(Span(cut(word, width - len(INDENT)), role))
+            used += len(space) + cell_len(word)
+    return [tuple(spans) for spans in lines]
+
+
+def nothing_found(query: str, hint: str, *, filtered: bool) -> list[Line]:
+    """What to say when nothing matches."""
+    what = f"Nothing was found for {cut(clean(query), 60)!r}" + (" with these filters." if filtered else ".")
+    return [line(what), quiet(hint)]
+
+
+def after_findings(hits: Sequence[Json], *, more: bool) -> list[Line]:
+    """What to type next."""
+    agent = hits[0]["agent"] or hits[0]["agent_id"]
+    again = "   headspace search … --limit 50   for more" if more else ""
+    return [NOTHING, quiet(f"headspace show {agent}   headspace replay {agent} --at {hits[0]['at'][:19]}Z{again}")]

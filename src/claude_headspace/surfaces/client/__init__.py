@@ -1,0 +1,1 @@
+"""Code that talks to a daemon: HTTP client, socket client, diagnosis."""

@@ -1,0 +1,462 @@
+"""The one Python client of the API, for the command line, the terminal and scripts. It starts fast: no HTTP library.
+
+    from claude_headspace.surfaces.client.api_client import Client
+
+    client = Client.local()
+    for agent in client.agents(state="waiting"):
+        print(agent["name"], agent["waits"][-1]["text"])
+
+Answers are decoded JSON, as `/openapi.json` describes it. An error of the API comes as the `HeadspaceError` that it is,
+with code, message and hint; when nobody is there it is `DaemonMissing`. Every call has a time limit. A request carries
+the least token that it needs.
+"""
+
+import http.client
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode, urlsplit
+
+from claude_headspace.config import Places, find_places
+from claude_headspace.errors import BadRequest, DaemonMissing, Forbidden, HeadspaceError, JournalUnavailable
+from claude_headspace.surfaces.auth.tokens import Scope, make_token, read_secret
+from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_mark, find_daemon, is_held
+
+Json = dict[str, Any]
+
+ANSWER_SECONDS = 10.0
+REPLAY_SECONDS = 3600.0
+"""How long the daemon may take to replay its whole log."""
+SEND_SECONDS = 60.0
+"""Others may be typing to the same agent, and its word that it has the text is waited for."""
+NOTIFY_SECONDS = 300.0
+"""A test of many channels waits for each of them."""
+SILENCE_SECONDS = 120.0
+"""A stream that does not even send a heartbeat for so long is dead."""
+RETRY_SECONDS = 0.5
+
+START_IT = "Start it with `headspace up`."
+UNKNOWN_TO_IT = ("not_found", "method_not_allowed")
+"""What a daemon answers that has no such address: one of our own code has all that we ask for."""
+_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
+
+
+class Message(NamedTuple):
+    """One event of the stream."""
+
+    id: int | None
+    type: str
+    data: Json
+
+
+class Client:
+    """Speaks to one daemon."""
+
+    def __init__(
+        self,
+        url: str,
+        tokens: Mapping[Scope, str],
+        timeout: float = ANSWER_SECONDS,
+        via: str = "cli",
+        *,
+        code: str | None = None,
+    ) -> None:
+        self.url = url
+        self._tokens = tokens
+        self._via = via
+        self._timeout = timeout
+        self._code = code
+        """The code that the daemon was started from, where that is known."""
+        parts = urlsplit(url)
+        self._host, self._port = _ANYWHERE.get(parts.hostname or "", parts.hostname or ""), parts.port or 80
+
+    @classmethod
+    def local(cls, places: Places | None = None, timeout: float = ANSWER_SECONDS, via: str = "cli") -> "Client":
+        """The client of this home's daemon, with tokens made from this home's secret."""
+        places = places or find_places()
+        daemon = _running(places)
+        return cls(daemon.url, local_tokens(places), timeout, via, code=daemon.code)
+
+    # --- reading ---
+
+    def agents(self, *, state: str | None = None, project: str | None = None, every: bool = False) -> list[Json]:
+        """The board: those who need somebody first; `every` includes those that ended long ago."""
+        return self._list("/api/agents", state=state, project=project, all="true" if every else None)
+
+    def agent(self, reference: str) -> Json:
+        """One agent, by id, name or beginning of the id."""
+        return self._object(_agent(reference))
+
+    def agent_at(self, reference: str, moment: str) -> Json:
+        """One agent, as far as it was known at a moment."""
+        answer: Json = self._request("GET", _with_query(_agent(reference), at=moment), Scope.READ, None, REPLAY_SECONDS)
+        return answer
+
+    def turns(self, reference: str, limit: int = 100) -> list[Json]:
+        """What was said, the newest last."""
+        return self._list(_agent(reference, "turns"), limit=limit)
+
+    def commands(self, reference: str, limit: int = 100) -> list[Json]:
+        """What the agent was told to do, the newest last."""
+        return self._list(_agent(reference, "commands"), limit=limit)
+
+    def sessions(self, reference: str) -> list[Json]:
+        """The agent's context windows."""
+        return self._list(_agent(reference, "sessions"))
+
+    def evidence(self, reference: str, limit: int = 100) -> list[Json]:
+        """The agent's states with their reasons, the newest last."""
+        return self._list(_agent(reference, "evidence"), limit=limit)
+
+    def waits(self, *, agent: str | None = None, every: bool = False) -> list[Json]:
+        """Who needs a human, and what for."""
+        return self._list("/api/waits", agent=agent, all="true" if every else None)
+
+    def missions(self, *, every: bool = False) -> list[Json]:
+        """Missions, the newest first; `every` includes those that ended long ago."""
+        return self._list("/api/missions", all="true" if every else None)
+
+    def mission(self, reference: str) -> Json:
+        """One mission, by id, beginning of the id, or name of its worker."""
+        return self._object(_mission(reference))
+
+    def events(self, reference: str | None = None, *, after: int | None = None, limit: int = 100) -> list[Json]:
+        """The log as it arrived, of one agent or of all."""
+        path = _agent(reference, "events") if reference else "/api/events"
+        return self._list(path, after=after, limit=limit)
+
+    def efforts(self, *, every: bool = False, agent: str | None = None) -> list[Json]:
+        """The efforts under way, the newest first; `every` includes those that are finished."""
+        return self._list("/api/efforts", all="true" if every else None, agent=agent)
+
+    def effort(self, reference: str) -> Json:
+        """One effort with its sessions and messages."""
+        return self._object(f"/api/efforts/{quote(reference, safe='')}")
+
+    def search(self, query: str, **filters: str | int | None) -> Json:
+        """What was said and done with these words in it, the best first."""
+        return self._object(_with_query("/api/search", q=query, **filters))
+
+    def status(self) -> Json:
+        """How the receiver is doing."""
+        return self._object("/hook/status")
+
+    def last_seq(self) -> int:
+        """The number of the newest event: whoever reads from there misses nothing."""
+        found: int | None = self.status()["last_seq"]
+        if found is None:
+            raise JournalUnavailable("journal_unavailable", "The database is away.", "See `headspace status`.")
+        return found
+
+    def health(self) -> Json:
+        """Whether all parts work."""
+        return self._object("/health")
+
+    # --- acting ---
+
+    def rename(self, reference: str, name: str) -> Json:
+        """Give an agent another name."""
+        return self._post(_agent(reference, "rename"), Scope.ACT, {"name": name})
+
+    def register(self, headspace_id: str, cwd: str, **more: str | int | None) -> Json:
+        """Register an agent that is about to be started."""
+        given = {name: value for name, value in more.items() if value is not None}
+        return self._post("/api/agents", Scope.ACT, {"headspace_id": headspace_id, "cwd": cwd, **given})
+
+    def close(self, reference: str, reason: str, pid: int | None) -> Json:
+        """Tell that a client ended that one has started."""
+        return self._post(_agent(reference, "close"), Scope.ACT, {"reason": reason, "pid": pid})
+
+    def restart(self, reference: str, reason: str) -> Json:
+        """Tell that one ends the client that one supervises, to start another one."""
+        return self._post(_agent(reference, "restart"), Scope.ACT, {"reason": reason})
+
+    def unsupervise(self, reference: str, reason: str) -> Json:
+        """Tell that one does not start the client anew any more."""
+        return self._post(_agent(reference, "unsupervise"), Scope.ACT, {"reason": reason})
+
+    def seen(self, reference: str) -> Json:
+        """Tell that somebody has looked at an agent."""
+        return self._post(_agent(reference, "seen"), Scope.ACT, {})
+
+    def send(self, reference: str, text: str, send_id: str) -> Json:
+        """Type a prompt into the agent's terminal, once."""
+        return self._post(_agent(reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
+
+    def begin_mission(self, goal: str, cwd: str, mode: str, **more: str | None) -> Json:
+        """Register a mission, with a placeholder for the agent that will work on it."""
+        given = {name: value for name, value in more.items() if value}
+        return self._post("/api/missions", Scope.ACT, {"goal": goal, "cwd": cwd, "mode": mode, **given})
+
+    def report(self, text: str, mission: str = "mine", *, failed: bool = False) -> Json:
+        """Tell what came of a mission, as its worker."""
+        return self._post(_mission(mission, "report"), Scope.ACT, {"text": text, "failed": failed})
+
+    def finish_mission(self, reference: str, outcome: str, text: str = "") -> Json:
+        """Tell how a mission ended."""
+        return self._post(_mission(reference, "finish"), Scope.ACT, {"outcome": outcome, "text": text})
+
+    def interrupt(self, reference: str) -> Json:
+        """Press Esc in the agent's terminal, once."""
+        return self._post(_agent(reference, "interrupt"), Scope.ACT, {}, SEND_SECONDS)
+
+    def answer(self, wait_id: str, answer: Json) -> Json:
+        """Answer what an agent waits for."""
+        return self._post(f"/api/waits/{quote(wait_id, safe='')}/answer", Scope.ACT, answer)
+
+    def notifications(self) -> Json:
+        """Who was called about what, and what is held back."""
+        return self._object("/api/notifications")
+
+    def notification_rules(self) -> Json:
+        """How somebody is called, and through what."""
+        return self._object("/api/notifications/rules")
+
+    def test_notifications(self, channel: str | None) -> Json:
+        """Send a test through every channel, or one."""
+        return self._post("/api/notifications/test", Scope.ACT, {"channel": channel}, NOTIFY_SECONDS)
+
+    def db_verify(self) -> Json:
+        """Replay the log and compare it with what is shown."""
+        return self._post("/api/admin/db/verify", Scope.ADMIN, {}, REPLAY_SECONDS)
+
+    def db_rebuild(self) -> Json:
+        """Make everything that follows from the log anew."""
+        return self._post("/api/admin/db/rebuild", Scope.ADMIN, {}, REPLAY_SECONDS)
+
+    def invite(self) -> Json:
+        """A link that signs a browser in, once."""
+        return self._post("/api/admin/signin", Scope.ADMIN, {})
+
+    def db_prune(self, days: int | None, *, dry_run: bool) -> Json:
+        """Take out what is older than the retention."""
+        return self._post("/api/admin/db/prune", Scope.ADMIN, {"days": days, "dry_run": dry_run}, REPLAY_SECONDS)
+
+    def tokens(self) -> list[Json]:
+        """Every named token."""
+        answer: list[Json] = self._request("GET", "/api/admin/tokens", Scope.ADMIN)
+        return answer
+
+    def create_token(self, name: str, scopes: Sequence[str], owner: str = "", expires_at: str | None = None) -> Json:
+        """Make a named token; its text is told this once."""
+        body = {"name": name, "scopes": list(scopes), "owner": owner, "expires_at": expires_at}
+        return self._post("/api/admin/tokens", Scope.ADMIN, body)
+
+    def revoke_token(self, name: str) -> Json:
+        """Let a named token be good for nothing."""
+        return self._post(f"/api/admin/tokens/{quote(name, safe='')}/revoke", Scope.ADMIN, {})
+
+    def past_files(self) -> list[Json]:
+        """The transcripts that are there already, and how much of each was brought in."""
+        answer: list[Json] = self._request("GET", "/api/admin/import", Scope.ADMIN, None, REPLAY_SECONDS)
+        return answer
+
+    def import_file(self, path: str) -> Json:
+        """Bring a transcript in."""
+        return self._post("/api/admin/import", Scope.ADMIN, {"path": path}, REPLAY_SECONDS)
+
+    def import_log(self, header: str, lines: Sequence[str], first: int) -> Json:
+        """Bring lines of an exported log in."""
+        body = {"header": header, "lines": list(lines), "first": first}
+        return self._post("/api/admin/import/log", Scope.ADMIN, body, REPLAY_SECONDS)
+
+    def export(self, reference: str) -> Iterator[bytes]:
+        """The log of an agent, or of one session, line by line."""
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=SILENCE_SECONDS)
+        try:
+            response = self._send(connection, "GET", _agent(reference, "export"), Scope.READ)
+            yield from iter(response.readline, b"")
+        except (OSError, http.client.HTTPException) as error:
+            raise self._missing(error) from error
+        finally:
+            connection.close()
+
+    # --- following ---
+
+    def stream(
+        self, after: int | None = None, types: Sequence[str] = (), *, agent_id: str | None = None
+    ) -> Iterator[Message]:
+        """What happens after a number (None: from now on), until the daemon ends it."""
+        path = _with_query("/api/events/stream", types=",".join(types) or None, agent_id=agent_id, last_event_id=after)
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=SILENCE_SECONDS)
+        try:
+            response = self._send(connection, "GET", path, Scope.READ)
+            yield from read_messages(iter(response.readline, b""))
+        except (OSError, http.client.HTTPException) as error:
+            raise self._missing(error) from error
+        finally:
+            connection.close()
+
+    # --- the wire ---
+
+    def _list(self, path: str, **query: str | int | None) -> list[Json]:
+        answer: list[Json] = self._request("GET", _with_query(path, **query), Scope.READ)
+        return answer
+
+    def _object(self, path: str) -> Json:
+        answer: Json = self._request("GET", path, Scope.READ)
+        return answer
+
+    def _post(self, path: str, scope: Scope, body: Json, timeout: float | None = None) -> Json:
+        answer: Json = self._request("POST", path, scope, json.dumps(body).encode(), timeout)
+        return answer
+
+    def _request(
+        self, method: str, path: str, scope: Scope, body: bytes | None = None, timeout: float | None = None
+    ) -> Any:
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=timeout or self._timeout)
+        try:
+            return _decode(self._send(connection, method, path, scope, body).read())
+        except (OSError, http.client.HTTPException) as error:
+            raise self._missing(error) from error
+        finally:
+            connection.close()
+
+    def _send(
+        self, connection: http.client.HTTPConnection, method: str, path: str, scope: Scope, body: bytes | None = None
+    ) -> http.client.HTTPResponse:
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        if token := self._tokens.get(scope):
+            headers["Authorization"] = f"Bearer {token}"
+        headers["X-Headspace-Via"] = self._via
+        if session := os.environ.get("CLAUDE_CODE_SESSION_ID", ""):  # a program that an agent started says so
+            headers["X-Headspace-Caller-Session"] = quote(session)
+        connection.request(method, path, body, headers)
+        response = connection.getresponse()
+        if response.status >= 400:
+            raise self._explained(_error(response.status, response.read()))
+        return response
+
+    def _explained(self, error: HeadspaceError) -> HeadspaceError:
+        """An error that may come of a daemon of another version says so."""
+        if error.code not in UNKNOWN_TO_IT or self._code in (None, code_mark()):
+            return error
+        return BadRequest(
+            "other_version",
+            "The daemon that runs is of another version and cannot do that.",
+            "Replace it with `headspace up`.",
+            status=error.status,
+        )
+
+    def _missing(self, error: Exception) -> DaemonMissing:
+        if isinstance(error, TimeoutError):
+            return DaemonMissing(
+                "daemon_silent",
+                f"Headspace at {self.url} does not answer in time.",
+                "See `headspace logs`; `headspace down` and `headspace up` start it anew.",
+            )
+        return DaemonMissing("daemon_missing", f"Headspace does not answer at {self.url} ({error}).", START_IT)
+
+
+def local_tokens(places: Places) -> dict[Scope, str]:
+    """Every token of this home."""
+    secret = read_secret(places.secret_file)
+    return {scope: make_token(secret, scope) for scope in Scope}
+
+
+def follow(
+    find: Callable[[], Client],
+    after: int | None,
+    types: Sequence[str] = (),
+    *,
+    agent_id: str | None = None,
+    lost: Callable[[], None] = lambda: None,
+    back: Callable[[], None] = lambda: None,
+) -> Iterator[Message]:
+    """The stream without an end: when the daemon goes away, wait for it and go on where it stopped.
+
+    `lost` and `back` are called once each time that happens. A daemon that is missing at the beginning is an error.
+    """
+    client = find()
+    while True:
+        try:
+            for message in client.stream(after, types, agent_id=agent_id):
+                after = message.id if message.id is not None else after
+                yield message
+        except DaemonMissing:
+            pass
+        lost()
+        client = _wait_for(find)
+        back()
+
+
+def _wait_for(find: Callable[[], Client]) -> Client:
+    """A client that is answered."""
+    while True:
+        time.sleep(RETRY_SECONDS)
+        try:
+            client = find()
+            client.health()
+            return client
+        except DaemonMissing:
+            continue
+
+
+def read_messages(lines: Iterable[bytes]) -> Iterator[Message]:
+    """Server-sent events out of the lines of a stream; comments and what was cut off at the end are skipped."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        if text:
+            name, _, rest = text.partition(":")
+            value = rest.removeprefix(" ")
+            fields[name] = f"{fields[name]}\n{value}" if name == "data" and name in fields else value
+        elif "data" in fields:
+            number = fields.get("id", "")
+            yield Message(
+                int(number) if number.isdigit() else None, fields.get("event", "message"), _decode(fields["data"])
+            )
+            fields = {}
+        else:
+            fields = {}
+
+
+def _running(places: Places) -> DaemonInfo:
+    found = find_daemon(places)
+    if found is not None:
+        return found
+    if is_held(places.lock_file):
+        raise DaemonMissing("daemon_starting", "Headspace is just starting.", "Try again in a moment.")
+    raise DaemonMissing("daemon_missing", "Headspace is not running.", START_IT)
+
+
+def _agent(reference: str, part: str = "") -> str:
+    path = f"/api/agents/{quote(reference, safe='')}"
+    return f"{path}/{part}" if part else path
+
+
+def _mission(reference: str, part: str = "") -> str:
+    path = f"/api/missions/{quote(reference, safe='')}"
+    return f"{path}/{part}" if part else path
+
+
+def _with_query(path: str, **query: str | int | None) -> str:
+    given = {name: value for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def _decode(body: str | bytes) -> Any:
+    """JSON as Python's own reader takes it: it lets half an emoji pass, which events may hold."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise HeadspaceError(
+            "bad_answer", "What answered is not Headspace, or not this version.", "Compare `headspace status`."
+        ) from error
+
+
+_ERRORS: dict[int, type[HeadspaceError]] = {401: Forbidden, 403: Forbidden, 503: JournalUnavailable}
+
+
+def _error(status: int, body: bytes) -> HeadspaceError:
+    """The API's error as the exception that it was."""
+    told = _decode(body)
+    try:
+        error = told["error"]
+        code, message, hint = str(error["code"]), str(error["message"]), str(error["hint"])
+    except (TypeError, KeyError):
+        code, message, hint = "bad_answer", f"Headspace answered with status {status}.", "See `headspace logs`."
+    kind = _ERRORS.get(status) or (BadRequest if status < 500 else HeadspaceError)
+    return kind(code, message, hint, status=status)

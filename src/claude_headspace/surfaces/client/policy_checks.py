@@ -1,0 +1,208 @@
+"""What people ask about their rules, answered as plain data: are they good, what do they say of a call, and why; what
+would they have said of the calls that were made.
+
+Nothing here enforces anything, and nothing needs the daemon but the look back (`backtest`), which reads its log.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from claude_headspace.config import Places
+from claude_headspace.inputs.policy.calls import call_of
+from claude_headspace.inputs.policy.cases import Result, read_cases, try_case
+from claude_headspace.inputs.policy.files import PROJECT_FILE, RuleBook, built_in, contacts_of, load, read_project
+from claude_headspace.inputs.policy.files import read_policy as read_policy_file
+from claude_headspace.inputs.receive.project_location import look_around
+from claude_headspace.kernel.decide import decide, reason_of, ruling_of
+from claude_headspace.kernel.policy.call import UNKNOWN, Call, Subject
+from claude_headspace.kernel.policy.matching import hits, written
+from claude_headspace.kernel.policy.rules import Policy
+from claude_headspace.surfaces.client.api_client import Client, Json
+
+PAGE = 1_000
+
+
+def rule_book(places: Places, preset: str, file: Path | None = None) -> RuleBook:
+    """The rules of this home, or those with another file in place of the user's."""
+    return load(places, preset) if file is None else read_policy_file(file, preset, places)
+
+
+def with_project(book: RuleBook, root: str) -> RuleBook:
+    """The rules, and what a project adds."""
+    policy = book.policy
+    return msgspec.structs.replace(
+        book, policy=Policy(rules=(*policy.rules, *read_project(root)), strict=policy.strict, shadow=policy.shadow)
+    )
+
+
+def project_of(directory: str) -> str:
+    """The root of the project that a directory belongs to."""
+    return look_around(directory).project_root or directory
+
+
+# --- check ---
+
+
+def check(places: Places, preset: str, directory: str, file: Path | None = None) -> Json:
+    """Read everything that a verdict depends on. What cannot be used is an error that names it."""
+    book, shipped = rule_book(places, preset, file), built_in(places, preset)
+    root = project_of(directory)
+    known = {rule.id: rule for rule in shipped.policy.rules}
+    rules, contacts = book.policy.rules, contacts_of(places.contacts_file)
+    return {
+        "preset": preset,
+        "file": str(file or places.policy_file),
+        "exists": (file or places.policy_file).exists(),
+        "rules": len(rules),
+        "added": [rule.id for rule in rules if rule.id not in known],
+        "changed": [rule.id for rule in rules if rule.enabled and rule.id in known and rule != known[rule.id]],
+        "switched_off": [rule.id for rule in rules if not rule.enabled and rule != known.get(rule.id)],
+        "contacts": len(contacts or ()),
+        "contacts_needed": contacts is not None or preset == "strict",
+        "contacts_file": str(places.contacts_file),
+        "project_file": str(Path(root) / PROJECT_FILE),
+        "project_rules": [rule.id for rule in read_project(root)],
+    }
+
+
+# --- explain ---
+
+
+def explain(book: RuleBook, tool: str, given: Json, subject: Subject, directory: str, home: str) -> Json:
+    """What a call would do, which rules hold for it, and what comes of that."""
+    root = project_of(directory)
+    book = with_project(book, root)
+    call = call_of(tool, given, book, directory=directory, home=home, project=root)
+    subject = Subject(subject.mode, subject.role, (root, Path(root).name))
+    return {
+        "tool": tool,
+        "directory": directory,
+        "verdict": _verdict(book.policy, subject, call),
+        "programs": [{"runs": _plain(written(program)), "fed_by": list(program.fed_by)} for program in call.programs],
+        "files": [_plain_all(msgspec.to_builtins(use)) for use in call.paths],
+        "traits": [trait.value for trait in call.traits],
+        "message": msgspec.to_builtins(call.message),
+        "rules": [
+            {
+                "rule": hit.rule.id,
+                "says": ruling_of(book.policy, hit).value,
+                "unclear": hit.unclear,
+                "reason": reason_of(ruling_of(book.policy, hit), hit),
+            }
+            for hit in hits(book.policy, subject, call)
+            if ruling_of(book.policy, hit) != "abstain"
+        ],
+    }
+
+
+def _verdict(policy: Policy, subject: Subject, call: Call) -> Json:
+    found: Json = msgspec.to_builtins(decide(policy, subject, call))
+    return {"rule": None, "reason": None, "enforced": True, **found}
+
+
+def _plain(text: str) -> str:
+    return text.replace(UNKNOWN, "?")
+
+
+def _plain_all(values: Json) -> Json:
+    return {name: _plain(value) if isinstance(value, str) else value for name, value in values.items()}
+
+
+# --- test ---
+
+
+def try_cases(book: RuleBook, files: Sequence[Path], directory: str, home: str) -> Json:
+    """Try the cases of files, and tell which came out otherwise."""
+    root = project_of(directory)
+    book = with_project(book, root)
+    results = [
+        try_case(case, book, directory=directory, home=home, project=root)
+        for path in files
+        for case in read_cases(path)
+    ]
+    return {"cases": len(results), "wrong": [_wrong(result) for result in results if not result.ok]}
+
+
+def _wrong(result: Result) -> Json:
+    group, verdict = result.case.group, result.verdict
+    return {
+        "call": result.case.words,
+        "about": group.about,
+        "expected": group.expect,
+        "expected_rule": group.rule,
+        "got": result.said,
+        "rule": verdict.rule,
+        "reason": verdict.reason,
+    }
+
+
+# --- look back ---
+
+
+def backtest(client: Client, book: RuleBook, home: str, last: int | None = None) -> Json:
+    """What these rules would have said of the calls in the journal. Paths are looked up as they are today."""
+    subjects: dict[str, tuple[str, Subject, str]] = {}
+    counted: Counter[str] = Counter()
+    spoken: list[Json] = []
+    for event in _calls(client, last):
+        counted["calls"] += 1
+        name, subject, root = _whose(client, event["agent_id"], subjects)
+        verdict, words = _judged(book, event["payload"], subject, root, home)
+        if verdict["ruling"] == "abstain":
+            continue
+        counted[verdict["ruling"]] += 1
+        spoken.append({"seq": event["seq"], "at": event["fired_at"], "agent": name, "call": words, **verdict})
+    said = {ruling: counted[ruling] for ruling in ("deny", "ask", "warn", "allow")}
+    return {"calls": counted["calls"], **said, "verdicts": spoken}
+
+
+def _calls(client: Client, last: int | None) -> Iterator[Json]:
+    """The tool calls that hooks told of; of the newest events only, if so wanted."""
+    newest = client.events(limit=1)
+    after = max(newest[-1]["seq"] - last, 0) if newest and last else 0
+    while page := client.events(after=after, limit=PAGE):
+        yield from (event for event in page if event["name"] == "PreToolUse" and event["origin"] == "hook")
+        after = page[-1]["seq"]
+
+
+def _whose(client: Client, agent_id: str, known: dict[str, tuple[str, Subject, str]]) -> tuple[str, Subject, str]:
+    if agent_id not in known:
+        agent = client.agent(agent_id)
+        project = agent["project"]
+        names = tuple(project[key] for key in ("id", "name", "root") if project[key])
+        known[agent_id] = agent["name"], Subject(agent["mode"], agent["role"], names), project["root"]
+    return known[agent_id]
+
+
+def _judged(book: RuleBook, payload: Json, subject: Subject, root: str, home: str) -> tuple[Json, str]:
+    tool, given = str(payload.get("tool_name", "")), payload.get("tool_input")
+    given = given if isinstance(given, dict) else {}
+    directory = str(payload.get("cwd") or root or home)
+    call = call_of(tool, given, book, directory=directory, home=home, project=root)
+    return _verdict(book.policy, subject, call), call_words(tool, given)
+
+
+def call_words(tool: str, given: dict[str, Any]) -> str:
+    """A call in short."""
+    names = ("command", "file_path", "notebook_path", "path", "to")
+    first = next((given[name] for name in names if isinstance(given.get(name), str)), "")
+    return f"{tool}: {first}" if first else tool
+
+
+def verdicts_of(client: Client, agent_id: str, last: int) -> list[Json]:
+    """What the rules said of an agent's newest calls, oldest first."""
+    found = [event for event in client.events(agent_id, limit=PAGE) if event["verdict"]]
+    return [
+        {"rule": None, "reason": None, "enforced": True, "lapse": None, **event["verdict"]}
+        | {"seq": event["seq"], "at": event["fired_at"], "call": _words_of(event["payload"])}
+        for event in found[-last:]
+    ]
+
+
+def _words_of(payload: Json) -> str:
+    given = payload.get("tool_input")
+    return call_words(str(payload.get("tool_name", "")), given if isinstance(given, dict) else {})

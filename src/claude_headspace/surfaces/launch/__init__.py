@@ -1,0 +1,1 @@
+"""Starting programs: clients, the background daemon, the system service."""

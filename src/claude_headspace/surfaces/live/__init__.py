@@ -1,0 +1,1 @@
+"""Live updates: the event stream."""

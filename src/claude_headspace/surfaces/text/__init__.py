@@ -1,0 +1,1 @@
+"""Text that every surface shows: labels, timestamps, settings."""

@@ -1,0 +1,354 @@
+"""The words and shapes of the board, the same on every surface that speaks English. Pure.
+
+Texts come from agents, prompts and tools, so they may hold anything: whoever shows them in a terminal passes them
+through `cleaned` first, which leaves nothing that a terminal would act on.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+
+Json = Mapping[str, Any]
+
+SHAPES = {"waiting": "◆", "error": "✕", "working": "●", "idle": "○", "starting": "◌", "ended": "–"}
+"""Those who need somebody first: the order of the board."""
+
+UNKNOWN_SHAPE = "?"
+
+# --- texts from elsewhere -------------------------------------------------------------------------------------------
+
+_SEQUENCES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, the cursor, modes
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC and its like: titles, links
+    r"|\x1b[ -/]*[0-~]"
+)
+"""What a terminal takes for a command, whole."""
+
+_CONTROLS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # all but tab and newline
+    r"|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # change the direction of what follows
+    r"|[\u200b\u2060-\u2064\ufeff\U000e0000-\U000e007f]"  # cannot be seen
+    r"|[\ud800-\udfff]"  # half a character
+)
+"""What a terminal may act on, or a reader cannot see."""
+
+
+def clean(text: str) -> str:
+    """A text without anything that a terminal would act on; its lines stay."""
+    if text.isprintable():
+        return text
+    plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
+    return _CONTROLS.sub("", _SEQUENCES.sub("", plain))
+
+
+def cleaned(value: Any) -> Any:
+    """Decoded JSON with all its texts cleaned."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(key): cleaned(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [cleaned(item) for item in value]
+    return value
+
+
+def one_line(text: str) -> str:
+    """A text on one line."""
+    return " ".join(text.split())
+
+
+def cut(text: str, width: int) -> str:
+    """A text that fits the width, cut at the end of a word; within one where that would leave less than half."""
+    if cell_len(text) <= width:
+        return text
+    if width < 1:
+        return ""
+    head = set_cell_size(text, width - 1).rstrip()
+    inside_a_word = not text[len(head)].isspace()
+    whole = head.rpartition(" ")[0] if inside_a_word else head
+    return (whole if cell_len(whole) * 2 >= width else head).rstrip(" ,;:.") + "…"
+
+
+def wrap(text: str, width: int, taken: int = 0) -> list[str]:
+    """The lines of a text, broken between words where they are too long; of the first line some room is taken."""
+    broken: list[str] = []
+    for line in text.splitlines() or [""]:
+        current = ""
+        for word in line.split(" "):
+            longer = f"{current} {word}" if current else word
+            if current and cell_len(longer) > width - (0 if broken else taken):
+                broken.append(current)
+                longer = word
+            *full, current = chop_cells(longer, width) if cell_len(longer) > width else [longer]
+            broken += full
+        broken.append(current)
+    return broken
+
+
+# --- time -----------------------------------------------------------------------------------------------------------
+
+
+def instant(time: str) -> datetime:
+    """A moment of the API; one that cannot be read is the beginning of time."""
+    try:
+        found = datetime.fromisoformat(time)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def span(seconds: float) -> str:
+    """How long, in one unit: "12 s", "4 min", "2 h", "3 d"."""
+    whole = max(int(seconds), 0)
+    for unit, size, until in (("s", 1, 60), ("min", 60, 3600), ("h", 3600, 48 * 3600)):
+        if whole < until:
+            return f"{whole // size} {unit}"
+    return f"{whole // 86400} d"
+
+
+def ago(time: str, now: datetime) -> str:
+    """When, seen from now: "just now", "12 s ago", "3 d ago". A clock that goes ahead of ours says "just now"."""
+    seconds = (now - instant(time)).total_seconds()
+    return "just now" if seconds < 5 else f"{span(seconds)} ago"
+
+
+def clock(time: str, now: datetime) -> str:
+    """The time of day here, with the date when it was not today."""
+    moment = instant(time).astimezone(now.tzinfo)
+    return f"{moment:%H:%M:%S}" if moment.date() == now.date() else f"{moment:%Y-%m-%d %H:%M}"
+
+
+# --- what an agent does ---------------------------------------------------------------------------------------------
+
+_DOES = {
+    "Read": "reading",
+    "Edit": "editing",
+    "MultiEdit": "editing",
+    "NotebookEdit": "editing",
+    "Write": "writing",
+    "Grep": "searching for",
+    "Glob": "looking for",
+    "WebFetch": "fetching",
+    "WebSearch": "searching the web for",
+}
+_WANTS = {
+    "Bash": "run",
+    "Read": "read",
+    "Edit": "edit",
+    "MultiEdit": "edit",
+    "NotebookEdit": "edit",
+    "Write": "write",
+    "WebFetch": "fetch",
+    "WebSearch": "search the web for",
+}
+_FILE_TOOLS = frozenset({"Read", "Edit", "MultiEdit", "NotebookEdit", "Write"})
+
+WAITS = {
+    "question": "an answer",
+    "elicitation": "an answer",
+    "plan": "plan approval",
+    "permission": "permission",
+    "dialog": "input in its terminal",
+}
+"""What an agent waits for, in words."""
+
+
+def shape(state: str) -> str:
+    """The shape of a state."""
+    return SHAPES.get(state, UNKNOWN_SHAPE)
+
+
+def summary(agent: Json, now: datetime | None) -> str:
+    """What matters about an agent, in a few words; with `now` also how long ago it finished."""
+    match agent.get("state"):
+        case "waiting":
+            return _waiting(agent)
+        case "error":
+            return f"stopped: {(agent.get('error') or 'unknown error').replace('_', ' ')}"
+        case "working":
+            return _working(agent)
+        case "idle":
+            return _idle(agent, now)
+        case "ended":
+            return _when("ended", agent.get("ended_at"), now)
+        case "starting":
+            return _starting(agent)
+        case other:
+            return str(other or "unknown")
+
+
+def doing(agent: Json, now: datetime | None) -> str:
+    """What it does, and what it says that it is at; who needs somebody says only that."""
+    words, note = summary(agent, now), agent.get("note")
+    if not note or agent.get("state") not in ("working", "idle", "starting"):
+        return words
+    return f"{words} · {one_line(note['text'])}"
+
+
+def note_words(agent: Json, now: datetime) -> str:
+    """What it says that it is at, and how long ago it said so."""
+    note = agent.get("note")
+    return f"{one_line(note['text'])} ({ago(note['at'], now)})" if note else ""
+
+
+def marks(agent: Json) -> list[str]:
+    """What sets an agent apart from others: that it works by itself, that workers of its are back."""
+    news = len(agent.get("news") or ())
+    return [
+        *([agent["mode"]] if agent.get("mission") and agent.get("mode") else []),
+        *([f"{count(news, 'worker')} finished"] if news else []),
+    ]
+
+
+def tells_time(agent: Json) -> bool:
+    """Whether the summary says already since when."""
+    return agent.get("state") == "ended" or (agent.get("state") == "idle" and _is_done(agent))
+
+
+def state_words(state: str, waiting_for: str | None) -> str:
+    """A state in a sentence: "waiting for an answer"."""
+    return f"waiting for {WAITS.get(waiting_for or '', 'input')}" if state == "waiting" else state
+
+
+def _waiting(agent: Json) -> str:
+    waits: Sequence[Json] = agent.get("waits") or ()
+    if not waits:
+        return state_words("waiting", agent.get("waiting_for"))
+    more = f" (and {len(waits) - 1} more)" if len(waits) > 1 else ""
+    return want(waits[-1]) + more
+
+
+def want(wait: Json) -> str:
+    """What a human is wanted for."""
+    text, tool = one_line(wait["text"]), wait.get("tool") or ""
+    match wait["kind"]:
+        case "permission":
+            about = _about(tool, wait.get("summary") or "")
+            verb = f"wants to {_WANTS[tool]}" if tool in _WANTS else f"wants to use {tool}" if tool else "asks"
+            return f"{verb}: {about or text}" if about or text else "asks for permission"
+        case "plan":
+            return "wants to plan first" if tool == "EnterPlanMode" else "has a plan"
+        case "dialog":
+            return f"shows a dialog: {text}" if text else "shows a dialog"
+        case _:
+            return f"asks: {_question(wait)}" if text else "asks a question"
+
+
+def _question(wait: Json) -> str:
+    """The words to answer: of a message that ends with a question, its last sentence."""
+    if wait.get("questions") or wait.get("tool"):
+        return one_line(wait["text"])
+    last_line = wait["text"].rstrip().rpartition("\n")[2].strip()
+    return re.split(r"(?<=[.!?:])\s+", last_line)[-1]
+
+
+def _working(agent: Json) -> str:
+    subagents: Sequence[Json] = agent.get("subagents") or ()
+    if tool := agent.get("tool"):
+        return tool_words(tool)
+    if len(subagents) > 1:
+        return f"{len(subagents)} sub-agents working"
+    if subagents:
+        return f"sub-agent: {subagent_words(subagents[0])}"
+    command = agent.get("command") or {}
+    text = one_line(command.get("text") or "") if command.get("ended_at") is None else ""
+    return f"working: {text}" if text else "working"
+
+
+def subagent_words(subagent: Json) -> str:
+    """What a sub-agent does."""
+    kind = subagent.get("type") or "sub-agent"
+    if subagent.get("tool"):
+        return f"{kind}, {tool_words(subagent['tool'])}"
+    return f"{kind}, {one_line(subagent['description'])}" if subagent.get("description") else str(kind)
+
+
+def tool_words(tool: Json) -> str:
+    """The tool in flight: "editing auth.py", "Bash: npm test"."""
+    name, about = tool["name"], _about(tool["name"], tool.get("summary") or "")
+    if name in _DOES and about:
+        return f"{_DOES[name]} {about}"
+    return f"{name}: {about}" if about else str(name)
+
+
+def _about(tool: str, text: str) -> str:
+    """What a call is about; of a file the name is enough."""
+    return text.rstrip("/").rpartition("/")[2] if tool in _FILE_TOOLS else one_line(text)
+
+
+def _is_done(agent: Json) -> bool:
+    """Whether it finished something in this session and has nothing left running."""
+    ended = (agent.get("command") or {}).get("ended_at")
+    if not ended or agent.get("background_tasks"):
+        return False
+    session = agent.get("session")
+    return session is None or instant(session["started_at"]) <= instant(ended)
+
+
+def _idle(agent: Json, now: datetime | None) -> str:
+    if tasks := agent.get("background_tasks"):
+        kind = "shell" if all(task["kind"] == "shell" for task in tasks) else "task"
+        return f"idle, {count(len(tasks), kind)} running"
+    if not _is_done(agent):
+        return "idle"
+    command = agent["command"]
+    word = "done" if command.get("outcome") in (None, "completed") else command["outcome"]
+    return _when(word, command["ended_at"], now)
+
+
+def _starting(agent: Json) -> str:
+    supervision = agent.get("supervision") or {}
+    return f"restarting: {supervision['reason']}" if supervision.get("under_way") else "starting"
+
+
+def effort_words(effort: Json | None) -> str:
+    """An effort by its name: "fix #2, phase look"."""
+    if not effort:
+        return ""
+    return f"{effort['skill']} #{effort['ordinal']}" + (f", phase {effort['phase']}" if effort["phase"] else "")
+
+
+def supervision_words(agent: Json, now: datetime) -> str:
+    """Whether somebody starts its client anew, how often that was, and why."""
+    found = agent.get("supervision")
+    if not found:
+        return ""
+    often = f"started anew {count(found['restarts'], 'time')}" if found["restarts"] else "not started anew yet"
+    last = f", {ago(found['restarted_at'], now)}: {found['reason']}" if found["restarted_at"] else ""
+    end = f"; no more: {found['ended']}" if found["ended"] else ""
+    return f"{often}{last}{end}"
+
+
+def _when(word: str, time: str | None, now: datetime | None) -> str:
+    return f"{word} {ago(time, now)}" if time and now else word
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: "1 agent", "1,204 events"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+_INTERRUPTED = {
+    "confirmed": "{agent} has stopped: it is {state}.",
+    "pressed": "Esc was pressed for {agent}, and it goes on: it is {state}.",
+}
+
+
+def interrupted_words(done: Json) -> str:
+    """What became of an interrupt."""
+    return _INTERRUPTED.get(done["status"], "{agent} is {state}.").format(agent=done["agent"], state=done["state"])
+
+
+_SENT = {
+    "confirmed": "{agent} has it.",
+    "typed": "Typed to {agent}; it has not taken it up yet.",
+    "duplicate": "{agent} had it already: nothing was typed.",
+}
+
+
+def sent_words(sent: Json) -> str:
+    """What became of a text that was sent."""
+    return _SENT.get(sent["status"], "Sent to {agent}.").format(agent=sent["agent"])

@@ -1,0 +1,44 @@
+"""Where a skill's file is found."""
+
+from pathlib import Path
+
+import pytest
+
+from claude_headspace.inputs.context.skills import files_of, find_skill
+
+
+def write(base: Path, name: str, description: str) -> Path:
+    """A skill in a directory of skills."""
+    path = base / "skills" / name / "SKILL.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"---\ndescription: {description}\npreload: [notes.md, docs.md]\n---\n")
+    return path
+
+
+def test_the_projects_own_skill_comes_first(tmp_path: Path) -> None:
+    """Then those of the config dirs, in their order."""
+    root, user = tmp_path / "app", tmp_path / "config"
+    write(user, "fix", "the user's")
+    found = find_skill("fix", str(root), [tmp_path / "none", user])
+    assert found is not None
+    assert found.description == "the user's"
+    write(root / ".claude", "fix", "the project's")
+    found = find_skill("fix", str(root), [user])
+    assert found is not None
+    assert found.description == "the project's"
+
+
+def test_its_files_are_beside_it_or_in_the_project(tmp_path: Path) -> None:
+    """Whole paths come of the names."""
+    path = write(tmp_path / ".claude", "fix", "x")
+    (path.parent / "notes.md").write_text("x")
+    skill = find_skill("fix", str(tmp_path), [])
+    assert files_of(skill, str(tmp_path)) == (str(path.parent / "notes.md"), str(tmp_path / "docs.md"))
+    assert files_of(None, str(tmp_path)) == ()
+
+
+@pytest.mark.parametrize("name", ["../fix", "a/b", "", "x\0y", ".hidden", "unknown"])
+def test_a_name_that_is_none_finds_nothing(tmp_path: Path, name: str) -> None:
+    """No name leads out of the directory of skills."""
+    write(tmp_path, "fix", "x")
+    assert find_skill(name, str(tmp_path / "app"), [tmp_path]) is None

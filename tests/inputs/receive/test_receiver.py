@@ -1,0 +1,434 @@
+"""What arrives at `/hook/*`: events are taken as they are, everything else is refused clearly and leaves no trace."""
+
+import asyncio
+import json
+import socket
+import threading
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from claude_headspace.errors import BadRequest
+from claude_headspace.inputs.receive.receiver import HookReceiver, event_name, new_id, read_identity, repair
+from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
+from claude_headspace.kernel.wire import HOOKS, kebab
+from claude_headspace.testing import START, ManualClock
+from tests.support import RunningDaemon
+
+MIB = 1024 * 1024
+
+
+def body(**fields: object) -> bytes:
+    """A valid body with these fields."""
+    return json.dumps({"session_id": "one", "cwd": "/projects/one", **fields}).encode()
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_every_hook_has_its_address(name: str) -> None:
+    """The kebab case of each event leads back to it, and so does its own name."""
+    assert event_name(kebab(name)) == name
+    assert event_name(name) == name
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [("brand-new-event", "BrandNewEvent"), ("BrandNewEvent", "BrandNewEvent"), ("x", "X"), ("a_b", "AB")],
+)
+def test_an_unknown_event_gets_the_name_it_would_have(path: str, name: str) -> None:
+    """An event of a later Claude Code is called as it would be called there."""
+    assert event_name(path) == name
+
+
+@pytest.mark.parametrize("path", ["", "-", "1st", "a b", "a.b", "ü", "a/b", "a" * 65, "stop\n", "%2e%2e", "<script>"])
+def test_a_name_that_is_none_is_refused(path: str) -> None:
+    """What cannot be the name of an event is not stored as one."""
+    with pytest.raises(BadRequest, match="letters, digits and dashes"):
+        event_name(path)
+
+
+def test_ids_are_unique_and_sort_by_time() -> None:
+    """Ids made one after the other never repeat, and those of later milliseconds come later."""
+    ids = [new_id() for _ in range(5_000)]
+    assert len(set(ids)) == len(ids)
+    assert [made[:12] for made in ids] == sorted(made[:12] for made in ids)
+
+
+# --- sealing ----------------------------------------------------------------------------------------------------------
+
+
+async def nowhere(directory: str | None) -> Context:
+    """A machine where every directory is its own project."""
+    return Context(project_root=directory, branch="main")
+
+
+def seal(payload: bytes, headers: dict[str, str] | None = None, path: str = "stop") -> Envelope:
+    """Seal a body that arrives at START."""
+    told = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
+    return asyncio.run(HookReceiver("laptop", ManualClock(), nowhere).seal(path, payload, told))
+
+
+def test_the_payload_is_kept_as_it_came() -> None:
+    """Spaces, unknown fields and order are those of the sender."""
+    payload = b'{ "z": [1,  2], "session_id":"one" , "new_field": {"a": null} }'
+    envelope = seal(payload)
+    assert envelope.payload == payload
+    assert (envelope.name, envelope.origin, envelope.host) == ("Stop", Origin.HOOK, "laptop")
+
+
+def test_a_timestamp_in_the_payload_is_only_data() -> None:
+    """When it fired is what the sender's header says, or when it arrived."""
+    envelope = seal(body(timestamp=1234567890))
+    assert (envelope.fired_at, envelope.received_at) == (START, START)
+
+
+@pytest.mark.parametrize(
+    ("told", "fired_at"),
+    [
+        (str(START / SECOND - 2.5), START - 5 * SECOND // 2),
+        (str(START / SECOND + 3600), START),
+        ("0", START),
+        ("-1", START),
+        ("nan", START),
+        ("inf", START),
+        ("1e999", START),
+        ("soon", START),
+        ("", START),
+    ],
+)
+def test_when_it_fired_is_the_senders_word(told: str, fired_at: int) -> None:
+    """A moment before the arrival is believed; the future and nonsense are not."""
+    assert seal(body(), {"X-Headspace-Fired-At": told}).fired_at == fired_at
+
+
+def test_headers_tell_what_a_payload_cannot_know() -> None:
+    """The shim's headers become the context, and win over fields of the same meaning."""
+    headers = {
+        "X-Headspace-Tmux-Session": "work",
+        "X-Headspace-Tmux-Pane": "%7",
+        "X-Headspace-Client-Pid": "4711",
+        "X-Headspace-Session-Id": "hs-1",
+        "X-Headspace-Wrapper-Id": "w-1",
+        "X-Headspace-Delivery-Id": "d-1",
+    }
+    envelope = seal(body(tmux_session="other", tmux_pane="%1", client_pid=1, headspace_session_id="x"), headers)
+    assert envelope.delivery_id == "d-1"
+    assert envelope.context == Context(
+        tmux_session="work",
+        tmux_pane="%7",
+        client_pid=4711,
+        headspace_id="hs-1",
+        wrapper_id="w-1",
+        project_root="/projects/one",
+        branch="main",
+    )
+
+
+def test_fields_tell_it_too() -> None:
+    """A program without the shim's headers can say the same in the body."""
+    envelope = seal(body(tmux_session="work", tmux_pane="%7", client_pid=4711, headspace_session_id="hs-1"))
+    context = envelope.context
+    assert (context.tmux_session, context.tmux_pane, context.client_pid) == ("work", "%7", 4711)
+    assert context.headspace_id == "hs-1"
+
+
+@pytest.mark.parametrize("pid", ["-1", "x", "1.5", "99999999999999999999", "", "²"])
+def test_a_header_that_is_no_number_is_left_out(pid: str) -> None:
+    """Nonsense in a header costs only what it would have told."""
+    assert seal(body(), {"X-Headspace-Client-Pid": pid}).context.client_pid is None
+
+
+def test_a_delivery_id_is_never_cut() -> None:
+    """Two ids that begin alike are two deliveries: one that is too long is refused, not shortened."""
+    assert seal(body(), {"X-Headspace-Delivery-Id": "d" * 200}).delivery_id == "d" * 200
+    with pytest.raises(BadRequest, match="longer than"):
+        seal(body(), {"X-Headspace-Delivery-Id": "d" * 201})
+
+
+# --- halves of characters ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("escaped", "repaired"),
+    [
+        (rb'"\ud83d"', rb'"\ufffd"'),
+        (rb'"\uDE00 x"', rb'"\ufffd x"'),
+        (rb'"\ud83d\ud83d\ude00"', rb'"\ufffd\ud83d\ude00"'),
+        (rb'"\ud83d\ude00"', rb'"\ud83d\ude00"'),
+        (rb'"\\ud83d"', rb'"\\ud83d"'),
+        (rb'"\\\ud83d"', rb'"\\\ufffd"'),
+        (rb'"\u00e4 \n \" plain"', rb'"\u00e4 \n \" plain"'),
+    ],
+)
+def test_halves_of_characters_are_repaired(escaped: bytes, repaired: bytes) -> None:
+    """Only a half is replaced: whole pairs, and backslashes that were meant, stay as they are."""
+    assert repair(escaped) == repaired
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=40))
+def test_any_text_that_javascript_can_write_is_taken(text: str) -> None:
+    """Every string, halves of characters included, arrives as JSON that can be read."""
+    identity, kept = read_identity(json.dumps({"session_id": "one", "prompt": text}).encode())
+    assert identity.session_id == "one"
+    expected = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    assert json.loads(kept)["prompt"].replace("\ufffd", "") == expected.replace("\ufffd", "")
+
+
+def test_an_event_with_half_a_character_is_not_lost(daemon: RunningDaemon) -> None:
+    """Claude Code cuts texts in the middle of an emoji: the event is stored, and its words are readable."""
+    payload = rb'{"session_id": "half", "cwd": "/projects/half", "prompt": "Draw \ud83d"}'
+    reply = daemon.post("user-prompt-submit", payload)
+    assert reply.status == 200
+    assert daemon.agent(reply.json()["agent_id"])["command"]["text"] == "Draw \ufffd"
+    assert daemon.get(f"/api/agents/{reply.json()['agent_id']}/events").json()[0]["payload"]["prompt"] == "Draw \ufffd"
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+DEEP = b'{"session_id": "one", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+
+BAD_BODIES: dict[str, bytes] = {
+    "empty": b"",
+    "white space": b" \n ",
+    "not json": b"hello",
+    "half of it": b'{"session_id": "on',
+    "two of them": b'{"session_id": "one"}{"session_id": "two"}',
+    "an array": b'[{"session_id": "one"}]',
+    "a string": b'"one"',
+    "null": b"null",
+    "a form": b"session_id=one&cwd=/tmp",
+    "no session_id": b'{"cwd": "/tmp"}',
+    "session_id is a number": b'{"session_id": 1}',
+    "session_id is null": b'{"session_id": null}',
+    "session_id is an object": b'{"session_id": {"a": "b"}}',
+    "session_id is empty": b'{"session_id": ""}',
+    "session_id is blank": b'{"session_id": "  "}',
+    "session_id is endless": body(session_id="x" * 501),
+    "cwd is a number": body(cwd=1),
+    "cwd is a list": body(cwd=["/tmp"]),
+    "cwd is endless": body(cwd="/" + "x" * 9_000),
+    "working_directory is an object": body(working_directory={}),
+    "transcript_path is true": body(transcript_path=True),
+    "tmux_session is a number": body(tmux_session=3),
+    "tmux_pane is a number": body(tmux_pane=3),
+    "client_pid is a text": body(client_pid="4711"),
+    "client_pid is negative": body(client_pid=-1),
+    "client_pid is huge": body(client_pid=10**30),
+    "client_pid has 5,000 digits": b'{"session_id": "one", "client_pid": ' + b"9" * 5_000 + b"}",
+    "client_pid is a fraction": body(client_pid=1.5),
+    "a number beyond all numbers": b'{"session_id": "one", "client_pid": 1e999}',
+    "not a number": b'{"session_id": "one", "x": NaN}',
+    "NUL as it is": b'{"session_id": "o\0ne"}',
+    "NUL escaped in session_id": rb'{"session_id": "o\u0000ne"}',
+    "a control character in session_id": rb'{"session_id": "\u001b[2Jone"}',
+    "half a character in session_id": rb'{"session_id": "one \ud800"}',
+    "not utf-8": b'{"session_id": "\xff\xfe"}',
+    "not utf-8 elsewhere": b'{"session_id": "one", "x": "\xc3\x28"}',
+    "utf-16": '{"session_id": "one"}'.encode("utf-16"),
+    "a byte order mark": b'\xef\xbb\xbf{"session_id": "one"}',
+    "nested without end": DEEP,
+    "comments": b'{"session_id": "one"} // really',
+    "a comma too many": b'{"session_id": "one",}',
+    "single quotes": b"{'session_id': 'one'}",
+}
+
+
+@pytest.mark.parametrize("payload", BAD_BODIES.values(), ids=BAD_BODIES.keys())
+def test_bad_bodies_are_refused(daemon: RunningDaemon, payload: bytes) -> None:
+    """What is no event gets a 400 that says why, and nothing is written."""
+    with daemon.untouched():
+        reply = daemon.post("session-start", payload)
+    assert reply.status == 400
+    assert reply.error["code"] in {"bad_json", "bad_field"}
+
+
+def test_what_is_wrong_is_named(daemon: RunningDaemon) -> None:
+    """The message names the field, so that its sender finds it."""
+    assert "session_id" in daemon.post("stop", b"{}").error["message"]
+    assert "cwd" in daemon.post("stop", body(cwd=7)).error["message"]
+
+
+BAD_NAMES = [
+    "/hook/",
+    "/hook/%20",
+    "/hook/1st",
+    "/hook/a%2fb",
+    "/hook/a/b",
+    "/hook/%00",
+    "/hook/%ff",
+    "/hook/" + "a" * 999,
+]
+BAD_NAMES += ["/hook/..%2f..%2fetc%2fpasswd", "/hook/../api/agents", "/hook/%F0%9F%98%80", "/hook/stop/", "/hook/a.b"]
+
+
+@pytest.mark.parametrize("path", BAD_NAMES)
+def test_bad_event_names_are_refused(daemon: RunningDaemon, path: str) -> None:
+    """A path that names no event is refused, however it is written."""
+    with daemon.untouched():
+        reply = daemon.send("POST", path, body())
+    assert reply.status in {400, 404}
+    assert reply.error
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
+def test_hooks_are_sent_with_post(daemon: RunningDaemon, method: str) -> None:
+    """Every other method is refused."""
+    with daemon.untouched():
+        reply = daemon.send(method, "/hook/session-start", body() if method in {"PUT", "PATCH"} else None)
+    assert reply.status == 405
+    assert method == "HEAD" or reply.error["code"] == "method_not_allowed"
+
+
+def test_more_than_the_limit_is_too_much(daemon: RunningDaemon) -> None:
+    """A body over the limit gets 413, whether its length is told or not, and is counted."""
+    large = body(x="x" * (64 * MIB))
+    with daemon.untouched():
+        answers = [
+            daemon.raw(HEAD + b"Content-Length: %d\r\n\r\n%s" % (len(large), large)),
+            daemon.raw(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + in_chunks(large)),
+            daemon.raw(HEAD + b"Content-Length: 999999999999\r\n\r\n"),
+        ]
+    assert [answer.split(b" ", 2)[1] for answer in answers] == [b"413"] * 3
+    assert all(b'"too_large"' in answer for answer in answers)
+    assert daemon.post("stop", large).error["code"] == "too_large"
+    assert 'headspace_refused_total{code="too_large"} 4.0' in daemon.get("/metrics").body.decode()
+
+
+HEAD = b"POST /hook/stop HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nConnection: close\r\n"
+
+
+def in_chunks(payload: bytes) -> bytes:
+    """A body as it is sent when its length is not told."""
+    pieces = [payload[at : at + 65_536] for at in range(0, len(payload), 65_536)]
+    return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+
+
+@pytest.mark.parametrize("megabytes", [7, 40])
+def test_a_large_body_within_the_limit_is_taken(daemon: RunningDaemon, megabytes: int) -> None:
+    """So many megabytes of tool output are an event like any other; what is cut of it is told."""
+    output = {"tool_name": "Bash", "tool_use_id": "large", "tool_response": {"stdout": "x" * (megabytes * MIB)}}
+    reply = daemon.post("post-tool-use", body(session_id="large", cwd="/projects/large", **output))
+    assert reply.status == 200
+    *_, event = (event for event in daemon.events() if event["name"] == "PostToolUse")
+    kept = event["payload"]["tool_response"]["stdout"]
+    assert len(kept) < MIB
+    assert f"{megabytes * MIB - kept.count('x'):,} bytes left out" in kept
+    chunked = in_chunks(body(session_id="large", x="x" * MIB))
+    assert daemon.raw(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + chunked).startswith(b"HTTP/1.1 200")
+
+
+def test_large_bodies_come_one_after_the_other(daemon: RunningDaemon) -> None:
+    """One that is sent slowly makes another large one wait, and nobody else; then both are taken."""
+    large = body(session_id="slow", x="x" * (5 * MIB))
+    replies: list[int] = []
+    other = threading.Thread(target=lambda: replies.append(daemon.post("stop", large).status))
+    with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
+        connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n%s" % (len(large), large[:-1]))
+        other.start()
+        assert daemon.post("stop", body(session_id="small")).status == 200
+        assert replies == []
+        connection.sendall(large[-1:])
+        assert connection.recv(12) == b"HTTP/1.1 200"
+    other.join(60)
+    assert replies == [200]
+
+
+def test_a_sender_that_goes_away_leaves_no_trace(daemon: RunningDaemon) -> None:
+    """Half a request is none."""
+    with daemon.untouched(), socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
+        connection.sendall(HEAD + b'Content-Length: 100\r\n\r\n{"session_id": "one", ')
+        connection.shutdown(socket.SHUT_WR)
+        answer = connection.recv(65_536)
+    assert answer == b"" or b" 400 " in answer.split(b"\r\n", 1)[0]
+
+
+# --- what is strange but taken ----------------------------------------------------------------------------------------
+
+STRANGE: dict[str, dict[str, Any]] = {
+    "fields of wrong types": {"prompt": 7, "tool_name": ["Bash"], "tool_input": "ls", "permission_mode": {}},
+    "huge numbers": {"prompt": "x", "timestamp": 10**40, "cost": 1.5e300},
+    "NUL in a text": {"prompt": "a\0b"},
+    "terminal control": {"prompt": "\x1b[2J\x1b]0;title\x07"},
+    "right to left": {"prompt": "\u202egnp.exe"},
+    "a relative directory": {"cwd": "relative/path"},
+    "a directory with NUL": {"cwd": "/tmp/\0evil"},
+    "an empty directory": {"cwd": ""},
+    "a name with many faces": {"cwd": "/projects/🦊 & 'quotes' \"double\" \\ %s {0}"},
+    "permission rules of strange types": {"tool_name": "Bash", "permission_suggestions": [{"a": 10**25}, {}]},
+    "answers of strange types": {"tool_name": "AskUserQuestion", "tool_response": {"answers": {"q": [10**25, None]}}},
+    "nested a little": {"tool_input": json.loads("[" * 90 + "]" * 90)},
+}
+
+
+@pytest.mark.parametrize("event", ["session-start", "user-prompt-submit", "pre-tool-use", "permission-request", "stop"])
+@pytest.mark.parametrize("fields", STRANGE.values(), ids=STRANGE.keys())
+def test_strange_fields_are_data(daemon: RunningDaemon, event: str, fields: dict[str, Any]) -> None:
+    """What is only data may be anything: the event is stored as it came, and the agent stays readable."""
+    session = f"strange-{event}-{list(STRANGE.values()).index(fields)}"
+    payload = {"session_id": session, "cwd": f"/projects/{session}", **fields}
+    reply = daemon.post(event, payload)
+    assert reply.status == 200, reply.body
+    agent_id = reply.json()["agent_id"]
+    assert daemon.agent(agent_id)["session_id"] == session
+    stored = daemon.get(f"/api/agents/{agent_id}/events").json()
+    assert stored[-1]["payload"] == payload
+    for part in ("turns", "commands", "sessions", "evidence"):
+        assert daemon.get(f"/api/agents/{agent_id}/{part}").status == 200
+
+
+def test_strange_fields_survive_a_replay(daemon: RunningDaemon) -> None:
+    """After all of this, what is shown still follows from the log."""
+    assert daemon.verified()
+
+
+# --- anything ---------------------------------------------------------------------------------------------------------
+
+numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+json_values = st.recursive(
+    st.none() | st.booleans() | numbers | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    max_leaves=12,
+)
+FIELDS = ["cwd", "prompt", "tool_name", "tool_input", "tool_use_id", "agent_id", "agent_type", "background_tasks"]
+FIELDS += [
+    "tool_response",
+    "permission_suggestions",
+    "last_assistant_message",
+    "message",
+    "notification_type",
+    "source",
+]
+FIELDS += ["reason", "client_pid", "tmux_pane", "transcript_path", "prompt_id", "task_id", "tool_calls", "error"]
+events = st.sampled_from([kebab(name) for name in HOOKS]) | st.text(max_size=12)
+bodies = st.fixed_dictionaries(
+    {"session_id": st.sampled_from(["fuzz-1", "fuzz-2"]) | json_values},
+    optional=dict.fromkeys(FIELDS, json_values),
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(event=events, payload=bodies)
+def test_no_json_gives_a_server_error(daemon: RunningDaemon, event: str, payload: dict[str, Any]) -> None:
+    """Whatever JSON is sent to whatever event, it is taken or refused, and never a failure of ours."""
+    reply = daemon.send("POST", f"/hook/{quote(event, safe='')}", json.dumps(payload).encode())
+    assert reply.status in {200, 400, 404, 405}, (reply.status, reply.body)
+    assert reply.status == 200 or reply.error
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(payload=st.binary(max_size=300), event=st.sampled_from(["stop", "session-start", "what-ever"]))
+def test_no_bytes_give_a_server_error(daemon: RunningDaemon, payload: bytes, event: str) -> None:
+    """Random bytes are refused."""
+    reply = daemon.post(event, payload)
+    assert reply.status == 400
+    assert reply.error
+
+
+def test_what_was_made_of_all_that_follows_from_the_log(daemon: RunningDaemon) -> None:
+    """After random events the projections are still what a replay makes of the log."""
+    assert daemon.verified()

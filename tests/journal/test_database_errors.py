@@ -1,0 +1,32 @@
+"""What to do about what a database said."""
+
+import pytest
+
+from claude_headspace.journal.database_errors import UNKNOWN, advice
+
+AT = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: '
+
+
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [
+        (AT + 'FATAL:  password authentication failed for user "hs"', "~/.pgpass"),
+        (AT + "fe_sendauth: no password supplied", "~/.pgpass"),
+        (AT + 'FATAL:  database "hs" does not exist', "`createdb -E UTF8 hs`"),
+        (AT + 'FATAL:  role "hs" does not exist', "`createuser hs`"),
+        (AT + 'FATAL:  no pg_hba.conf entry for host "10.0.0.9", user "hs"', "pg_hba.conf"),
+        (AT + "Connection refused\n\tIs the server running on that host?", "Is the server up"),
+        ("failed to resolve host 'db.example': [Errno -2] Name or service not known", "Is the server up"),
+        ("connection timeout expired", "Is the server up"),
+        (AT + "FATAL:  the database system is starting up", "Is the server up"),
+        (AT + "FATAL:  Passwort-Authentifizierung für Benutzer »hs« fehlgeschlagen", "the user and the password"),
+        (AT + "FATAL:  sorry, too many clients already", "max_connections"),
+        ("cannot execute INSERT in a read-only transaction", "may only be read"),
+        ("permission denied for schema public", "createdb -E UTF8 -O"),
+        ("database or disk is full", UNKNOWN),
+        ("attempt to write a readonly database", UNKNOWN),
+    ],
+)
+def test_the_hint_fits_the_cause(said: str, hint: str) -> None:
+    """A server that is away, a wrong password, a missing database, a disk: each asks for something else."""
+    assert hint in advice(said)

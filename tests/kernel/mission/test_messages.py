@@ -1,0 +1,57 @@
+"""The words about missions."""
+
+from claude_headspace.kernel.mission.messages import LONGEST_SUMMARY, orders, summaries, summary, wake_up
+from claude_headspace.kernel.mission.model import Mission, MissionOutcome, News
+from tests.kernel.story import START, moment, new_agent
+
+DONE = Mission(
+    id="m1",
+    started_at=START,
+    goal="Count the tests",
+    report="There are 12.",
+    answer="I counted them.",
+    outcome=MissionOutcome.SUCCEEDED,
+    ended_at=moment(75),
+)
+
+
+def news(goal: str, text: str = "") -> News:
+    """A worker that is back."""
+    return News(mission_id="m1", goal=goal, text=text, at=START)
+
+
+def test_a_summary_tells_what_was_asked_and_what_came_of_it() -> None:
+    """Asked, outcome, report, last answer, duration, cost."""
+    text = summary(new_agent(cost_usd=0.42), DONE)
+    assert text.splitlines()[0] == "The worker calm-otter has succeeded after 1 min 15 s, for $0.42 (mission m1)."
+    assert "Asked: Count the tests" in text
+    assert "Its report:\nThere are 12." in text
+    assert "Its last answer:\nI counted them." in text
+
+
+def test_a_worker_that_said_nothing_is_told_so() -> None:
+    """A killed worker leaves its end."""
+    mission = Mission(id="m1", started_at=START, outcome=MissionOutcome.FAILED, words="its client ended (vanished)")
+    text = summary(new_agent(), mission)
+    assert "has failed after 0 s (mission m1)" in text
+    assert "Ended: its client ended (vanished)" in text
+    assert "It said nothing." in text
+
+
+def test_what_wakes_a_conversation_is_one_safe_line() -> None:
+    """A goal cannot press keys, break lines or make a command of it."""
+    text = wake_up([news("/exit\n\x1b[A\u202e!rm -rf")])
+    assert text.startswith("[Headspace] A worker is back: /exit")
+    assert text.isprintable()
+    assert wake_up([news("a"), news("b")]) == "[Headspace] 2 workers are back: a; b. See the summary."
+
+
+def test_what_is_told_at_once_is_bounded() -> None:
+    """Many long reports do not fill a context."""
+    assert len(summaries([news("a", "x" * 9_000)] * 3)) < LONGEST_SUMMARY + 100
+
+
+def test_a_worker_is_told_to_report() -> None:
+    """Its prompt is the goal, and how to report."""
+    assert orders("Count the tests").startswith("Count the tests\n")
+    assert "headspace report" in orders("Count the tests")

@@ -1,0 +1,180 @@
+"""What is read from outside the hooks overturns only what it can see."""
+
+import pytest
+
+from claude_headspace.kernel.envelope import Origin
+from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.facts import ClientReported, ClientVanished
+from claude_headspace.kernel.wait_request import Ask
+from tests.kernel.story import Story, in_subagent, question, running
+
+
+@pytest.fixture
+def story() -> Story:
+    """A client that works on a prompt."""
+    told = Story()
+    told.starts()
+    told.prompted()
+    return told
+
+
+def reports(story: Story, status: str, kind: str = "", at: float | None = None) -> Change:
+    """The client's registry entry changes."""
+    return story.tell(ClientReported(status, Ask(kind) if kind else None), origin=Origin.REGISTRY, at=at)
+
+
+@pytest.mark.parametrize("status", ["idle", "shell"])
+def test_idle_ends_work_and_dialogs(story: Story, status: str) -> None:
+    """An Esc fires no hook: the registry tells, and is believed a little less."""
+    story.calls("t1")
+    story.asks_permission()
+    reports(story, status)
+    assert (story.board, story.open_calls, story.open_waits) == (("idle", None), [], [])
+    assert (story.command.outcome, story.evidence.confidence) == ("interrupted", "medium")
+
+
+def test_idle_leaves_an_error_alone(story: Story) -> None:
+    """It follows every StopFailure by some milliseconds."""
+    story.hook("StopFailure", error="rate_limit", last_assistant_message="API Error")
+    reports(story, "idle")
+    assert story.board == ("error", None)
+
+
+def test_idle_leaves_a_question_in_text_alone(story: Story) -> None:
+    """It follows every Stop by some milliseconds."""
+    story.stops("Shall I delete the old files?")
+    reports(story, "idle")
+    assert story.board == ("waiting", "question")
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "board", "outcome"),
+    [
+        ("Stop", "All tests pass now.", ("idle", None), "completed"),
+        ("Stop", "Shall I delete the old files?", ("waiting", "question"), "completed"),
+        ("StopFailure", "API Error", ("error", None), "failed"),
+    ],
+)
+def test_idle_may_be_seen_before_the_stop_is_told(
+    story: Story, name: str, message: str, board: tuple[str, str | None], outcome: str
+) -> None:
+    """What looked like an interrupt was the end of the turn."""
+    reports(story, "idle", at=5.05)
+    assert story.command.outcome == "interrupted"
+    story.hook(name, at=5, prompt_id="p1", last_assistant_message=message, background_tasks=[])
+    assert (story.board, story.command.outcome, len(story.commands)) == (board, outcome, 1)
+
+
+def test_idle_ends_subagents_in_the_background_too(story: Story) -> None:
+    """With a running sub-agent the registry stays busy."""
+    story.hook("SubagentStart", **in_subagent())
+    story.stops("I have sent somebody.", background_tasks=running("sub-1"))
+    reports(story, "idle")
+    assert (story.board, story.agent.working_subagents) == (("idle", None), ())
+
+
+def test_idle_from_before_newer_work_is_late(story: Story) -> None:
+    """The newest evidence wins by its own time."""
+    story.calls("t1", at=9)
+    reports(story, "idle", at=5)
+    assert (story.board, story.open_calls) == (("working", None), ["t1"])
+
+
+def test_idle_is_known_before_the_work_is_told() -> None:
+    """Hooks that were fired before the registry said idle bring nothing back."""
+    story = Story()
+    story.starts(at=1)
+    reports(story, "idle", at=9)
+    story.prompted(at=5)
+    story.calls("t1", at=6)
+    assert (story.board, story.open_calls) == (("idle", None), [])
+
+
+def test_busy_after_a_dialog_closes_it(story: Story) -> None:
+    """Nothing else marks the moment of approval: the tool runs from now on."""
+    story.calls("t1", at=4)
+    story.asks_permission(at=4.05)
+    reports(story, "busy", at=7)
+    assert (story.board, story.open_calls) == (("working", None), ["t1"])
+
+
+def test_busy_closes_a_subagents_dialog_too(story: Story) -> None:
+    """While any dialog is open the registry says waiting."""
+    story.asks_permission("rm x", at=4, **in_subagent())
+    reports(story, "busy", at=7)
+    assert story.board == ("working", None)
+
+
+def test_busy_from_before_the_registry_knew_says_nothing(story: Story) -> None:
+    """The registry learns of a dialog up to 0.3 s after its hook."""
+    story.asks_permission(at=4)
+    reports(story, "busy", at=4.1)
+    assert story.board == ("waiting", "permission")
+
+
+def test_a_dialog_from_before_busy_does_not_open(story: Story) -> None:
+    """Heard in the wrong order, the approved dialog stays closed."""
+    reports(story, "busy", at=7)
+    story.asks_permission(at=4)
+    story.hook("PreToolUse", at=4, **question("q1"))
+    assert story.board == ("working", None)
+
+
+def test_busy_is_work_but_no_command() -> None:
+    """The client is seen at work, on what nobody knows: the prompt that comes right after makes it a command."""
+    story = Story()
+    story.starts()
+    reports(story, "busy", at=4)
+    assert (story.board, story.commands) == (("working", None), {})
+    story.prompted("Fix it", at=4.1)
+    assert (story.command.text, len(story.commands)) == ("Fix it", 1)
+
+
+def test_waiting_opens_a_dialog_of_which_nobody_told(story: Story) -> None:
+    """The registry sees every dialog, and the hook that comes later explains it."""
+    reports(story, "waiting", "permission", at=4.1)
+    assert story.board == ("waiting", "permission")
+    story.asks_permission("rm x", at=4.05)
+    assert [(wait.kind, wait.summary) for wait in story.agent.waits] == [("permission", "rm x")]
+
+
+def test_waiting_never_opens_a_second_wait(story: Story) -> None:
+    """What is open is what is waited for."""
+    story.asks_permission(at=4)
+    reports(story, "waiting", "permission", at=4.1)
+    assert story.open_waits == ["permission"]
+
+
+def test_a_dialog_that_the_human_opened_is_no_need(story: Story) -> None:
+    """Menus at the idle prompt are waited for by nobody."""
+    story.stops()
+    reports(story, "waiting", "dialog")
+    assert story.board == ("idle", None)
+
+
+def test_the_registry_does_not_revive(story: Story) -> None:
+    """An ended agent comes back only through hooks."""
+    story.hook("SessionEnd", reason="other")
+    reports(story, "busy")
+    assert story.board == ("ended", None)
+
+
+def test_an_unknown_status_changes_nothing(story: Story) -> None:
+    """The registry's format is not documented."""
+    reports(story, "dreaming")
+    assert story.board == ("working", None)
+
+
+def test_a_short_life_was_headless_all_the_same(story: Story) -> None:
+    """A client that a program started may be gone before anything says so."""
+    story.hook("SessionEnd", reason="other", at=5)
+    story.tell(ClientReported("", headless=True), at=4)
+    assert (story.agent.mode, story.board) == ("headless", ("ended", None))
+
+
+def test_only_the_clients_own_machine_can_miss_it(story: Story) -> None:
+    """Another machine has a process of that number too, or has not: that says nothing."""
+    story.tell(ClientVanished(None), origin=Origin.PROCESS, host="desktop")
+    assert story.board == ("working", None)
+    story.tell(ClientVanished(None), origin=Origin.PROCESS, host="laptop")
+    assert story.board == ("ended", None)

@@ -1,0 +1,89 @@
+"""Only what changes something is news."""
+
+import msgspec
+import pytest
+
+from claude_headspace.kernel.decode import decode
+from claude_headspace.kernel.envelope import Context, Origin
+from claude_headspace.kernel.facts import (
+    AgentSpoke,
+    ClientReported,
+    Event,
+    Fact,
+    Meta,
+    ToolFinished,
+    ToolStarted,
+    TurnClosed,
+    TurnInterrupted,
+    UsageMeasured,
+    UserSpoke,
+)
+from claude_headspace.kernel.novelty import is_beyond_memory, is_news
+from tests.kernel.story import CLIENT, Story, bash, envelope, moment
+
+
+@pytest.fixture
+def story() -> Story:
+    """A client in the middle of a call."""
+    told = Story()
+    told.starts(at=1)
+    told.prompted("Fix it", at=2)
+    told.calls("t1", at=3)
+    return told
+
+
+def told(fact: Fact, at: float, origin: Origin = Origin.TRANSCRIPT, context: Context = CLIENT) -> Event:
+    """What another source tells."""
+    meta = Meta(event_id="e", name="", origin=origin, at=moment(at), received_at=moment(at), session_id="session-1")
+    return Event(meta, fact, context)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        told(ToolStarted("t1", "Bash", "", "ls"), 3),
+        told(UsageMeasured(tokens=10), 3),
+        told(ClientReported("busy"), 3.1, Origin.REGISTRY),
+    ],
+)
+def test_what_everybody_knows_is_no_news(story: Story, event: Event) -> None:
+    """A call that is open, a busy client, a little more in the context."""
+    assert not is_news(story.agent, event)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        told(ToolFinished("t1", ""), 4),
+        told(TurnInterrupted(), 4),
+        told(AgentSpoke("Let me look."), 2.5),
+        told(UserSpoke("Fix it"), 2),
+        told(TurnClosed(), 5),
+        told(ClientReported("idle"), 4, Origin.REGISTRY),
+        told(ClientReported("busy"), 3.1, Origin.REGISTRY, Context(client_pid=99)),
+        decode(envelope("PostToolUse", 4, msgspec.json.encode(bash("t1")))),
+    ],
+)
+def test_what_changes_something_is(story: Story, event: Event) -> None:
+    """An end, words, an exact time, another process."""
+    assert is_news(story.agent, event)
+
+
+def test_nothing_is_changed_by_asking(story: Story) -> None:
+    """The agent stays what it is."""
+    before = msgspec.json.encode(story.agent)
+    is_news(story.agent, told(TurnInterrupted(), 4))
+    assert msgspec.json.encode(story.agent) == before
+
+
+def test_what_is_older_than_everything_remembered_was_told() -> None:
+    """Where hooks told of an agent then; before its first hook, or where few things were said, it may be new."""
+    story = Story()
+    story.starts(at=1)
+    assert not is_beyond_memory(story.agent, moment(1))
+    for number in range(10):
+        story.prompted(f"Do {number}", f"p{number}", at=100 * number + 100)
+        story.stops(f"I did {number}.", f"p{number}", at=100 * number + 150)
+    assert is_beyond_memory(story.agent, moment(150))
+    assert not is_beyond_memory(story.agent, moment(990))
+    assert not is_beyond_memory(story.agent, moment(-500))

@@ -1,0 +1,288 @@
+"""The description of the API: it tells of every endpoint, and what it tells is what is answered."""
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claude_headspace import __version__
+from claude_headspace.config import Settings, find_places
+from claude_headspace.daemon.compose import Daemon
+from claude_headspace.surfaces.auth.tokens import Scope
+from claude_headspace.testing import MemoryJournal
+from tests.support import RunningDaemon, wait_until
+from tests.support_rpc import call
+
+Schema = dict[str, Any]
+
+CHECKED = {"type", "properties", "required", "items", "enum", "anyOf", "$ref", "additionalProperties"}
+NEED_A_TERMINAL = ("/send", "/interrupt")
+"""What cannot be answered well without one: stories and the real client have them."""
+TOLD = {"title", "description", "default", "minimum", "maximum", "maxLength", "minLength"}
+
+
+def problems(value: Any, schema: Schema, whole: Schema, at: str = "$") -> Iterator[str]:
+    """Where a value does not fit its schema. Only what our schemas use is known; anything else is a problem itself."""
+    if unknown := schema.keys() - CHECKED - TOLD:
+        yield f"{at}: unknown keywords {unknown}"
+    if reference := schema.get("$ref"):
+        yield from problems(value, whole["components"]["schemas"][reference.rsplit("/", 1)[-1]], whole, at)
+    if choices := schema.get("anyOf"):
+        tried = [list(problems(value, choice, whole, at)) for choice in choices]
+        if all(tried):
+            yield f"{at}: fits none of {len(choices)}: {tried[0][0]}"
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{at}: {value!r} is none of {schema['enum']}"
+    if "type" in schema:
+        yield from _wrong_type(value, schema, whole, at)
+
+
+def _wrong_type(value: Any, schema: Schema, whole: Schema, at: str) -> Iterator[str]:
+    fits = {
+        "object": isinstance(value, dict),
+        "array": isinstance(value, list),
+        "string": isinstance(value, str),
+        "integer": isinstance(value, int) and not isinstance(value, bool),
+        "number": isinstance(value, int | float) and not isinstance(value, bool),
+        "boolean": isinstance(value, bool),
+        "null": value is None,
+    }
+    if not fits[schema["type"]]:
+        yield f"{at}: {value!r} is no {schema['type']}"
+        return
+    if schema["type"] == "array":
+        for number, item in enumerate(value):
+            yield from problems(item, schema.get("items", {}), whole, f"{at}[{number}]")
+    if schema["type"] == "object" and "properties" in schema:
+        yield from (f"{at}: {name} is missing" for name in schema["required"] if name not in value)
+        yield from (f"{at}: {name} is not described" for name in value if name not in schema["properties"])
+        for name, described in schema["properties"].items():
+            if name in value:
+                yield from problems(value[name], described, whole, f"{at}.{name}")
+
+
+def fits(value: Any, schema: Schema, whole: Schema) -> bool:
+    """Whether a value is what its schema says."""
+    assert list(problems(value, schema, whole)) == []
+    return True
+
+
+@pytest.fixture(scope="module")
+def description(daemon: RunningDaemon) -> Schema:
+    """What the daemon says about itself, to anybody."""
+    reply = daemon.get("/openapi.json", scope=None)
+    assert reply.headers["content-type"] == "application/json"
+    answer: Schema = reply.json()
+    return answer
+
+
+def operations(description: Schema) -> dict[tuple[str, str], Schema]:
+    """Every operation, by method and path."""
+    return {
+        (method.upper(), path): operation
+        for path, methods in description["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+# --- the description itself -------------------------------------------------------------------------------------------
+
+
+def test_it_is_openapi(description: Schema) -> None:
+    """Version, title, and references that lead somewhere."""
+    assert description["openapi"] == "3.1.0"
+    assert description["info"]["version"] == __version__
+    references = set(_references(description))
+    assert references
+    assert {ref for ref in references if ref.rsplit("/", 1)[-1] not in description["components"]["schemas"]} == set()
+
+
+def _references(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"]
+        for value in part.values():
+            yield from _references(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _references(value)
+
+
+def test_every_route_is_described_and_every_description_is_routed(description: Schema, tmp_path: Path) -> None:
+    """What the application answers and what it says it answers are the same."""
+    places = find_places({"HEADSPACE_HOME": str(tmp_path)})
+    routes = Daemon(Settings(), places, MemoryJournal()).api.routes()
+    routed = {(method, route.path) for route in routes for method in (route.methods or set()) - {"HEAD"}}
+    assert routed | {("POST", "/hook/{event}"), ("POST", "/events")} == operations(description).keys()
+
+
+def test_every_operation_says_what_it_is_and_needs(description: Schema) -> None:
+    """A summary, its scope, its parameters, its answer and the shape of its errors."""
+    for (method, path), operation in operations(description).items():
+        assert operation["summary"].endswith("."), path
+        assert operation["x-scope"] in {"none", *Scope}, path
+        assert bool(operation["security"]) == (operation["x-scope"] != "none"), path
+        in_path = {part.strip("{}") for part in path.split("/") if part.startswith("{")}
+        assert {p["name"] for p in operation["parameters"] if p["in"] == "path"} == in_path
+        assert operation["responses"].keys() == {"200", "4XX"}
+        assert ("requestBody" in operation) <= (method == "POST")
+        for parameter in operation["parameters"]:
+            assert parameter["schema"]["type"] in {"string", "integer", "boolean"}
+            assert parameter["in"] == "path" or parameter["description"].endswith(".")
+
+
+def test_the_checker_sees_what_is_wrong(description: Schema) -> None:
+    """A field too few, one too many and one of another type are found, so that the tests below mean something."""
+    schema = {"$ref": "#/components/schemas/Rebuilt"}
+    assert fits({"events": 1}, schema, description)
+    mistakes: list[object] = [{}, {"events": "1"}, {"events": True}, {"events": 1, "width": 2}, [], None]
+    for wrong in mistakes:
+        assert list(problems(wrong, schema, description))
+
+
+# --- what is answered -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def filled(daemon: RunningDaemon) -> dict[str, str]:
+    """An agent of which everything is known that can be, and what the addresses need to name it."""
+    bash = {"tool_name": "Bash", "tool_input": {"command": "make"}}
+    background = [{"id": "b1", "type": "shell", "status": "running", "command": "make watch"}]
+    ask: dict[str, object] = {
+        "tool_name": "AskUserQuestion",
+        "tool_use_id": "ask",
+        "tool_input": {
+            "questions": [{"question": "Which?", "header": "H", "options": [{"label": "A", "description": "a"}]}]
+        },
+    }
+    steps: list[tuple[str, dict[str, object]]] = [
+        ("session-start", {"source": "startup", "model": "opus", "tmux_session": "work", "tmux_pane": "%1"}),
+        ("user-prompt-submit", {"prompt": "Everything.", "permission_mode": "plan"}),
+        ("task-created", {"task_id": "t1", "task_subject": "One"}),
+        ("pre-tool-use", {**bash, "tool_use_id": "call"}),
+        ("permission-request", {**bash, "permission_suggestions": [{"type": "addRules", "rules": []}]}),
+        ("post-tool-use", {**bash, "tool_use_id": "call"}),
+        ("stop", {"last_assistant_message": "I did it.", "background_tasks": background}),
+        ("user-prompt-submit", {"prompt": "More."}),
+        ("subagent-start", {"agent_id": "sub", "agent_type": "Explore"}),
+        ("pre-tool-use", {**bash, "tool_use_id": "sub-call", "agent_id": "sub", "agent_type": "Explore"}),
+        ("pre-tool-use", ask),
+        ("never-heard-of", {}),
+    ]
+    for event, fields in steps:
+        reply = daemon.post(event, {"session_id": "described", "cwd": "/projects/described", **fields})
+        assert reply.status == 200
+    agent = daemon.agent(reply.json()["agent_id"])
+    for part in ("tool", "command", "waits", "subagents", "background_tasks", "todo", "evidence", "session", "model"):
+        assert agent[part], f"the example agent has no {part}"
+    _measure(daemon, agent["id"])
+    held = {**daemon.credentials("ingest"), "X-Headspace-Reply": "hook"}
+    asked = {"session_id": "described", "cwd": "/projects/described", **ask}
+    threading.Thread(target=daemon.post, args=("permission-request", asked, held), daemon=True).start()
+    wait_until(lambda: daemon.agent(agent["id"])["waits"][0]["held_until"], "a wait that can be answered")
+    past = daemon.home / ".claude" / "projects" / "-projects-past" / "past.jsonl"
+    past.parent.mkdir(parents=True)
+    said = {"type": "user", "sessionId": "past", "uuid": "1", "message": {"role": "user", "content": "Hello."}}
+    past.write_text(json.dumps({**said, "cwd": "/projects/past", "timestamp": "2026-01-01T00:00:00.000Z"}) + "\n")
+    made = daemon.send("POST", "/api/admin/tokens", {"name": "described", "scopes": ["read"]}, scope="admin")
+    assert made.status == 200
+    mission = daemon.send("POST", "/api/missions", {"goal": "Count", "cwd": "/projects/described"}, scope="act").json()
+    return {
+        "agent": agent["id"],
+        "mission": mission["id"],
+        "effort": _begin_effort(daemon),
+        "token": "described",
+        "command": agent["command"]["id"],
+        "wait": agent["waits"][0]["id"],
+        "event": "notification",
+        "transcript": str(past),
+    }
+
+
+def _begin_effort(daemon: RunningDaemon) -> str:
+    """An effort that the agent works on, with everything that an effort may have; its id."""
+    here, who = {"cwd": "/projects/described"}, {"CLAUDE_CODE_SESSION_ID": "described"}
+    begun: str = call(daemon, "effort.start", {"skill": "fix", "title": "All of it", **here}, who)["id"]
+    for name in ("log", "inject", "dehydrate"):
+        call(daemon, f"effort.{name}", {"text": "Words.", "effort": begun, **here}, who)
+    return begun
+
+
+def _measure(daemon: RunningDaemon, agent_id: str) -> None:
+    """Let the agent's transcript tell how full its context is."""
+    path = daemon.home / ".claude/projects/-projects-described/described.jsonl"
+    path.parent.mkdir(parents=True)
+    message = {"role": "assistant", "model": "opus", "usage": {"input_tokens": 50_000}, "content": "I look at it."}
+    line = {
+        "type": "assistant",
+        "sessionId": "described",
+        "uuid": "2",
+        "cwd": "/projects/described",
+        "message": message,
+    }
+    path.write_text(json.dumps({**line, "timestamp": "2026-01-01T00:00:00.000Z"}) + "\n")
+    wait_until(lambda: daemon.get(f"/api/agents/{agent_id}/usage").json(), "a measurement")
+
+
+def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: Schema, filled: dict[str, str]) -> None:
+    """Each endpoint's answer has the fields and types of its schema, no more and no less."""
+    first, *lines, _end = daemon.get(f"/api/agents/{filled['agent']}/export").body.decode().splitlines()
+    bodies: dict[tuple[str, str], Any] = {
+        ("POST", "/api/admin/import/log"): {"header": first, "lines": lines},
+        ("POST", "/api/admin/tokens"): {"name": "another", "scopes": ["ingest", "act"], "owner": "Ann"},
+        ("POST", "/api/admin/db/prune"): {"days": 30},
+        ("POST", "/hook/{event}"): {"session_id": "described"},
+        ("POST", "/events"): {"session_id": "described", "event_type": "tool_call"},
+        ("POST", "/api/agents/{agent}/rename"): {"name": "described"},
+        ("POST", "/api/waits/{wait}/answer"): {"answers": {"Which?": "A"}},
+        ("POST", "/api/admin/import"): {"path": filled["transcript"]},
+        ("POST", "/api/agents"): {"headspace_id": "described-id", "cwd": "/projects/described"},
+        ("POST", "/api/agents/{agent}/seen"): {},
+        ("POST", "/api/missions"): {"goal": "Count the tests", "cwd": "/projects/described"},
+        ("POST", "/api/missions/{mission}/finish"): {"outcome": "failed"},
+        ("POST", "/api/missions/{mission}/report"): {"text": "There are 12."},
+        ("POST", "/api/agents/{agent}/restart"): {"reason": "full"},
+        ("POST", "/api/agents/{agent}/unsupervise"): {"reason": "too often"},
+        ("POST", "/api/agents/{agent}/close"): {"pid": 1},
+        ("POST", "/api/notifications/test"): {"channel": "desktop"},
+        ("POST", "/api/presence"): {"page": "one"},
+    }
+    for (method, path), operation in operations(description).items():
+        (produces,) = operation["responses"]["200"]["content"].items()
+        if produces[0] == "text/event-stream" or path.endswith(NEED_A_TERMINAL):
+            continue
+        body = bodies.get((method, path))
+        if body is not None:
+            assert fits(body, operation["requestBody"]["content"]["application/json"]["schema"], description)
+        reply = daemon.send(method, path.format(**filled), body, scope="admin")
+        assert reply.status == 200, (method, path, reply.body)
+        assert reply.headers["content-type"].startswith(produces[0])
+        if produces[0] == "application/json":
+            answer = reply.json()
+            assert answer, f"{path} answers nothing that could be compared"
+            assert fits(answer, produces[1]["schema"], description)
+
+
+def test_every_parameter_is_understood(daemon: RunningDaemon, description: Schema, filled: dict[str, str]) -> None:
+    """A value of the described type is taken, and one of another type is refused in the described shape."""
+    good = {"integer": "1", "boolean": "true", "string": filled["agent"], "date": "2026-01-31"}
+    moments = {"at": "0s", "since": "2h", "until": "14:30", "before": "1-0-0-0"}
+    known = {**moments, "project": "described"}
+    for (method, path), operation in operations(description).items():
+        for parameter in operation["parameters"]:
+            if parameter["in"] != "query" or path.endswith("/stream"):
+                continue
+            schema = parameter["schema"]
+            usual = good[schema.get("format") or schema["type"]]
+            meant = known.get(parameter["name"], usual) if schema["type"] == "string" else usual
+            values = schema.get("enum") or [meant]
+            for value in values:
+                reply = daemon.send(method, f"{path.format(**filled)}?{parameter['name']}={value}", scope="read")
+                assert reply.status == 200, (path, parameter, reply.body)
+            if schema["type"] != "string" or "enum" in schema or parameter["name"] in moments:
+                reply = daemon.send(method, f"{path.format(**filled)}?{parameter['name']}=nonsense", scope="read")
+                assert reply.status == 400
+                assert fits(reply.json(), {"$ref": "#/components/schemas/Error"}, description)

@@ -1,0 +1,53 @@
+"""Who has the other end of a connection: a process, or nobody any more."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from claude_headspace.surfaces.auth import peer_process as peers
+from claude_headspace.surfaces.auth.peer_process import Peer, peer_of
+
+WAYS = [peer_of, peers._by_psutil]
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """Somebody who listens."""
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        yield made
+
+
+@pytest.mark.parametrize("look", WAYS)
+def test_another_process_is_found(look: Callable[[int, int], Peer], listener: socket.socket) -> None:
+    """By the ports of both ends, while it holds its own."""
+    port = listener.getsockname()[1]
+    code = f"import socket, sys; s = socket.create_connection(('127.0.0.1', {port})); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as process:
+        ours, (_, their_port) = listener.accept()
+        with ours:
+            assert look(their_port, port) == Peer(process.pid)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+@pytest.mark.parametrize("look", WAYS)
+def test_our_own_end_is_told_from_the_other(look: Callable[[int, int], Peer], listener: socket.socket) -> None:
+    """Both ends may be one process's."""
+    port = listener.getsockname()[1]
+    with socket.create_connection(("127.0.0.1", port)) as theirs, listener.accept()[0]:
+        assert look(theirs.getsockname()[1], port) == Peer(os.getpid())
+
+
+@pytest.mark.parametrize("look", WAYS)
+def test_whoever_hung_up_is_gone(look: Callable[[int, int], Peer], listener: socket.socket) -> None:
+    """Nobody has the other end, or it takes nothing any more."""
+    port = listener.getsockname()[1]
+    with socket.create_connection(("127.0.0.1", port)) as theirs:
+        their_port = theirs.getsockname()[1]
+        ours = listener.accept()[0]
+    with ours:
+        assert look(their_port, port) == Peer(None, is_gone=True)

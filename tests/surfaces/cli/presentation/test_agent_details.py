@@ -1,0 +1,182 @@
+"""One agent in full: every part that an agent can have, and none that it has not."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+
+from claude_headspace.kernel.agent import Agent, AgentState, Confidence, Evidence, Project
+from claude_headspace.kernel.envelope import Origin
+from claude_headspace.kernel.views import agent_view
+from claude_headspace.surfaces.cli.output import Line
+from claude_headspace.surfaces.cli.presentation.agent_details import CONFIDENCES, SOURCES, portrait, reasons
+
+NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
+AT = 1_773_489_360_000_000  # 11:56
+ISO = "2026-03-14T11:56:00+00:00"
+LATER = "2026-03-14T12:56:00+00:00"
+
+
+def bare(**fields: Any) -> dict[str, Any]:
+    """An agent of which almost nothing is known, in JSON as the API tells it."""
+    agent = Agent(
+        id="agent-1",
+        name="calm-otter",
+        host="laptop",
+        client="claude-code",
+        project=Project("p", "shop", "/projects/shop"),
+        created_at=AT,
+        state=AgentState.IDLE,
+        state_since=AT,
+        evidence=Evidence("process", Confidence.LOW, AT, "the client is gone"),
+    )
+    told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(agent_view(agent)))
+    return {**told, **fields}
+
+
+def texts(lines: list[Line]) -> list[str]:
+    """Lines without their roles."""
+    return ["".join(span.text for span in line).rstrip() for line in lines]
+
+
+def test_an_agent_of_which_little_is_known() -> None:
+    """Only what is known has a line."""
+    assert texts(portrait(bare(), [], NOW, 100)) == [
+        "○ calm-otter  idle",
+        "",
+        "  state      idle since 11:56:00 (4 min ago)",
+        "  because    the client is gone (the process table, low confidence)",
+        "  project    shop  /projects/shop",
+        "  client     claude-code, on laptop",
+        "  id         agent-1",
+    ]
+
+
+def test_an_agent_with_everything() -> None:
+    """Command, session, terminal, usage, list, sub-agents, background work and end are all there."""
+    full = bare(
+        cwd="/projects/shop/src",
+        branch="main",
+        pid=77,
+        tmux={"session": "work", "pane": "%3"},
+        session_id="abc",
+        session={"id": "s", "ordinal": 2, "source": "clear", "started_at": ISO},
+        command={
+            "text": "",
+            "trigger": "task_notification",
+            "started_at": ISO,
+            "ended_at": ISO,
+            "outcome": "completed",
+        },
+        subagents=[{"type": "Explore", "description": "find it", "tool": None}],
+        background_tasks=[{"id": "bg", "kind": "shell", "description": "npm run dev", "started_at": ISO}],
+        todo={"done": 3, "total": 7},
+        model="some-model",
+        context_percent=61.8,
+        tokens=120_000,
+        cost_usd=1.5,
+        permission_mode="plan",
+        role="reviewer",
+        mode="mission",
+        effort={"skill": "fix", "ordinal": 2, "phase": "look"},
+        supervision={"restarts": 2, "restarted_at": ISO, "reason": "full", "under_way": False, "ended": "too often"},
+        ended_at=ISO,
+        end_reason="logout",
+    )
+    shown = "\n".join(texts(portrait(full, [], NOW, 100)))
+    for part in (
+        "command    background work came back (completed 4 min ago)",
+        "project    shop (main)  /projects/shop",
+        "directory  /projects/shop/src",
+        "session    abc, context window 2 (clear 4 min ago)",
+        "client     claude-code, on laptop, pid 77, tmux work %3, mission, role reviewer, plan mode",
+        "usage      some-model, context 62 %, 120,000 tokens, $1.50",
+        "effort     fix #2, phase look",
+        "supervised started anew 2 times, 4 min ago: full; no more: too often",
+        "to do      3 of 7 done",
+        "ended      4 min ago, logout",
+        "Sub-agents\n  Explore, find it",
+        "Background\n  shell, npm run dev (since 11:56:00)",
+    ):
+        assert part in shown
+
+
+def wait(**fields: Any) -> dict[str, Any]:
+    """An open wait."""
+    asked: dict[str, Any] = {
+        "kind": "question",
+        "text": "?",
+        "questions": [],
+        "tool": None,
+        "summary": "",
+        "opened_at": ISO,
+    }
+    return {**asked, "held_until": None, "answered": None, **fields}
+
+
+def test_a_plan_is_shown_whole() -> None:
+    """What one must read before answering is not cut."""
+    plan = "# Plan\n\n" + "\n".join(f"{number}. do it" for number in range(30))
+    shown = texts(portrait(bare(state="waiting", waits=[wait(kind="plan", text=plan)]), [], NOW, 60))
+    assert "  29. do it" in shown
+
+
+def test_several_answers_may_be_chosen() -> None:
+    """A question says so."""
+    question = {
+        "text": "Which?",
+        "options": [{"label": "A"}, {"label": "B", "description": "the\nother"}],
+        "several": True,
+    }
+    shown = texts(portrait(bare(state="waiting", waits=[wait(questions=[question])]), [], NOW, 100))
+    assert shown[-4:-1] == ["  Which?  (several may be chosen)", "    1. A", "    2. B: the other"]
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"held_until": LATER}, "headspace answer"),
+        ({"held_until": LATER, "kind": "permission"}, "headspace approve, or headspace deny"),
+        ({"held_until": ISO}, "Only its terminal takes the answer."),
+        ({}, "Only its terminal takes the answer."),
+        ({"answered": {"words": "allowed", "by": "ann"}}, "allowed by ann; the client has yet to go on"),
+    ],
+)
+def test_a_wait_says_how_to_answer_it(known: dict[str, Any], said: str) -> None:
+    """Which command, only in the terminal, or that somebody was first."""
+    assert texts(portrait(bare(state="waiting", waits=[wait(**known)]), [], NOW, 100))[-1] == f"  {said}"
+
+
+def test_why_says_what_each_source_and_confidence_means() -> None:
+    """Concluded is not the same as told."""
+    states = [
+        {
+            "at": ISO,
+            "state": "working",
+            "confidence": "high",
+            "source": "hook",
+            "event": "PreToolUse",
+            "why": "started",
+        },
+        {"at": ISO, "state": "ended", "confidence": "low", "source": "process", "event": "Gone", "why": "it is gone"},
+    ]
+    assert texts(reasons(bare(), states, NOW, 100)) == [
+        "○ calm-otter is idle since 11:56:00 (4 min ago).",
+        "  Because the client is gone: the process table said so at 11:56:00 (low confidence, concluded).",
+        "",
+        "States, the newest first",
+        "  11:56:00  – ended     it is gone · process Gone, low confidence",
+        "  11:56:00  ● working   started · hook PreToolUse",
+    ]
+
+
+def test_every_source_and_confidence_has_words() -> None:
+    """Those of the kernel, all of them."""
+    assert set(SOURCES) == {origin.value for origin in Origin}
+    assert set(CONFIDENCES) == {confidence.value for confidence in Confidence}
+
+
+def test_why_without_evidence() -> None:
+    """An agent of which only its name is known has no reason to show."""
+    assert texts(reasons(bare(evidence=None), [], NOW, 100)) == ["○ calm-otter is idle since 11:56:00 (4 min ago)."]

@@ -1,0 +1,81 @@
+"""Calls to people in words: the list, the rules, a test."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from claude_headspace.surfaces.cli.output import Line
+from claude_headspace.surfaces.cli.presentation.notifications import notices, rules, trial
+
+NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+SENT = {
+    "agent": "calm-otter",
+    "notice": {
+        "channel": "phone",
+        "status": "failed",
+        "title": "calm-otter asks",
+        "begun_at": "2026-11-15T11:58:00+00:00",
+        "failure": "no route",
+        "outcome": "",
+    },
+}
+HELD = {
+    "channel": "desktop",
+    "title": "bold-ant is done after 20 min",
+    "why": "quiet hours",
+    "until": "2026-11-15T13:00:00+00:00",
+}
+RULE = {
+    "kind": "waiting",
+    "on": True,
+    "to": [["desktop", "page"], ["phone"]],
+    "after": 0,
+    "present_after": 20,
+    "escalate_after": 180,
+    "longer_than": 0,
+    "levels": [],
+    "budget": 0,
+}
+CHANNEL = {"name": "phone", "available": True, "detail": "ntfy://…", "last_at": None, "last_failure": ""}
+
+
+def text(lines: list[Line]) -> str:
+    """What is read."""
+    return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
+
+
+def test_the_list_says_what_was_sent_and_what_is_held() -> None:
+    """When, through what, how far, about what, and why."""
+    found: dict[str, Any] = {"on": True, "notices": [SENT], "held": [HELD], "unsent": []}
+    said = text(notices(found, NOW, 200))
+    assert "2 min ago  phone  failed  calm-otter asks  no route" in said
+    assert "Held back\n13:00:00  desktop  bold-ant is done after 20 min  quiet hours" in said
+    assert text(notices({"on": True, "notices": [], "held": [], "unsent": []}, NOW, 80)) == "Nobody was called lately."
+
+
+def test_the_rules_are_sentences() -> None:
+    """Each kind with its steps and times, each channel with how it is doing."""
+    off = {**RULE, "kind": "error", "on": False}
+    failing = {**CHANNEL, "name": "team", "last_at": "2026-11-15T11:59:00+00:00", "last_failure": "403"}
+    found: dict[str, Any] = {
+        "problem": None,
+        "file": "/x/notify.toml",
+        "channels": [CHANNEL, failing],
+        "rules": [RULE, off],
+        "projects": {"shop*": [{**RULE, "kind": "cost", "budget": 5.0}]},
+        "quiet": {"begins": "22:00", "ends": "08:00", "let_through": ["error"], "until": None},
+    }
+    said = text(rules(found, NOW, 200))
+    assert "waiting  desktop + page → phone  at once, after 20 s while you are there, next after 3 min" in said
+    assert "error    off" in said
+    assert "In shop*" in said
+    assert "over $5" in said
+    assert "failed 1 min ago: 403" in said
+    assert "Quiet from 22:00 to 08:00, except error" in said
+
+
+def test_a_test_says_what_came_of_each_channel() -> None:
+    """And what to do when there is none."""
+    gone = {"channel": "desktop", "status": "unavailable", "detail": "no D-Bus session"}
+    sent = {"channel": "phone", "status": "sent", "detail": "ntfy://…"}
+    assert "phone    sent         ntfy://…" in text(trial({"channels": [gone, sent]}))
+    assert "Name a channel" in text(trial({"channels": [gone]}))

@@ -1,0 +1,66 @@
+"""What a search found, in words: who, where and when, and the finds marked, whatever the width."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from claude_headspace.surfaces.cli.presentation.search_results import after_findings, findings, nothing_found
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+def hit(*pieces: tuple[str, bool], **more: Any) -> dict[str, Any]:
+    """A hit."""
+    return {
+        "agent": "calm-otter",
+        "agent_id": "0123456789abcdef",
+        "project": "shop",
+        "kind": "tool_result",
+        "tool": "Bash",
+        "at": "2026-03-01T11:56:00+00:00",
+        "snippet": [{"text": text, "match": match} for text, match in pieces],
+        **more,
+    }
+
+
+def texts(lines: list[Any]) -> list[str]:
+    """Lines without roles."""
+    return ["".join(span.text for span in line) for line in lines]
+
+
+def test_a_hit_is_a_head_and_its_words() -> None:
+    """The find alone is marked."""
+    head, words = findings([hit(("1 failed: ", False), ("expired", True), (" cards", False))], NOW, 100)
+    assert texts([head, words]) == [
+        "calm-otter  shop · got from Bash · 11:56:00, 4 min ago",
+        "  1 failed: expired cards",
+    ]
+    assert [span.text for span in words if span.role == "found"] == ["expired"]
+
+
+@pytest.mark.parametrize("width", [30, 40, 80, 10_000])
+def test_lines_fit_the_width(width: int) -> None:
+    """Words are not lost where a line is broken, also without spaces."""
+    pieces = (("a long text with many words ", False), ("日本語" * 20, True), (" and " + "x" * 200, False))
+    lines = texts(findings([hit(*pieces)], NOW, width))
+    assert all(cell_len(line) <= max(min(width, 120), 30) + 20 for line in lines)
+    assert "many" in " ".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("prompt", "you said"), ("answer", "answered"), ("tool_input", "ran Bash"), ("something_new", "said")],
+)
+def test_every_kind_has_its_words(kind: str, words: str) -> None:
+    """Also one that a newer daemon tells of."""
+    assert f"· {words} ·" in texts(findings([hit(("x", True), kind=kind)], NOW, 100))[0]
+
+
+def test_what_to_do_next_is_said() -> None:
+    """With hits and without."""
+    assert "headspace show calm-otter" in texts(after_findings([hit()], more=False))[-1]
+    assert "--limit" in texts(after_findings([hit()], more=True))[-1]
+    assert texts(nothing_found("x", "Try y.", filtered=False)) == ["Nothing was found for 'x'.", "Try y."]
+    assert "with these filters" in texts(nothing_found("x", "Try y.", filtered=True))[0]

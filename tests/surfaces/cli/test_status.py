@@ -1,0 +1,172 @@
+"""`status` and `down`: they find the daemon by its lock, and touch nobody else."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from claude_headspace.config import find_places
+from claude_headspace.errors import HeadspaceError
+from claude_headspace.surfaces.launch.background_daemon import wait_until_gone
+from tests.support import AWAY, RunningDaemon, running_daemon, wait_until
+from tests.surfaces.cli.conftest import Headspace, run_headspace
+
+PROMISED = {"running", "url", "pid", "version", "mode"}
+
+
+@contextmanager
+def somebody_holds_the_lock(home: Path) -> Iterator[None]:
+    """A daemon that has the lock and does not speak."""
+    (home / "run").mkdir(parents=True, exist_ok=True)
+    with (home / "run" / "daemon.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def write_daemon_file(home: Path, url: str, pid: int) -> None:
+    """What a daemon tells of itself."""
+    (home / "run").mkdir(parents=True, exist_ok=True)
+    told = {"url": url, "pid": pid, "version": "0", "started_at": "2026-01-01T00:00:00+00:00"}
+    (home / "run" / "daemon.json").write_text(json.dumps(told))
+
+
+@pytest.fixture
+def stranger() -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that has nothing to do with Headspace."""
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
+        yield process
+        process.kill()
+
+
+def test_status_tells_how_the_daemon_is(headspace: Headspace, board: tuple[RunningDaemon, dict[str, str]]) -> None:
+    """Where it is, whether events arrive, who is in which state and whether its parts work."""
+    daemon, _ = board
+    done = headspace("status")
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *others = done.stdout.splitlines()
+    assert first == f"Headspace runs at {daemon.url}"
+    fields = {line.split()[0]: line for line in others}
+    assert f"pid {daemon.pid}" in fields["process"]
+    assert "15 in all, 15 since it started" in fields["events"]
+    assert "hooks arrive, and Headspace itself looks every 1 min" in fields["mode"]
+    assert "◆ 1 waiting · ✕ 1 error · ● 2 working · ○ 1 idle" in fields["agents"]
+    assert "empty" in fields["spool"]
+    assert all("ok" in fields[part] for part in ("writer", "reconciler", "stream"))
+
+
+def test_status_in_json(headspace: Headspace, board: tuple[RunningDaemon, dict[str, str]]) -> None:
+    """All that the receiver tells, and the health of the parts."""
+    daemon, _ = board
+    report = json.loads(headspace("status", "--json").stdout)
+    assert (report["running"], report["url"], report["pid"]) == (True, daemon.url, daemon.pid)
+    assert report["mode"] == "hooks_active"
+    assert report["events_total"] == 15
+    assert report["health"]["status"] == "ok"
+    assert report.keys() >= PROMISED
+
+
+def test_status_without_a_daemon(tmp_path: Path) -> None:
+    """That nobody runs is an answer, not an error."""
+    done = run_headspace(tmp_path, "status")
+    assert (done.returncode, done.stdout) == (0, "Headspace is not running.\nheadspace up starts it.\n")
+    report = json.loads(run_headspace(tmp_path, "status", "--json").stdout)
+    assert report.keys() >= PROMISED
+    assert [value for value in report.values() if value is not None] == [False]
+
+
+def test_status_of_a_daemon_that_does_not_answer(tmp_path: Path) -> None:
+    """It holds the lock, so it runs; that nobody answers is told."""
+    write_daemon_file(tmp_path, "http://127.0.0.1:1", 4242)
+    with somebody_holds_the_lock(tmp_path):
+        done = run_headspace(tmp_path, "status")
+        report = json.loads(run_headspace(tmp_path, "status", "--json").stdout)
+    assert done.returncode == 0
+    assert "Headspace does not answer at http://127.0.0.1:1" in done.stdout
+    assert (report["running"], report["pid"], report["mode"]) == (True, 4242, None)
+
+
+def test_status_while_the_database_is_away(tmp_path: Path) -> None:
+    """What only the database knows is null, not the number of another time; whoever follows is told why he cannot."""
+    with running_daemon(tmp_path, database=AWAY) as daemon:
+        daemon.post("session-start", {"session_id": "one", "cwd": "/tmp"})
+        report = json.loads(run_headspace(tmp_path, "status", "--json").stdout)
+        assert {report[name] for name in ("events_total", "agents", "anomalies", "last_seq")} == {None}
+        assert {part["status"] for part in report["sources"].values()} == {"waiting"}
+        assert 'headspace_agents{state="idle"} NaN' in daemon.get("/metrics").body.decode()
+        assert "The database is away." in run_headspace(tmp_path, "tail").stderr
+
+
+def test_down_stops_the_daemon_and_waits(daemon: RunningDaemon) -> None:
+    """When it returns the daemon is gone and has left nothing behind."""
+    done = run_headspace(daemon.home, "down")
+    assert (done.returncode, done.stdout) == (0, f"Headspace has stopped (pid {daemon.pid}).\n")
+    assert not (daemon.home / "run" / "daemon.json").exists()
+    assert daemon.process.wait(10) == 0
+    again = run_headspace(daemon.home, "down")
+    assert (again.returncode, again.stdout) == (0, "Headspace is not running.\n")
+
+
+def test_down_after_a_crash_touches_no_stranger(tmp_path: Path, stranger: "subprocess.Popen[bytes]") -> None:
+    """A file that a killed daemon left behind is not believed: its number may be somebody else's by now."""
+    write_daemon_file(tmp_path, "http://127.0.0.1:1", stranger.pid)
+    (tmp_path / "run" / "daemon.lock").touch()
+    done = run_headspace(tmp_path, "down")
+    assert (done.returncode, done.stdout) == (0, "Headspace is not running.\n")
+    assert stranger.poll() is None
+
+
+def test_a_starting_daemon_takes_back_the_word_of_a_killed_one(daemon: RunningDaemon) -> None:
+    """After a crash the next daemon is found at its own address."""
+    daemon.kill()
+    assert (daemon.home / "run" / "daemon.json").exists()
+    assert json.loads(run_headspace(daemon.home, "status", "--json").stdout)["running"] is False
+
+
+def test_a_daemon_that_is_just_starting(tmp_path: Path) -> None:
+    """It has the lock and no address yet: everybody is asked to wait a moment."""
+    with somebody_holds_the_lock(tmp_path):
+        listed, ended = run_headspace(tmp_path, "list"), run_headspace(tmp_path, "down")
+    assert (listed.returncode, listed.stderr) == (3, "Headspace is just starting.\nTry again in a moment.\n")
+    assert (ended.returncode, ended.stderr) == (1, "Headspace is just starting.\nTry again in a moment.\n")
+
+
+def test_a_daemon_that_does_not_stop_is_an_error(tmp_path: Path) -> None:
+    """After the limit the user is told how to end it, rather than waiting for ever."""
+    places = find_places({"HEADSPACE_HOME": str(tmp_path)})
+    with somebody_holds_the_lock(tmp_path), pytest.raises(HeadspaceError) as told:
+        wait_until_gone(places, 4242, limit=0.1)
+    assert told.value.code == "does_not_stop"
+    assert "kill -9 4242" in told.value.hint
+
+
+def test_down_waits_for_a_slow_daemon(tmp_path: Path) -> None:
+    """A daemon that needs a moment to put everything away is waited for."""
+    program = (
+        "import fcntl, signal, sys, time\n"
+        "lock = open(sys.argv[1], 'w'); fcntl.flock(lock, fcntl.LOCK_EX)\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (time.sleep(1), sys.exit()))\n"
+        "print('ready', flush=True)\n"
+        "signal.pause()\n"
+    )
+    (tmp_path / "run").mkdir()
+    lock = tmp_path / "run" / "daemon.lock"
+    with subprocess.Popen([sys.executable, "-c", program, str(lock)], stdout=subprocess.PIPE) as slow:
+        try:
+            assert slow.stdout is not None
+            slow.stdout.readline()
+            write_daemon_file(tmp_path, "http://127.0.0.1:1", slow.pid)
+            began = time.monotonic()
+            done = run_headspace(tmp_path, "down")
+            assert (done.returncode, time.monotonic() - began > 1) == (0, True)
+            wait_until(lambda: slow.poll() is not None, "its end")
+        finally:
+            if slow.poll() is None:
+                os.kill(slow.pid, signal.SIGKILL)

@@ -1,0 +1,248 @@
+"""The Python client, against a real daemon and against what is none."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from claude_headspace.config import Places, find_places
+from claude_headspace.errors import BadRequest, DaemonMissing, Forbidden, HeadspaceError, JournalUnavailable
+from claude_headspace.surfaces.auth.tokens import Scope
+from claude_headspace.surfaces.client.api_client import Client, Message, follow, read_messages
+from claude_headspace.surfaces.client.running_daemon import code_mark
+from tests.support import RunningDaemon, running_daemon
+
+SHOP = {"session_id": "one", "cwd": "/projects/shop"}
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """A daemon with one agent that asks."""
+    with running_daemon(tmp_path_factory.mktemp("client")) as running:
+        running.post("session-start", SHOP)
+        running.post("user-prompt-submit", {**SHOP, "prompt": "Fix the login."})
+        running.post("stop", {**SHOP, "last_assistant_message": "It works. Shall I push?"})
+        yield running
+
+
+def places_of(home: Path) -> Places:
+    """The places of a home."""
+    return find_places({"HEADSPACE_HOME": str(home)})
+
+
+@pytest.fixture
+def client(daemon: RunningDaemon) -> Client:
+    """A client that found the daemon by itself."""
+    return Client.local(places_of(daemon.home))
+
+
+@contextmanager
+def answering(answer: bytes | None) -> Iterator[Client]:
+    """A client of somebody who always gives this answer, or never any."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            try:
+                while True:
+                    connection, _ = server.accept()
+                    connection.recv(65_536)
+                    if answer is not None:
+                        connection.sendall(answer)
+                        connection.close()
+                    else:
+                        kept.append(connection)
+            except OSError:
+                return
+
+        kept: list[socket.socket] = []
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        try:
+            yield Client(f"http://127.0.0.1:{server.getsockname()[1]}", {}, timeout=0.2)
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join(10)
+            for connection in kept:
+                connection.close()
+
+
+def http(status: str, body: str) -> bytes:
+    """An answer over HTTP."""
+    return f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+# --- reading and acting ---
+
+
+def test_the_client_reads_everything(client: Client) -> None:
+    """Every reading method gives decoded JSON."""
+    (agent,) = client.agents()
+    assert agent["state"] == "waiting"
+    assert client.agents(state="idle") == []
+    assert client.agents(project="shop", every=True) == [agent]
+    assert client.agent(agent["name"]) == client.agent(agent["id"]) == agent
+    assert [turn["actor"] for turn in client.turns(agent["id"])] == ["USER", "AGENT"]
+    assert len(client.turns(agent["id"], limit=1)) == 1
+    assert [command["text"] for command in client.commands(agent["id"])] == ["Fix the login."]
+    assert [session["ordinal"] for session in client.sessions(agent["id"])] == [1]
+    assert [state["state"] for state in client.evidence(agent["id"])] == ["idle", "working", "waiting"]
+    assert [wait["agent_id"] for wait in client.waits()] == [agent["id"]]
+    assert client.waits(agent=agent["name"]) == client.waits(every=True) == client.waits()
+    names = ["SessionStart", "UserPromptSubmit", "Stop"]
+    assert [event["name"] for event in client.events()] == names
+    first = client.events(agent["id"], limit=1, after=0)
+    assert [event["name"] for event in first] == names[:1]
+    assert client.status()["events_total"] == 3
+    assert client.health()["status"] == "ok"
+
+
+def test_the_client_acts(tmp_path: Path) -> None:
+    """Renaming and looking after the database need more than reading; the client brings the right token."""
+    with running_daemon(tmp_path) as daemon:
+        daemon.post("session-start", SHOP)
+        client = Client.local(places_of(tmp_path))
+        agent = client.agents()[0]
+        assert client.rename(agent["name"], "shopkeeper")["name"] == "shopkeeper"
+        assert client.db_verify() == {"ok": True, "differences": []}
+        assert client.db_rebuild() == {"events": 2}
+
+
+@pytest.mark.parametrize("reference", ["nobody", "a/b", "../status", "ü ?&#%"])
+def test_an_unknown_agent_is_the_error_of_the_api(client: Client, reference: str) -> None:
+    """Whatever the reference is made of, it is a reference; the error has the API's code, words and hint."""
+    with pytest.raises(BadRequest) as told:
+        client.agent(reference)
+    assert told.value.status == 404
+    assert told.value.code in ("unknown_agent", "not_found")
+    assert told.value.hint
+
+
+def test_a_wrong_token_is_forbidden(daemon: RunningDaemon) -> None:
+    """Without a token, and with a wrong one."""
+    for tokens in ({}, {Scope.READ: "hs_read_wrong"}):
+        with pytest.raises(Forbidden):
+            Client(daemon.url, tokens).agents()
+
+
+# --- nobody there ---
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    """The error says how to start somebody."""
+    with pytest.raises(DaemonMissing) as told:
+        Client.local(places_of(tmp_path))
+    assert told.value.hint == "Start it with `headspace up`."
+    with pytest.raises(DaemonMissing):
+        Client("http://127.0.0.1:1", {}).agents()
+
+
+def test_a_killed_daemon_is_not_looked_for(tmp_path: Path) -> None:
+    """Its old address may be a stranger's by now, who must not be sent a token."""
+    with running_daemon(tmp_path) as daemon:
+        daemon.kill()
+        assert (tmp_path / "run" / "daemon.json").exists()
+        with pytest.raises(DaemonMissing):
+            Client.local(places_of(tmp_path))
+
+
+def test_silence_ends_after_the_limit() -> None:
+    """Somebody who takes the request and never answers does not hold us for ever."""
+    with answering(None) as client, pytest.raises(DaemonMissing) as told:
+        client.agents()
+    assert told.value.code == "daemon_silent"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (b"SSH-2.0-OpenSSH_9.6\r\n", DaemonMissing),
+        (b"", DaemonMissing),
+        (http("200 OK", "<html>"), HeadspaceError),
+        (http("502 Bad Gateway", "<html>"), HeadspaceError),
+        (http("500 Oops", "{}"), HeadspaceError),
+        (http("500 Oops", "[]"), HeadspaceError),
+        (http("503 No", '{"error": {"code": "c", "message": "m", "hint": "h"}}'), JournalUnavailable),
+    ],
+)
+def test_strange_answers_are_told_as_errors(answer: bytes, kind: type[HeadspaceError]) -> None:
+    """Whatever answers there, the caller gets one of our errors."""
+    with answering(answer) as client, pytest.raises(HeadspaceError) as told:
+        client.agents()
+    assert type(told.value) is kind
+    assert told.value.hint
+
+
+@pytest.mark.parametrize(("code", "told_as"), [("of another version", "other_version"), (code_mark(), "not_found")])
+def test_a_daemon_of_another_version_is_named(code: str, told_as: str) -> None:
+    """An address that it does not have may be new; a daemon of our own code would have it."""
+    answer = http("404 Not Found", '{"error": {"code": "not_found", "message": "m", "hint": "h"}}')
+    with answering(answer) as client, pytest.raises(BadRequest) as told:
+        Client(client.url, {}, code=code).efforts()
+    assert told.value.code == told_as
+    assert ("headspace up" in told.value.hint) is (told_as == "other_version")
+
+
+# --- following ---
+
+
+def test_the_stream_gives_messages(daemon: RunningDaemon, client: Client) -> None:
+    """From the beginning, filtered, and resumable by the number of a message."""
+    stream = client.stream(after=0)
+    messages = [next(stream) for _ in range(3)]
+    stream.close()  # type: ignore[attr-defined]  # a generator
+    assert [message.type for message in messages] == ["agent_created", "state_changed", "turn_created"]
+    resumed = client.stream(after=messages[1].id, types=["turn_created"], agent_id=messages[0].data["agent_id"])
+    assert next(resumed) == messages[2]
+    resumed.close()  # type: ignore[attr-defined]
+    with pytest.raises(BadRequest, match="sunrise"):
+        next(client.stream(types=["sunrise"]))
+    assert daemon.get("/health", scope=None).status == 200
+
+
+def test_following_goes_on_after_a_restart(tmp_path: Path) -> None:
+    """Nothing is missing and nothing doubled; going and coming back are told."""
+    heard: list[str] = []
+    with running_daemon(tmp_path) as first:
+        first.post("session-start", SHOP)
+        messages = follow(
+            lambda: Client.local(places_of(tmp_path)),
+            0,
+            ["turn_created"],
+            lost=lambda: heard.append("lost"),
+            back=lambda: heard.append("back"),
+        )
+        first.post("user-prompt-submit", {**SHOP, "prompt": "Before."})
+        assert next(messages).data["text"] == "Before."
+        first.stop()
+    with running_daemon(tmp_path) as second:
+        second.post("user-prompt-submit", {**SHOP, "prompt": "After."})
+        assert next(messages).data["text"] == "After."
+        messages.close()  # type: ignore[attr-defined]  # a generator
+    assert heard == ["lost", "back"]
+
+
+def test_following_nobody_is_an_error_at_once(tmp_path: Path) -> None:
+    """Waiting is for those who were there before."""
+    with pytest.raises(DaemonMissing):
+        next(follow(lambda: Client.local(places_of(tmp_path)), None))
+
+
+@pytest.mark.parametrize(
+    ("wire", "messages"),
+    [
+        (b'retry: 1000\n: connected\n\nid: 7\nevent: gap\ndata: {"a": 1}\n\n', [Message(7, "gap", {"a": 1})]),
+        (b'data: {"a":\ndata: 1}\n\n', [Message(None, "message", {"a": 1})]),
+        (b'id: 7\r\nevent: x\r\ndata:{"a": 1}\r\n\r\n', [Message(7, "x", {"a": 1})]),
+        (b": heartbeat\n\n: heartbeat\n\n", []),
+        (b'id: 7\nevent: x\ndata: {"cut": "off', []),
+        (b"id: 7\nevent: x\n\nid: 8\nevent: y\ndata: {}\n\n", [Message(8, "y", {})]),
+        (b'data: {"half": "\\ud83d"}\n\n', [Message(None, "message", {"half": "\ud83d"})]),
+        (b"", []),
+    ],
+)
+def test_server_sent_events_are_read(wire: bytes, messages: list[Message]) -> None:
+    """Comments and what was cut off are skipped, lines of data are joined."""
+    assert list(read_messages(wire.splitlines(keepends=True))) == messages

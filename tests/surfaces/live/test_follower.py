@@ -1,0 +1,87 @@
+"""What others announced reaches the readers here, in its order, told or not."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from claude_headspace.engine.batch import Batch, Submission
+from claude_headspace.errors import JournalUnavailable
+from claude_headspace.kernel.decide import nobody
+from claude_headspace.ports import StreamMessage
+from claude_headspace.surfaces.live.follower import PAGE, Follower
+from claude_headspace.surfaces.live.stream import Broadcaster
+from claude_headspace.testing import START, MemoryJournal, hook
+
+
+class Flaky(MemoryJournal):
+    """A journal that cannot be read now and then."""
+
+    away = False
+
+    def stream(self, after: int, limit: int) -> list[StreamMessage]:
+        """Announcements, if it can be read."""
+        if self.away:
+            raise JournalUnavailable("journal_unavailable", "The database is away.", "Wait.")
+        return super().stream(after, limit)
+
+
+def announce(journal: MemoryJournal, agents: int) -> None:
+    """Another daemon stores something."""
+    with journal.transaction() as transaction:
+        begun = journal.counts().agents
+        batch = Batch(transaction, nobody, iter(f"agent-{begun + n}" for n in range(agents)).__next__)
+        starts = [hook("SessionStart", START, session_id=f"s{begun + n}", cwd=f"/{begun + n}") for n in range(agents)]
+        batch.work([Submission(start, None, None) for start in starts])  # type: ignore[arg-type]
+        transaction.write(batch.records)
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    """Wait until it holds."""
+    async with asyncio.timeout(60):
+        while True:
+            if condition():
+                return
+            await asyncio.sleep(0.005)
+
+
+def test_everything_is_brought_in_order() -> None:
+    """However much has gathered, and also after a time in which nothing could be read."""
+
+    async def story() -> None:
+        journal, told = Flaky(), list[int]()
+        broadcaster = Broadcaster(journal, lambda: 60, 0, is_shared=True)
+
+        def publish(messages: Sequence[StreamMessage]) -> None:
+            broadcaster.publish(messages)
+            told.extend(message.seq for message in messages)
+
+        follower = Follower(journal, broadcaster, publish)
+
+        follower.start()
+        announce(journal, PAGE + 10)
+        follower.heard()
+        await eventually(lambda: len(told) == PAGE + 10)
+        journal.away = True
+        announce(journal, 3)
+        follower.heard()
+        await eventually(lambda: follower.failure is not None)
+        journal.away = False
+        await eventually(lambda: len(told) == PAGE + 13)  # nobody rings: it looks for itself
+        await eventually(lambda: follower.failure is None)
+        announce(journal, 1)
+        await follower.stop()
+        assert told == [message.seq for message in MemoryJournal.stream(journal, 0, 10_000)]
+
+    asyncio.run(story())
+
+
+def test_a_reader_from_now_on_hears_nothing_that_was_committed_before() -> None:
+    """Where others write the journal is ahead of what is known here: it says where now is."""
+
+    async def story() -> None:
+        journal = MemoryJournal()
+        broadcaster = Broadcaster(journal, lambda: 60, 0, is_shared=True)
+        announce(journal, 5)
+        assert await broadcaster.now() == journal.counts().last_seq
+        assert broadcaster.newest == 0
+
+    asyncio.run(story())

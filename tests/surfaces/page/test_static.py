@@ -1,0 +1,95 @@
+"""The page's files: compressed ahead, kept for ever where their name says so, explained where there are none."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.types import Message, Scope
+
+from claude_headspace.errors import HeadspaceError
+from claude_headspace.surfaces.page.static import PATHS, Page
+
+
+def ask(folder: Path, path: str, accepted: str = "") -> tuple[int, dict[str, str], bytes]:
+    """What a page answers that was built into a folder."""
+    sent: list[Message] = []
+    scope: Scope = {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(b"accept-encoding", accepted.encode())],
+    }
+
+    async def receive() -> Message:
+        await asyncio.Event().wait()  # the client says nothing more, and does not go away
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        sent.append(dict(message))
+
+    app = Starlette(routes=Page(folder).routes())
+    asyncio.run(app(scope, receive, send))
+    start = sent[0]
+    headers = {name.decode(): value.decode() for name, value in start["headers"]}
+    return start["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    """A page as the build leaves it."""
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "icons").mkdir()
+    for name in ("index.html", "theme.js", "assets/index-abc.js", "icons/0.svg"):
+        (tmp_path / name).write_text(f"plain {name}")
+        (tmp_path / f"{name}.br").write_text(f"brotli {name}")
+        (tmp_path / f"{name}.gz").write_text(f"gzip {name}")
+    return tmp_path
+
+
+def test_every_place_of_the_page_is_the_page(built: Path) -> None:
+    """Links can be opened anywhere; which view it is, is the page's own affair. It is read anew each time."""
+    for path in PATHS:
+        status, headers, body = ask(built, path.replace("{agent}", "calm-otter"))
+        assert (status, body) == (200, b"plain index.html"), path
+        assert headers["cache-control"] == "no-cache"
+        assert headers["content-type"].startswith("text/html")
+
+
+def test_assets_are_kept_for_ever(built: Path) -> None:
+    """Their names have a hash: another content has another name."""
+    status, headers, _ = ask(built, "/assets/index-abc.js")
+    assert status == 200
+    assert "immutable" in headers["cache-control"]
+    assert headers["content-type"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize(
+    ("accepted", "encoding"), [("gzip, deflate, br", "br"), ("gzip;q=1.0", "gzip"), ("", None), ("identity", None)]
+)
+def test_the_smallest_that_is_understood_is_sent(built: Path, accepted: str, encoding: str | None) -> None:
+    """Compressed when it was built, never on the way."""
+    _, headers, body = ask(built, "/assets/index-abc.js", accepted)
+    assert headers.get("content-encoding") == encoding
+    assert body.split()[0].decode() == {"br": "brotli", "gzip": "gzip", None: "plain"}[encoding]
+    assert headers["vary"] == "accept-encoding"
+
+
+@pytest.mark.parametrize("path", ["/assets/nothing.js", "/assets/..", "/icons/..%2fsecret"])
+def test_nothing_else_is_served(built: Path, path: str) -> None:
+    """What the build did not make is not there."""
+    (built.parent / "secret").write_text("secret")
+    with pytest.raises(HeadspaceError) as refusal:
+        ask(built, path)
+    assert refusal.value.status == 404
+
+
+def test_without_a_build_the_page_says_what_to_do(tmp_path: Path) -> None:
+    """The reason, as text, and the command; the daemon goes on."""
+    (tmp_path / "build.txt").write_text("Building it failed: <npm> ended with 1.")
+    status, _, body = ask(tmp_path, "/")
+    assert status == 503
+    assert b"&lt;npm&gt; ended with 1" in body
+    assert b"bin/page" in body or b"pip install" in body
