@@ -1,9 +1,9 @@
 """Checks the page's sources and generates its API types, with the Node that comes from PyPI.
 
-    python web/check.py types      api-types.ts is up to date, and svelte-check finds no error
-    python web/check.py logic      unit tests (vitest)
-    python web/check.py generate   writes src/lib/api-types.ts from the OpenAPI description
-    python web/check.py packages   only installs the npm packages that the checks and the browser tests need
+python web/check.py types      api-types.ts is up to date, and svelte-check finds no error
+python web/check.py logic      unit tests (vitest)
+python web/check.py generate   writes src/lib/api-types.ts from the OpenAPI description
+python web/check.py packages   only installs the npm packages that the checks and the browser tests need
 """
 
 import json

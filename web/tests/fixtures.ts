@@ -27,6 +27,7 @@ export function agent(parts: Partial<Agent> = {}): Agent {
     evidence: null,
     tool: null,
     last_tool: null,
+    imported_from: null,
     command: null,
     waits: [],
     subagents: [],

@@ -1,62 +1,67 @@
-"""Five hundred agents: only what is in sight exists, and everything stays within reach."""
+"""Five hundred agents: only visible cards are rendered, and an event changes only its own card."""
 
 from playwright.sync_api import expect
 
 from tests.support import RunningDaemon
-from tests.web.conftest import Visits
+from tests.web.conftest import Pages
 
 AGENTS = 500
 
 
-def fill(daemon: RunningDaemon) -> None:
-    """Five hundred sessions in as many directories, every tenth of them asking."""
+def create_agents(daemon: RunningDaemon) -> None:
+    """Create five hundred agents in as many projects. Every tenth asks a question."""
     with daemon.client() as client:
         for number in range(AGENTS):
-            told = {"session_id": f"s{number}", "cwd": f"/home/dev/project-{number}"}
-            client.post("session-start", told)
-            client.post("user-prompt-submit", {**told, "prompt": f"Task number {number}"})
+            session = {"session_id": f"s{number}", "cwd": f"/home/dev/project-{number}"}
+            client.post("session-start", session)
+            client.post("user-prompt-submit", {**session, "prompt": f"Task number {number}"})
             if number % 10 == 0:
-                client.post("stop", {**told, "last_assistant_message": f"Shall I do {number}?"})
+                client.post("stop", {**session, "last_assistant_message": f"Shall I do {number}?"})
 
 
-TOUCHED = """
+RECORD_CHANGES = """
 () => {
-  window.touched = [];
+  window.changed = [];
   new MutationObserver((changes) => {
     for (const { target } of changes) {
       const element = target instanceof Element ? target : target.parentElement;
       const card = element.closest("[data-agent]");
-      if (!element.closest("time")) window.touched.push(card ? card.dataset.agent : element.tagName);
+      if (!element.closest("time")) window.changed.push(card ? card.dataset.agent : element.tagName);
     }
   }).observe(document.getElementById("app"), { subtree: true, childList: true, characterData: true, attributes: true });
 }
 """
-"""Whose card each change of the page is in; times tick by themselves."""
+"""Records in which card each change of the page is. Ticking times are ignored."""
 
 
-def test_an_event_touches_its_own_card_alone(visits: Visits, daemon: RunningDaemon) -> None:
-    """However many agents there are, what one of them does changes its card and nothing else on the page."""
-    fill(daemon)
-    page = visits.open(daemon)
+def test_an_event_changes_only_its_own_card(pages: Pages, daemon: RunningDaemon) -> None:
+    """Tool calls of one agent change nothing else on the page."""
+    create_agents(daemon)
+    page = pages.open(daemon)
     page.get_by_role("region", name="States").get_by_role("button", name="working").click()
-    told = {"session_id": "s1", "cwd": "/home/dev/project-1"}
+    session = {"session_id": "s1", "cwd": "/home/dev/project-1"}
     agent = next(agent["id"] for agent in daemon.agents() if agent["session_id"] == "s1")
     card = page.locator(f"[data-agent='{agent}']")
     card.wait_for()
-    page.evaluate(TOUCHED)
+    page.evaluate(RECORD_CHANGES)
     for number in range(10):
-        call = {**told, "tool_name": "Bash", "tool_input": {"command": f"make {number}"}, "tool_use_id": f"t{number}"}
+        call = {
+            **session,
+            "tool_name": "Bash",
+            "tool_input": {"command": f"make {number}"},
+            "tool_use_id": f"t{number}",
+        }
         daemon.post("pre-tool-use", call)
         expect(card).to_contain_text(f"make {number}")
         daemon.post("post-tool-use", call)
-    assert set(page.evaluate("window.touched")) == {agent}
+    assert set(page.evaluate("window.changed")) == {agent}
 
 
-def test_five_hundred_agents_are_within_reach(visits: Visits, daemon: RunningDaemon) -> None:
-    """The page makes some dozens of cards, scrolls to the last, finds one by typing, and follows one of them."""
-    fill(daemon)
+def test_only_visible_cards_are_rendered(pages: Pages, daemon: RunningDaemon) -> None:
+    """The page scrolls to the last agent, filters by text, and updates a filtered card."""
+    create_agents(daemon)
     assert len(daemon.agents()) == AGENTS
-    page = visits.open(daemon)
+    page = pages.open(daemon)
     expect(page.get_by_text(f"{AGENTS} agents")).to_be_visible()
     expect(page.locator(".card").first).to_be_visible()
     assert page.locator(".card").count() < 80

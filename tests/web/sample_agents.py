@@ -1,10 +1,10 @@
-"""A dozen believable agents, told through real hooks and real transcripts, for pictures and tests of the page.
+"""A dozen sample agents for browser tests and screenshots, created with hooks and transcripts.
 
-    cast = Cast(daemon)
-    cast.play()
+    samples = SampleAgents(daemon)
+    samples.create()
 
-Everything goes the way that Claude Code's own events go: `POST /hook/…` with the moment at which the hook fired, and
-transcripts below the daemon's `~/.claude`. Every session's story is data.
+They take the same path as Claude Code's own events: `POST /hook/…` with the time at which the hook fired, and
+transcripts in the daemon's `~/.claude`.
 """
 
 import json
@@ -18,14 +18,14 @@ from typing import Any
 from tests.support import RunningDaemon, wait_until
 
 Step = tuple[float, str, dict[str, Any]]
-"""How many minutes ago, which hook, and what it tells."""
+"""Minutes ago, name of the hook, payload."""
 
 OPUS, SONNET, HAIKU = "claude-opus-4-7", "claude-sonnet-5", "claude-haiku-4-5"
 
 
 @dataclass
-class Part:
-    """One agent's story."""
+class SampleAgent:
+    """An agent and its events."""
 
     name: str
     project: str
@@ -34,41 +34,41 @@ class Part:
     steps: list[Step]
     tokens: int = 0
     cost: float | None = None
-    said: list[tuple[float, str]] = field(default_factory=list)
-    """What it said between its calls, as its transcript has it."""
+    messages: list[tuple[float, str]] = field(default_factory=list)
+    """Messages between its tool calls, with minutes ago; they are only in its transcript."""
 
 
 def prompt(ago: float, text: str) -> Step:
-    """Somebody asks for something."""
+    """A prompt."""
     return ago, "user-prompt-submit", {"prompt": text}
 
 
 def called(ago: float, tool: str, result: Any = None, *, lasts: float = 0.1, **tool_input: Any) -> list[Step]:
-    """A call that is over."""
+    """A finished tool call."""
     call = uuid.uuid4().hex
-    told = {"tool_name": tool, "tool_input": tool_input, "tool_use_id": call}
-    return [(ago, "pre-tool-use", told), (ago - lasts, "post-tool-use", told | {"tool_response": result or {}})]
+    payload = {"tool_name": tool, "tool_input": tool_input, "tool_use_id": call}
+    return [(ago, "pre-tool-use", payload), (ago - lasts, "post-tool-use", payload | {"tool_response": result or {}})]
 
 
 def calls(ago: float, tool: str, **tool_input: Any) -> Step:
-    """A call that runs."""
+    """A running tool call."""
     return ago, "pre-tool-use", {"tool_name": tool, "tool_input": tool_input, "tool_use_id": uuid.uuid4().hex}
 
 
 def failed(ago: float, tool: str, error: str, **tool_input: Any) -> list[Step]:
-    """A call that failed."""
-    told = {"tool_name": tool, "tool_input": tool_input, "tool_use_id": uuid.uuid4().hex}
-    return [(ago, "pre-tool-use", told), (ago - 0.05, "post-tool-use-failure", told | {"error": error})]
+    """A failed tool call."""
+    payload = {"tool_name": tool, "tool_input": tool_input, "tool_use_id": uuid.uuid4().hex}
+    return [(ago, "pre-tool-use", payload), (ago - 0.05, "post-tool-use-failure", payload | {"error": error})]
 
 
 def asks_permission(ago: float, tool: str, **tool_input: Any) -> list[Step]:
-    """A dialog is open."""
-    told = {"tool_name": tool, "tool_input": tool_input, "tool_use_id": uuid.uuid4().hex}
-    return [(ago + 0.01, "pre-tool-use", told), (ago, "permission-request", told)]
+    """A tool call that waits for permission."""
+    payload = {"tool_name": tool, "tool_input": tool_input, "tool_use_id": uuid.uuid4().hex}
+    return [(ago + 0.01, "pre-tool-use", payload), (ago, "permission-request", payload)]
 
 
 def stop(ago: float, text: str, **more: Any) -> Step:
-    """The turn is over."""
+    """The end of a turn."""
     return ago, "stop", {"last_assistant_message": text, **more}
 
 
@@ -80,8 +80,8 @@ MIGRATION: dict[str, Any] = {
     "tool_use_id": "plover-migration",
 }
 
-PARTS = [
-    Part(
+AGENTS = [
+    SampleAgent(
         "able-ant",
         "infra",
         "main",
@@ -98,9 +98,9 @@ PARTS = [
         ],
         tokens=61_000,
         cost=0.84,
-        said=[(8.2, "Most of it is below `/var/lib`. I look closer.")],
+        messages=[(8.2, "Most of it is below `/var/lib`. I look closer.")],
     ),
-    Part(
+    SampleAgent(
         "nimble-kestrel",
         "shop",
         "main",
@@ -134,9 +134,9 @@ PARTS = [
         ],
         tokens=88_000,
         cost=1.12,
-        said=[(12.5, "The checkout has **no** integration tests yet. Before I write them I need one decision.")],
+        messages=[(12.5, "The checkout has **no** integration tests yet. Before I write them I need one decision.")],
     ),
-    Part(
+    SampleAgent(
         "patient-heron",
         "api",
         "feat/auth",
@@ -156,7 +156,7 @@ PARTS = [
         tokens=186_000,
         cost=2.75,
     ),
-    Part(
+    SampleAgent(
         "olive-bee",
         "shop",
         "main",
@@ -170,7 +170,7 @@ PARTS = [
         tokens=34_000,
         cost=0.41,
     ),
-    Part(
+    SampleAgent(
         "snug-plover",
         "api",
         "feat/auth",
@@ -206,7 +206,7 @@ PARTS = [
         ],
         tokens=118_000,
         cost=1.93,
-        said=[
+        messages=[
             (15.5, "The hash is made from `latin-1`, which has no emoji."),
             (
                 13.5,
@@ -215,7 +215,7 @@ PARTS = [
             ),
         ],
     ),
-    Part(
+    SampleAgent(
         "brisk-marten",
         "web",
         "main",
@@ -232,7 +232,7 @@ PARTS = [
         tokens=47_000,
         cost=0.52,
     ),
-    Part(
+    SampleAgent(
         "quiet-lynx",
         "infra",
         "main",
@@ -267,7 +267,7 @@ PARTS = [
         tokens=72_000,
         cost=3.10,
     ),
-    Part(
+    SampleAgent(
         "golden-trout",
         "api",
         "feat/auth",
@@ -294,7 +294,7 @@ PARTS = [
         tokens=19_000,
         cost=0.12,
     ),
-    Part(
+    SampleAgent(
         "quick-elk",
         "docs",
         "main",
@@ -307,7 +307,7 @@ PARTS = [
         tokens=12_000,
         cost=0.03,
     ),
-    Part(
+    SampleAgent(
         "calm-otter",
         "billing",
         "fix/vat",
@@ -324,7 +324,7 @@ PARTS = [
         tokens=210_000,
         cost=4.40,
     ),
-    Part(
+    SampleAgent(
         "merry-wren",
         "web",
         "main",
@@ -338,13 +338,13 @@ PARTS = [
         tokens=28_000,
         cost=0.09,
     ),
-    Part("early-finch", "docs", "main", SONNET, [], tokens=0),
+    SampleAgent("early-finch", "docs", "main", SONNET, [], tokens=0),
 ]
-"""Who plays."""
+"""The last one has no events but its start."""
 
 
-class Cast:
-    """Plays the stories to a daemon."""
+class SampleAgents:
+    """Sends the events of sample agents to a daemon."""
 
     def __init__(self, daemon: RunningDaemon, root: Path) -> None:
         self._daemon = daemon
@@ -352,43 +352,47 @@ class Cast:
         self._now = time.time()
         self.ids: dict[str, str] = {}
 
-    def play(self, parts: list[Part] = PARTS) -> dict[str, str]:
-        """All stories in the order of their moments; the agents' ids by their names."""
+    def create(self, agents: list[SampleAgent] = AGENTS) -> dict[str, str]:
+        """Send all events in chronological order. Returns the ids by name."""
         steps = sorted(
-            ((ago, number, event, told) for number, part in enumerate(parts) for ago, event, told in self._steps(part)),
+            (
+                (ago, number, event, payload)
+                for number, agent in enumerate(agents)
+                for ago, event, payload in self._steps(agent)
+            ),
             key=lambda step: -step[0],
         )
-        for ago, number, event, told in steps:
-            part = parts[number]
-            reply = self._post(part, event, told, ago)
-            if part.name not in self.ids:
-                self.ids[part.name] = reply["agent_id"]
-                self._daemon.send("POST", f"/api/agents/{reply['agent_id']}/rename", {"name": part.name}, scope="act")
+        for ago, number, event, payload in steps:
+            agent = agents[number]
+            reply = self._post(agent, event, payload, ago)
+            if agent.name not in self.ids:
+                self.ids[agent.name] = reply["agent_id"]
+                self._daemon.send("POST", f"/api/agents/{reply['agent_id']}/rename", {"name": agent.name}, scope="act")
         for _ in range(40):
-            self._post(parts[-1], "instructions-loaded", {"file_path": "CLAUDE.md"}, (time.time() - self._now) / -60)
-        for part in parts:
-            self._write_transcript(part)
-        measured = [part for part in parts if part.tokens]
-        wait_until(lambda: self._measured() >= len(measured), "the transcripts were read")
+            self._post(agents[-1], "instructions-loaded", {"file_path": "CLAUDE.md"}, (time.time() - self._now) / -60)
+        for agent in agents:
+            self._write_transcript(agent)
+        measured = [agent for agent in agents if agent.tokens]
+        wait_until(lambda: self._measured() >= len(measured), "the transcripts to be read")
         return self.ids
 
     def _measured(self) -> int:
-        return sum(agent["tokens"] is not None for agent in self._daemon.agents())
+        return sum(each["tokens"] is not None for each in self._daemon.agents())
 
-    def _steps(self, part: Part) -> list[Step]:
-        first = max((ago for ago, _, _ in part.steps), default=4.0) + 0.5
-        return [(first, "session-start", {"source": "startup", "model": part.model}), *part.steps]
+    def _steps(self, agent: SampleAgent) -> list[Step]:
+        first = max((ago for ago, _, _ in agent.steps), default=4.0) + 0.5
+        return [(first, "session-start", {"source": "startup", "model": agent.model}), *agent.steps]
 
-    def _post(self, part: Part, event: str, told: dict[str, Any], ago: float) -> dict[str, Any]:
+    def _post(self, agent: SampleAgent, event: str, payload: dict[str, Any], ago: float) -> dict[str, Any]:
         body = {
-            "session_id": f"session-{part.name}",
-            "cwd": str(self._folder(part)),
+            "session_id": f"session-{agent.name}",
+            "cwd": str(self._folder(agent)),
             "permission_mode": "default",
-            "prompt_id": f"prompt-{part.name}",
-            "transcript_path": str(self._transcript(part)),
-            "tmux_pane": f"%{PARTS.index(part) + 3}" if part in PARTS else None,
-            "tmux_session": part.project,
-            **told,
+            "prompt_id": f"prompt-{agent.name}",
+            "transcript_path": str(self._transcript(agent)),
+            "tmux_pane": f"%{AGENTS.index(agent) + 3}" if agent in AGENTS else None,
+            "tmux_session": agent.project,
+            **payload,
         }
         headers = {"X-Headspace-Fired-At": f"{self._now - ago * 60:.6f}"}
         reply = self._daemon.post(event, body, headers)
@@ -396,42 +400,42 @@ class Cast:
         answer: dict[str, Any] = reply.json()
         return answer
 
-    def _folder(self, part: Part) -> Path:
-        """A checkout with the branch that the story is about."""
-        folder = self._root / f"{part.project}-{part.branch.replace('/', '-')}" / part.project
+    def _folder(self, agent: SampleAgent) -> Path:
+        """A Git checkout with the agent's branch."""
+        folder = self._root / f"{agent.project}-{agent.branch.replace('/', '-')}" / agent.project
         git = folder / ".git"
         if not git.exists():
             git.mkdir(parents=True)
-            (git / "HEAD").write_text(f"ref: refs/heads/{part.branch}\n")
+            (git / "HEAD").write_text(f"ref: refs/heads/{agent.branch}\n")
         return folder
 
-    def _transcript(self, part: Part) -> Path:
-        return self._daemon.home / ".claude/projects" / part.project / f"session-{part.name}.jsonl"
+    def _transcript(self, agent: SampleAgent) -> Path:
+        return self._daemon.home / ".claude/projects" / agent.project / f"session-{agent.name}.jsonl"
 
-    def _write_transcript(self, part: Part) -> None:
-        """What the client would have written: what was said between calls, and how full the context was then."""
-        path = self._transcript(part)
+    def _write_transcript(self, agent: SampleAgent) -> None:
+        """Write the transcript as the client would: messages and context usage."""
+        path = self._transcript(agent)
         path.parent.mkdir(parents=True, exist_ok=True)
-        begun = max((ago for ago, _, _ in part.steps), default=1.0)
-        lines = [self._line(part, ago, text, 1 - ago / (begun + 1) * 0.7) for ago, text in part.said]
-        if part.tokens:
-            lines += [self._line(part, begun * share, "", 1 - share * 0.8) for share in (0.9, 0.7, 0.5, 0.3, 0.15)]
+        begun = max((ago for ago, _, _ in agent.steps), default=1.0)
+        lines = [self._line(agent, ago, text, 1 - ago / (begun + 1) * 0.7) for ago, text in agent.messages]
+        if agent.tokens:
+            lines += [self._line(agent, begun * share, "", 1 - share * 0.8) for share in (0.9, 0.7, 0.5, 0.3, 0.15)]
         lines.sort(key=lambda line: str(line["timestamp"]))
-        if part.cost is not None:
-            lines.append({"type": "cost-state", "totalCostUSD": part.cost, "sessionId": f"session-{part.name}"})
+        if agent.cost is not None:
+            lines.append({"type": "cost-state", "totalCostUSD": agent.cost, "sessionId": f"session-{agent.name}"})
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
-    def _line(self, part: Part, ago: float, text: str, share: float) -> dict[str, Any]:
+    def _line(self, agent: SampleAgent, ago: float, text: str, share: float) -> dict[str, Any]:
         at = datetime.fromtimestamp(self._now - ago * 60, UTC).isoformat().replace("+00:00", "Z")
         content = [{"type": "text", "text": text}] if text else [{"type": "thinking", "thinking": "…"}]
-        usage = {"input_tokens": 12, "cache_read_input_tokens": round(part.tokens * share), "output_tokens": 90}
-        message = {"role": "assistant", "model": part.model, "content": content, "usage": usage}
+        usage = {"input_tokens": 12, "cache_read_input_tokens": round(agent.tokens * share), "output_tokens": 90}
+        message = {"role": "assistant", "model": agent.model, "content": content, "usage": usage}
         return {
             "type": "assistant",
             "uuid": str(uuid.uuid4()),
             "timestamp": at,
-            "sessionId": f"session-{part.name}",
-            "cwd": str(self._folder(part)),
+            "sessionId": f"session-{agent.name}",
+            "cwd": str(self._folder(agent)),
             "isSidechain": False,
             "message": message,
         }

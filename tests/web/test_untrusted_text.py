@@ -1,58 +1,74 @@
-"""Agents, prompts, tools and files say anything. Whatever it is, no script runs and the layout holds."""
+"""Text of agents, prompts, tools and files is untrusted: it must not run scripts or break the layout."""
 
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
 from tests.support import RunningDaemon
-from tests.web.conftest import LAPTOP, Visits
+from tests.web.conftest import LAPTOP, Pages
 
-EVIL = (
+HOSTILE = (
     "<script>window.broken=1</script><img src=x onerror=window.broken=1><svg onload=window.broken=1>"
     "[click](javascript:window.broken=1) <a href='javascript:window.broken=1'>x</a> "
     "</style><style>*{display:none}</style>"
     "{{constructor}} ${7*7} \u202e\u0000\u001b[31m "
 )
 LONG = "x" * 5_000
-ANYTHING = EVIL + LONG
+HOSTILE_AND_LONG = HOSTILE + LONG
 
 
 def hostile_agent(daemon: RunningDaemon, folder: Path) -> str:
-    """An agent of whom every field that can be told is hostile."""
+    """An agent with hostile text in every field."""
     cwd = folder / "<img src=x onerror=window.broken=1>"
     (cwd / ".git").mkdir(parents=True)
     (cwd / ".git/HEAD").write_text("ref: refs/heads/<script>window.broken=1</script>\n")
     common = {
         "session_id": "evil <b>",
         "cwd": str(cwd),
-        "permission_mode": EVIL,
+        "permission_mode": HOSTILE,
         "tmux_session": "<b>s",
         "tmux_pane": "<i>",
     }
 
-    def post(event: str, **told: object) -> str:
-        reply = daemon.post(event, {**common, **told})
+    def post(event: str, **payload: object) -> str:
+        reply = daemon.post(event, {**common, **payload})
         assert reply.status == 200, reply.body
         agent: str = reply.json()["agent_id"]
         return agent
 
-    post("session-start", source=EVIL, model=ANYTHING)
-    post("user-prompt-submit", prompt=ANYTHING, prompt_id="p")
-    post("task-created", task_id="1", task_subject=ANYTHING)
-    call = {"tool_name": EVIL[:80], "tool_input": {"command": ANYTHING, "description": EVIL}, "tool_use_id": "t1"}
+    post("session-start", source=HOSTILE, model=HOSTILE_AND_LONG)
+    post("user-prompt-submit", prompt=HOSTILE_AND_LONG, prompt_id="p")
+    post("task-created", task_id="1", task_subject=HOSTILE_AND_LONG)
+    call = {
+        "tool_name": HOSTILE[:80],
+        "tool_input": {"command": HOSTILE_AND_LONG, "description": HOSTILE},
+        "tool_use_id": "t1",
+    }
     post("pre-tool-use", **call)
-    post("post-tool-use", **call, tool_response={"stdout": ANYTHING})
+    post("post-tool-use", **call, tool_response={"stdout": HOSTILE_AND_LONG})
     post("pre-tool-use", **{**call, "tool_use_id": "t2"})
-    post("post-tool-use-failure", **{**call, "tool_use_id": "t2"}, error=ANYTHING)
-    post("subagent-start", agent_id="<b>sub", agent_type=ANYTHING)
-    post("pre-tool-use", agent_id="<b>sub", agent_type=EVIL, tool_name="Read", tool_input={"file_path": ANYTHING})
-    post("made-up-event", nonsense={"deep": [EVIL] * 3})
-    questions = [{"question": ANYTHING, "header": EVIL, "options": [{"label": ANYTHING, "description": ANYTHING}]}]
+    post("post-tool-use-failure", **{**call, "tool_use_id": "t2"}, error=HOSTILE_AND_LONG)
+    post("subagent-start", agent_id="<b>sub", agent_type=HOSTILE_AND_LONG)
+    post(
+        "pre-tool-use",
+        agent_id="<b>sub",
+        agent_type=HOSTILE,
+        tool_name="Read",
+        tool_input={"file_path": HOSTILE_AND_LONG},
+    )
+    post("made-up-event", nonsense={"deep": [HOSTILE] * 3})
+    questions = [
+        {
+            "question": HOSTILE_AND_LONG,
+            "header": HOSTILE,
+            "options": [{"label": HOSTILE_AND_LONG, "description": HOSTILE_AND_LONG}],
+        }
+    ]
     return post("pre-tool-use", tool_name="AskUserQuestion", tool_input={"questions": questions}, tool_use_id="t3")
 
 
 def assert_harmless(page: Page) -> None:
-    """No script ran, no foreign tag was made, nothing runs out of the window."""
+    """No script ran, no foreign element exists, nothing is wider than the window."""
     page.wait_for_timeout(300)
     assert page.evaluate("window.broken") is None
     assert page.locator("main script, main style, main svg[onload], main img[src=x]").count() == 0
@@ -61,10 +77,10 @@ def assert_harmless(page: Page) -> None:
     assert page.locator("main").is_visible()
 
 
-def test_hostile_text_does_nothing_anywhere(visits: Visits, daemon: RunningDaemon, tmp_path: Path) -> None:
-    """On every view, opened and folded out, it is only text."""
+def test_hostile_text_is_harmless_in_every_view(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """With all details open, it is only text."""
     agent = hostile_agent(daemon, tmp_path)
-    page = visits.open(daemon)
+    page = pages.open(daemon)
     expect(page.locator(".card")).to_have_count(1)
     box = page.locator(".card").bounding_box()
     assert box is not None
@@ -85,7 +101,7 @@ def test_hostile_text_does_nothing_anywhere(visits: Visits, daemon: RunningDaemo
         "/settings",
     ):
         page.goto(daemon.url + path)
-        page.wait_for_selector("[data-link=live]", state="attached")
+        page.wait_for_selector("[data-connection=live]", state="attached")
         page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
         assert_harmless(page)
     page.goto(daemon.url + "/logging")
@@ -93,16 +109,16 @@ def test_hostile_text_does_nothing_anywhere(visits: Visits, daemon: RunningDaemo
     assert_harmless(page)
 
 
-def test_a_hostile_answer_as_markdown_is_text(visits: Visits, daemon: RunningDaemon, tmp_path: Path) -> None:
-    """Markdown keeps its form and loses its teeth: no picture calls a server, links open apart."""
+def test_markdown_is_sanitized(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Formatting is kept, images are not loaded, links open in a new tab."""
     cwd = str(tmp_path)
-    told = {"session_id": "one", "cwd": cwd}
-    agent = daemon.post("session-start", told).json()["agent_id"]
-    daemon.post("user-prompt-submit", {**told, "prompt": "go"})
+    session = {"session_id": "one", "cwd": cwd}
+    agent = daemon.post("session-start", session).json()["agent_id"]
+    daemon.post("user-prompt-submit", {**session, "prompt": "go"})
     harmless = "**Bold** ![spy](https://evil.example/x.png) [safe](https://example.org) `code`\n\n- [ ] task"
-    text = f"{harmless}\n\n{EVIL}\n\n<iframe src=/></iframe>"
-    daemon.post("stop", {**told, "last_assistant_message": text})
-    page = visits.open(daemon, f"/agents/{agent}")
+    text = f"{harmless}\n\n{HOSTILE}\n\n<iframe src=/></iframe>"
+    daemon.post("stop", {**session, "last_assistant_message": text})
+    page = pages.open(daemon, f"/agents/{agent}")
     expect(page.locator(".prose strong")).to_have_text("Bold")
     safe = page.locator(".prose a", has_text="safe")
     expect(safe).to_have_attribute("rel", "noopener noreferrer")
