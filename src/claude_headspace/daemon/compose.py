@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from claude_headspace.config import Places, Settings, claude_config_dirs
+from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Standing, Tally
 from claude_headspace.engine.batch import Outcome
 from claude_headspace.engine.outages import Troubles
@@ -41,8 +41,8 @@ from claude_headspace.inputs.receive.spool import Spool
 from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler, awake_clock
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.inputs.watch.transcript_import import History
-from claude_headspace.journal.host_lease import MachineName
-from claude_headspace.journal.listener import Listener
+from claude_headspace.journal.host_lease import HostLease
+from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
@@ -122,7 +122,7 @@ class Daemon:
     def __init__(
         self,
         settings: Settings,
-        places: Places,
+        places: Paths,
         journal: Journal,
         presence: Presence | None = None,
         origins: Mapping[str, str] | None = None,
@@ -130,7 +130,7 @@ class Daemon:
         self._settings = settings
         self._places = places
         self._journal = journal
-        self.troubles = Troubles(wall_clock, places.troubles_file)
+        self.troubles = Troubles(wall_clock, places.outages_file)
         self._clock = SteadyClock(wall_clock, self.troubles.note)
         self._started_at = self._clock()
         self._presence = presence
@@ -160,7 +160,7 @@ class Daemon:
             self.troubles,
             self.guard.judge,
             partial(attend, customs_of(settings)),
-            self.listener.require_name if self.listener else lambda: None,
+            self.listener.require_host_name if self.listener else lambda: None,
         )
         self._surroundings = SurroundingsFinder()
         keep = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
@@ -212,17 +212,17 @@ class Daemon:
             settings.host_name, self._note, journal, self._clock, places.notify_file, self._address, self.links.link
         )
         colours = [Colours(settings.host_name)] if settings.tmux_colours else []
-        displays: list[Display] = [Glance(places.glance_file), *colours, self.notifier]
+        displays: list[Display] = [Glance(places.status_file), *colours, self.notifier]
         self.gathering = Gathering(self._board, displays)
         self.lookout = Lookout(self.sources.known.with_client, self._note_seen)
         self.broadcaster.ring = self._ring
         self.standing = self._standing()
         self.api, self._link_page = self._surfaces(household, keyboard, effort_model)
 
-    def _listener(self, follower: Follower) -> Listener:
+    def _listener(self, follower: Follower) -> CommitListener:
         """Under this machine's name, which is this home's on this hardware: a copy of the home is somebody else."""
-        name = MachineName(self._settings.host_name, self._secret + uuid.getnode().to_bytes(8))
-        return Listener(database_url(self._settings, self._places), name, follower.heard)
+        name = HostLease(self._settings.host_name, self._secret + uuid.getnode().to_bytes(8))
+        return CommitListener(database_url(self._settings, self._places), name, follower.heard)
 
     def _standing(self) -> Standing:
         """What the daemon says of itself."""
@@ -378,7 +378,7 @@ class Daemon:
         try:
             await asyncio.to_thread(self._journal.open)
             if self.listener is not None:
-                await self.listener.claim()
+                await self.listener.acquire_host_name()
             await asyncio.to_thread(self._recall)
         except JournalUnavailable as error:
             self.troubles.begin(error.message)
@@ -431,7 +431,7 @@ class Daemon:
 
     async def _fall_asleep(self) -> None:
         """End everything; a database that does not answer is not waited for."""
-        patience = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._journal.abandon)
+        patience = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._journal.abort_connections)
         if self._presence is not None:
             await self._presence.stop()
         await self.rpc.stop()
@@ -455,7 +455,7 @@ class Daemon:
         self.guard.close()
         await asyncio.to_thread(self._journal.close)
         patience.cancel()
-        self._journal.abandon()
+        self._journal.abort_connections()
 
     def _leave_to_the_follower(self, _messages: Sequence[StreamMessage]) -> None:
         """The database tells it, and what others announced before."""

@@ -2178,9 +2178,9 @@ export interface components {
         };
         Report: {
             ok: boolean;
-            places: components["schemas"]["Place"][];
+            places: components["schemas"]["CheckGroup"][];
         };
-        Place: {
+        CheckGroup: {
             name: string;
             checks: components["schemas"]["Check"][];
         };
@@ -2291,7 +2291,7 @@ export interface components {
         Revoked: {
             revoked: string;
         };
-        Pruned: {
+        PruneResult: {
             events: number;
             announcements: number;
             agents: number;
