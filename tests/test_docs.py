@@ -288,7 +288,9 @@ def test_every_file_of_the_page_says_what_it_is() -> None:
         for path in (ROOT / "web" / part).rglob(f"*.{end}")
     ]
     assert page
-    assert [path.name for path in page if not path.read_text(encoding="utf-8").startswith(("// ", "/**", "<!-- "))] == []
+    assert [
+        path.name for path in page if not path.read_text(encoding="utf-8").startswith(("// ", "/**", "<!-- "))
+    ] == []
     programs = [path for path in (ROOT / "bin").iterdir() if path.is_file()]
     assert [
         path.name for path in programs if not path.read_text(encoding="utf-8").split("\n")[1].startswith("# ")
