@@ -19,10 +19,10 @@ import pytest
 from typer.main import get_command
 
 from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED
+from claude_headspace.clients.claude_code.wire import HOOKS
 from claude_headspace.config import Paths, describe_settings, effective_settings, find_paths
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.react import STREAM
-from claude_headspace.kernel.wire import HOOKS
 from claude_headspace.main import application
 from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.api.routes import ENDPOINTS

@@ -19,6 +19,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS, hook_names
+from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Standing, Tally
 from claude_headspace.engine.batch import Outcome
@@ -45,12 +47,12 @@ from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
+from claude_headspace.kernel.answers import asked_by
 from claude_headspace.kernel.claude_os.notices import attend
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.creation import born
 from claude_headspace.kernel.decide import judged
-from claude_headspace.kernel.decode import WireAct, decode
+from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.novelty import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
@@ -367,7 +369,7 @@ class Daemon:
             self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
         await self.rpc.start()
         if self._presence is not None:
-            self._presence.also = lambda: {*self._advising.asked(), *self.conversations.asked()}
+            self._presence.also = lambda: set(hook_names(self._advising.asked() | self.conversations.asked()))
             self._presence.start()
         try:
             yield

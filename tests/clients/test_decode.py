@@ -5,11 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_headspace.kernel import facts, wire
-from claude_headspace.kernel.decode import FACTS, FACTS_IN_SUBAGENT, decode
+from claude_headspace.clients.claude_code import wire
+from claude_headspace.clients.claude_code.decode import FACTS, FACTS_IN_SUBAGENT, TOOL_FACTS
+from claude_headspace.clients.claude_code.hook_kinds import KINDS
+from claude_headspace.clients.claude_code.tools import digest
+from claude_headspace.clients.decode import decode
+from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Context, Origin
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.reading import digest, one_line
+from claude_headspace.kernel.text import one_line
 from claude_headspace.kernel.wait_request import Ask, Option, Question
 from tests.kernel.story import answered, envelope, moment, plan, question, running, task_notification
 
@@ -37,7 +41,7 @@ def test_all_33_hooks_have_a_wire_type() -> None:
 
 def test_every_name_with_a_meaning_is_a_known_hook() -> None:
     """A misspelt name in the decoder's tables would never be used: there is none."""
-    assert set(FACTS) <= set(HOOK_NAMES)
+    assert set(FACTS) | set(TOOL_FACTS) | set(KINDS) <= set(HOOK_NAMES)
     assert set(FACTS_IN_SUBAGENT) <= set(FACTS)
 
 
@@ -117,7 +121,7 @@ def test_a_dialog_has_the_digest_of_its_call() -> None:
     before, dialog = told("PreToolUse", **body).fact, told("PermissionRequest", **body).fact
     assert isinstance(before, facts.ToolStarted)
     assert isinstance(dialog, facts.PermissionAsked)
-    assert before.digest == dialog.digest != digest(msgspec.Raw(b'{"command":"rm"}'))
+    assert before.digest == dialog.digest != digest({"command": "rm"})
     assert dialog.ask == Ask("permission", "Bash: ls")
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from claude_headspace.kernel import facts
-from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import Context, Envelope, Origin
-from claude_headspace.kernel.facts import Fact
-from claude_headspace.kernel.transcript import (
+from claude_headspace.clients.claude_code.transcript import (
     Line,
     read_line,
 )
+from claude_headspace.clients.decode import decode
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.kernel.facts import Fact
 from tests.kernel.story import Story, envelope
 
 TRANSCRIPTS = Path(__file__).parent.parent / "replay" / "transcripts"

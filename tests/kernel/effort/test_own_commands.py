@@ -1,10 +1,13 @@
-"""What a call touches, and which commands are Headspace's own."""
+"""Which commands run Headspace itself, and what an effort sees of a tool use."""
 
 from typing import Any
 
 import pytest
 
-from claude_headspace.kernel.effort.tool_effects import dialogue_of, own_command, touch_of
+from claude_headspace.clients.decode import decode
+from claude_headspace.kernel.effort.evolve import dialogue_of
+from claude_headspace.kernel.effort.own_commands import is_log, is_own, own_command
+from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.testing import hook
 
 OWN = [
@@ -45,20 +48,27 @@ def test_whatever_runs_something_else_is_not_ours(command: str) -> None:
     assert own_command(command) is None
 
 
+def tool(**payload: Any) -> ToolUse:
+    """The tool use of a hook."""
+    found = decode(hook("PreToolUse", **payload)).tool
+    assert found is not None
+    return found
+
+
 def test_only_the_log_resets() -> None:
-    """Showing an effort is our own command, but no log entry."""
-    shown = touch_of(hook("PreToolUse", tool_name="Bash", tool_input={"command": "headspace effort show"}))
-    logged = touch_of(hook("PreToolUse", tool_name="Bash", tool_input={"command": "headspace effort log x"}))
-    assert (shown.is_own, shown.is_log) == (True, False)
-    assert (logged.is_own, logged.is_log) == (True, True)
+    """`effort show` is a command of Headspace but writes no log entry."""
+    shown = tool(tool_name="Bash", tool_input={"command": "headspace effort show"})
+    logged = tool(tool_name="Bash", tool_input={"command": "headspace effort log x"})
+    assert (is_own(shown), is_log(shown)) == (True, False)
+    assert (is_own(logged), is_log(logged)) == (True, True)
 
 
 def test_only_reading_loads_a_file() -> None:
-    """A written file is touched, but not in the context."""
-    read = touch_of(hook("PostToolUse", tool_name="Read", tool_input={"file_path": "/a.py"}))
-    written = touch_of(hook("PostToolUse", tool_name="Write", tool_input={"file_path": "/a.py"}))
-    assert (read.path, read.loads) == ("/a.py", "/a.py")
-    assert (written.path, written.loads) == ("/a.py", None)
+    """A written file has a path but is not in the context."""
+    read = tool(tool_name="Read", tool_input={"file_path": "/a.py"})
+    written = tool(tool_name="Write", tool_input={"file_path": "/a.py"})
+    assert (read.path, read.loaded_file) == ("/a.py", "/a.py")
+    assert (written.path, written.loaded_file) == ("/a.py", None)
 
 
 def test_a_dialogue_has_question_options_and_answer() -> None:
@@ -70,12 +80,12 @@ def test_a_dialogue_has_question_options_and_answer() -> None:
         tool_input={"questions": questions},
         tool_response={"answers": {"Which?": "B"}},
     )
-    assert dialogue_of(asked) == "Question: Which? (A, B)\nAnswer: Which? B"
-    assert dialogue_of(hook("PostToolUse", tool_name="Bash")) is None
+    assert dialogue_of(decode(asked)) == "Question: Which? (A, B)\nAnswer: Which? B"
+    assert dialogue_of(decode(hook("PostToolUse", tool_name="Bash"))) is None
 
 
 @pytest.mark.parametrize("payload", [{}, {"tool_input": 3}, {"tool_input": {"command": 5}}, {"tool_name": ["x"]}])
-def test_nonsense_touches_nothing(payload: dict[str, Any]) -> None:
+def test_malformed_payloads_touch_nothing(payload: dict[str, Any]) -> None:
     """Whatever a payload holds, nothing is raised."""
-    touch = touch_of(hook("PreToolUse", **payload))
-    assert (touch.path, touch.is_own) == (None, False)
+    found = tool(**payload)
+    assert (found.path, is_own(found)) == (None, False)

@@ -12,7 +12,6 @@ Rules
 """
 
 import hashlib
-import html
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -20,57 +19,36 @@ from functools import partial
 
 import msgspec
 
-from claude_headspace.kernel import facts, wire
+from claude_headspace.clients.claude_code import messages, wire
+from claude_headspace.clients.claude_code.messages import finished_task
+from claude_headspace.clients.claude_code.tools import answer_of, read_input, tool_started
+from claude_headspace.clients.claude_code.transcript_wire import (
+    WireAttachment,
+    WireBlock,
+    WireCompaction,
+    WireLine,
+    WireMessage,
+)
+from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact, Meta
-from claude_headspace.kernel.reading import (
-    answer_of,
-    one_line,
-    short,
-    task_that_came_back,
-    tolerant,
-    tool_started,
-)
 from claude_headspace.kernel.size_limits import MOST_MEMBERS, Bounds, cut, shortened
-from claude_headspace.kernel.wire_transcript import WireAttachment, WireBlock, WireCompaction, WireLine, WireMessage
+from claude_headspace.kernel.text import one_line, short
+from claude_headspace.kernel.tolerant_json import fit, tolerant
+from claude_headspace.kernel.tools import ToolText, strings_in
 
 LINE = "TranscriptLine"
 """The name of the envelope that a line travels in."""
 DESCRIPTION = "subagent-description"
 """The kind of line that is made of the client's notes of a sub-agent, which are a file of their own."""
 
-INTERRUPTS = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
-REJECTED = "The user doesn't want to proceed with this tool use"
-ADVICE = "the user said:\n"
-"""What follows it in a rejected call's result was typed by the human."""
-CUT_OFF = "[Tool call interrupted"
-"""The client was killed in the middle of a call, and says so when the session is taken up again."""
-SYNTHETIC = "<synthetic>"
-NOTHING_SAID = ("No response requested.", "(no content)")
-"""What the client writes in the model's place. The first means: the turn before was broken off."""
-BLOCKED = "UserPromptSubmit operation blocked by hook"
-NO_PROMPT = (
-    "<bash-stderr>",
-    "<bash-stdout>",
-    "<command-name>",
-    "<local-command-caveat>",
-    "<local-command-stderr>",
-    "<local-command-stdout>",
-    "<system-reminder>",
-    "<user-memory-input>",
-)
-"""How texts begin that stand where prompts do and are none: local commands, what they printed, reminders."""
-
 LONGEST_STRING = 4_096
 """In a line that is too long other strings than those that were said are cut to this."""
 
-_MARK = re.compile(rb"\[Headspace message ([0-9A-Za-z-]{1,100})\]")
-_FILE = re.compile(rb'"Contents of (/[^"\\]{1,4000}):\\n')
-"""A file that the client added by itself, as it stands in JSON."""
+_MARK = re.compile(r"\[Headspace message ([0-9A-Za-z-]{1,100})\]")
+_FILE = re.compile(r'Contents of (/[^"\\\x00-\x1f]{1,4000}):\n')
+"""How a text begins that carries a file which the client added itself."""
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
-_SHELL_INPUT = re.compile(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
-_COMMAND_NAME = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
-_COMMAND_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 
 
 # --- a line -----------------------------------------------------------------------------------------------------------
@@ -102,9 +80,9 @@ def read_line(raw: bytes) -> Line | None:
     return Line(at, shape.session_id, key, shape.cwd, told, _subagent(shape), _branch(shape))
 
 
-def decode_line(envelope: Envelope) -> Event:
-    """Give a line its meaning. Never raises."""
-    shape, anomaly = tolerant(envelope.payload, WireLine)
+def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
+    """Decode a line. Never raises."""
+    shape, misfit = fit(body, WireLine)
     told = _facts(shape)
     meta = Meta(
         event_id=envelope.id,
@@ -119,7 +97,7 @@ def decode_line(envelope: Envelope) -> Event:
         subagent_id=_subagent(shape),
     )
     fact = told[0] if len(told) == 1 else facts.Several(told) if told else facts.Observed()
-    return Event(meta, fact, envelope.context, anomaly)
+    return Event(meta, fact, envelope.context, misfit or anomaly, texts=_texts(shape))
 
 
 def is_repetition(told: tuple[Fact, ...]) -> bool:
@@ -186,44 +164,27 @@ def _user(line: WireLine) -> Iterator[Fact]:
 
 
 def _said(line: WireLine, text: str) -> Iterator[Fact]:
-    words = text.strip()
-    if words in INTERRUPTS:
+    stripped = text.strip()
+    if stripped in messages.INTERRUPTED:
         yield facts.TurnInterrupted()
     elif line.is_sidechain:
         yield facts.SubagentStarted()
-    elif (task := task_that_came_back(words)) is not None:
-        yield facts.PromptSubmitted(words, task)
-    elif (spoken := _spoken(text, words)).strip():
-        yield facts.UserSpoke(spoken, line.prompt_source == "queued")
-        if line.entrypoint == wire.HEADLESS:
+    elif (task := finished_task(stripped)) is not None:
+        yield facts.PromptSubmitted(stripped, task)
+    elif (typed := messages.typed_text(text)).strip():
+        yield facts.UserSpoke(typed, line.prompt_source == "queued")
+        if line.entrypoint == messages.HEADLESS:
             yield facts.ClientReported("", headless=True)
-
-
-def _spoken(text: str, words: str) -> str:
-    """The prompt as it was typed; empty when nobody typed it.
-
-    A command that the client runs itself begins with its name, one that becomes a prompt with its message.
-    """
-    if words.startswith("<bash-input>"):
-        return f"! {_inner(_SHELL_INPUT, words)}"
-    if words.startswith("<command-message>"):
-        return f"{_inner(_COMMAND_NAME, words)} {_inner(_COMMAND_ARGUMENTS, words)}".strip()
-    return "" if words.startswith(NO_PROMPT) else text
-
-
-def _inner(tag: re.Pattern[str], words: str) -> str:
-    found = tag.search(words)
-    return html.unescape(found[1]).strip() if found else ""
 
 
 def _result(line: WireLine, block: WireBlock) -> Iterator[Fact]:
     """How a call ended. The result names the call, never the tool."""
     text, call_id = _result_text(block.content), short(block.tool_use_id)
-    if line.tool_denial_kind == "interrupted" or text.startswith(CUT_OFF):
+    if line.tool_denial_kind == "interrupted" or text.startswith(messages.CALL_INTERRUPTED):
         yield facts.TurnInterrupted()
-    elif line.tool_denial_kind or text.startswith(REJECTED):
+    elif line.tool_denial_kind or text.startswith(messages.REJECTED):
         if line.tool_denial_kind in (None, "user-rejected"):
-            yield facts.ToolRejected(call_id, line.user_feedback or text.partition(ADVICE)[2])
+            yield facts.ToolRejected(call_id, line.user_feedback or text.partition(messages.FEEDBACK)[2])
         else:
             yield facts.ToolRefused(call_id, "", reason=one_line(text))
     elif block.is_error:
@@ -233,7 +194,7 @@ def _result(line: WireLine, block: WireBlock) -> Iterator[Fact]:
 
 
 def _finished(line: WireLine, block: WireBlock) -> Fact:
-    response = tolerant(line.tool_use_result, wire.WireToolResponse)[0]
+    response = fit(line.tool_use_result, wire.WireToolResponse)[0]
     return facts.ToolFinished(
         short(block.tool_use_id),
         "",
@@ -247,7 +208,7 @@ def _left_running(task_id: str | None) -> facts.Task | None:
     return facts.Task(id=task_id, kind="shell") if task_id else None
 
 
-def _result_text(content: msgspec.Raw) -> str:
+def _result_text(content: object) -> str:
     return " ".join(block.text for block in blocks_of(WireMessage(content=content)))
 
 
@@ -258,7 +219,7 @@ def _assistant(line: WireLine) -> Iterator[Fact]:
     """Words, calls, errors, and how full the context is."""
     message = message_of(line)
     blocks = blocks_of(message)
-    if message.model == SYNTHETIC:
+    if message.model == messages.SYNTHETIC_MODEL:
         yield from _written_by_client(line, "".join(block.text for block in blocks))
         return
     final = message.stop_reason not in (None, "tool_use")
@@ -266,7 +227,7 @@ def _assistant(line: WireLine) -> Iterator[Fact]:
         if block.type == "text" and block.text.strip():
             yield from _speech(line, block.text, final=final)
         elif block.type == "tool_use" and block.id:
-            yield tool_started(block.id, block.name, _compact(block.input))
+            yield tool_started(block.id, block.name, block.input, read_input(block.input))
     if line.is_aborted_mid_stream:
         yield facts.TurnInterrupted()
     yield from _usage(line, message)
@@ -282,9 +243,9 @@ def _speech(line: WireLine, text: str, *, final: bool) -> Iterator[Fact]:
 def _written_by_client(line: WireLine, text: str) -> Iterator[Fact]:
     if line.is_api_error_message:
         yield facts.TurnFailed(short(line.error or "unknown"), text)
-    elif text == NOTHING_SAID[0]:
+    elif text == messages.NO_RESPONSE:
         yield facts.TurnInterrupted()
-    elif text.strip() and text not in NOTHING_SAID and not line.is_sidechain:
+    elif text.strip() and text not in messages.PLACEHOLDERS and not line.is_sidechain:
         yield facts.AgentSpoke(text)
 
 
@@ -297,14 +258,6 @@ def _usage(line: WireLine, message: WireMessage) -> Iterator[Fact]:
         yield facts.UsageMeasured(model=short(message.model), tokens=tokens)
 
 
-def _compact(raw: msgspec.Raw) -> msgspec.Raw:
-    """An input as hooks spell it, so that both have the same digest."""
-    try:
-        return msgspec.Raw(msgspec.json.format(bytes(raw), indent=-1))
-    except msgspec.DecodeError:
-        return raw
-
-
 # --- the client -------------------------------------------------------------------------------------------------------
 
 
@@ -315,33 +268,29 @@ def _system(line: WireLine) -> Iterator[Fact]:
         yield facts.TurnClosed(line.pending_background_agent_count or 0)
     elif line.subtype == "compact_boundary":
         yield facts.SessionStarted("compact")
-        if tokens := tolerant(line.compact_metadata, WireCompaction)[0].post_tokens:
+        if tokens := fit(line.compact_metadata, WireCompaction)[0].post_tokens:
             yield facts.UsageMeasured(tokens=tokens)
-    elif line.subtype == "informational" and _text(line.content).startswith(BLOCKED):
+    elif line.subtype == "informational" and _text(line.content).startswith(messages.BLOCKED_PROMPT):
         yield facts.TurnInterrupted()
 
 
-def _marks(content: msgspec.Raw) -> tuple[str, ...]:
-    """The marks of what Headspace sent, in what hooks added to the context."""
-    return tuple(found.decode() for found in _MARK.findall(bytes(content)))
-
-
-def _context(content: msgspec.Raw) -> Iterator[Fact]:
+def _context(content: object) -> Iterator[Fact]:
     """What a hook, or the client in the same way, added to the context: 2.1.325 reads AGENTS.md of a directory so."""
-    marks = _marks(content)
-    files = tuple(found.decode("utf-8", "replace") for found in _FILE.findall(bytes(content)))
+    texts = list(strings_in(content))
+    marks = tuple(mark for text in texts for mark in _MARK.findall(text))
+    files = tuple(found[1] for text in texts if (found := _FILE.match(text)))
     if marks or files:
         yield facts.ContextArrived(marks, files)
 
 
 def _attachment(line: WireLine) -> Iterator[Fact]:
     """A queued prompt, or finished work, was taken into the running turn."""
-    attachment = tolerant(line.attachment, WireAttachment)[0]
+    attachment = fit(line.attachment, WireAttachment)[0]
     if attachment.type == "hook_additional_context":
         yield from _context(attachment.content)
     if attachment.type == "queued_command" and not line.is_sidechain:
         words = attachment.prompt.strip()
-        if (task := task_that_came_back(words)) is not None:
+        if (task := finished_task(words)) is not None:
             yield facts.PromptSubmitted(words, task)
         elif words:
             yield facts.PromptUnqueued(attachment.prompt)
@@ -352,7 +301,7 @@ def _queue(line: WireLine) -> Iterator[Fact]:
     if line.operation == "popAll":
         yield facts.PromptUnqueued("")
     elif text.strip():
-        task = task_that_came_back(text.strip())
+        task = finished_task(text.strip())
         if line.operation == "enqueue":
             yield facts.PromptQueued(text, task)
         elif line.operation == "remove":
@@ -399,24 +348,29 @@ _READERS: dict[str, Callable[[WireLine], Iterator[Fact]]] = {
 
 def message_of(line: WireLine) -> WireMessage:
     """The message of a line."""
-    return tolerant(line.message, WireMessage)[0]
+    return fit(line.message, WireMessage)[0]
 
 
 def blocks_of(message: WireMessage) -> list[WireBlock]:
-    """The pieces of a message; one that is a plain text has a single piece."""
-    content = bytes(message.content)
-    if content[:1] == b'"':
-        return [WireBlock(type="text", text=_text(message.content))]
-    try:
-        pieces = msgspec.json.decode(content, type=list[msgspec.Raw])
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return []
-    return [tolerant(piece, WireBlock)[0] for piece in pieces]
+    """The blocks of a message; a message that is a plain text has a single block."""
+    if isinstance(message.content, str):
+        return [WireBlock(type="text", text=message.content)]
+    return [fit(block, WireBlock)[0] for block in message.content] if isinstance(message.content, list) else []
 
 
-def _text(raw: msgspec.Raw) -> str:
-    """A JSON string; anything else is empty."""
-    return tolerant(b'{"text":%s}' % bytes(raw), WireBlock)[0].text
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _texts(line: WireLine) -> tuple[ToolText, ...]:
+    """Inputs and results of the calls in a line."""
+    return tuple(
+        ToolText("tool_input", block.name or None, block.input)
+        if block.type == "tool_use"
+        else ToolText("tool_result", None, block.content)
+        for block in blocks_of(message_of(line))
+        if block.type in ("tool_use", "tool_result")
+    )
 
 
 # --- what is kept -----------------------------------------------------------------------------------------------------

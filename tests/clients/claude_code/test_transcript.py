@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_headspace.kernel import facts
-from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import Origin
-from claude_headspace.kernel.facts import Fact
-from claude_headspace.kernel.size_limits import Bounds, cut
-from claude_headspace.kernel.transcript import (
+from claude_headspace.clients.claude_code.transcript import (
     LONGEST_STRING,
     Line,
     bounded,
@@ -19,6 +14,11 @@ from claude_headspace.kernel.transcript import (
     measured_tokens,
     read_line,
 )
+from claude_headspace.clients.decode import decode
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.envelope import Origin
+from claude_headspace.kernel.facts import Fact
+from claude_headspace.kernel.size_limits import Bounds, cut
 from claude_headspace.kernel.wait_request import Ask
 from tests.kernel.story import Story, envelope
 

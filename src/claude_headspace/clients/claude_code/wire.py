@@ -1,23 +1,19 @@
-"""Foreign shapes: the payloads of Claude Code's hooks, one type per event, tolerant.
+"""Payload shapes of Claude Code's hooks, status line and registry: one type per event, tolerant.
 
-Every field may be missing and unknown ones are skipped. Nothing here has meaning yet: `decode` gives it one. Bodies
-that can be large and are rarely looked into (`tool_input`, `tool_response`) stay unparsed as `Raw`.
+Every field may be missing and unknown fields are ignored. Shapes are converted from decoded JSON; `decode` gives them a
+meaning. Fields without one type (`tool_input`, `tool_response`) are `Any`.
 
-`HOOKS` is the complete list of Claude Code 2.1.325: the receiver, the decoder, the docs and the tests all read it.
+`HOOKS` is the complete list of Claude Code 2.1.325. The receiver, the decoder, the docs and the tests read it.
 """
 
 import re
+from typing import Any
 
 import msgspec
 
-RAW_NULL = msgspec.Raw(b"null")
-
-HEADLESS = "sdk-cli"
-"""The entrypoint of a client that a program started (`-p`), in its registry entry and its transcript."""
-
 
 class WireHook(msgspec.Struct, kw_only=True):
-    """What all hooks have in common."""
+    """Fields of every hook."""
 
     session_id: str = ""
     transcript_path: str | None = None
@@ -31,7 +27,7 @@ class WireHook(msgspec.Struct, kw_only=True):
 
     @property
     def directory(self) -> str | None:
-        """Where it was fired, by whichever name."""
+        """The working directory, under either name."""
         return self.cwd or self.working_directory
 
 
@@ -50,7 +46,7 @@ class WireSessionEnd(WireHook):
 
 
 class WirePrompt(WireHook):
-    """Something was given to the model to do; `prompt` is the raw text."""
+    """A prompt; `prompt` is the raw text."""
 
     prompt: str = ""
 
@@ -62,10 +58,10 @@ class WirePromptExpansion(WirePrompt):
 
 
 class WireTool(WireHook):
-    """A call of a tool: about to run, asked for, finished, failed or refused."""
+    """A tool call: about to run, asking for permission, finished, failed or refused."""
 
     tool_name: str = ""
-    tool_input: msgspec.Raw = RAW_NULL
+    tool_input: Any = None
     tool_use_id: str | None = None
 
 
@@ -84,7 +80,7 @@ class WirePermissionDenied(WireTool):
 class WirePostToolUse(WireTool):
     """A call finished."""
 
-    tool_response: msgspec.Raw = RAW_NULL
+    tool_response: Any = None
     duration_ms: int | None = None
 
 
@@ -103,20 +99,20 @@ class WireBatchedCall(msgspec.Struct):
 
 
 class WirePostToolBatch(WireHook):
-    """All calls of one step are over, whatever came of each."""
+    """All calls of one step have ended."""
 
     tool_calls: list[WireBatchedCall] = []
 
 
 class WireNotification(WireHook):
-    """The client wants a human's attention."""
+    """The client asks for the user's attention."""
 
     message: str = ""
     notification_type: str = ""
 
 
 class WireBackgroundTask(msgspec.Struct):
-    """Work that goes on after the turn."""
+    """Work that continues after the turn."""
 
     id: str = ""
     type: str = ""
@@ -133,7 +129,7 @@ class WireStop(WireHook):
     last_assistant_message: str | None = None
     background_tasks: list[WireBackgroundTask] | None = None
     error: str | None = None
-    """What plate-spinner's wrapper adds to a turn that broke off; Claude Code itself sends StopFailure."""
+    """Added by plate-spinner's wrapper to a failed turn. Claude Code itself sends StopFailure."""
 
 
 class WireStopFailure(WireHook):
@@ -156,25 +152,34 @@ class WireModelSwitch(WireHook):
 
 
 class WireCwdChanged(WireHook):
-    """The agent works elsewhere now."""
+    """The working directory changed."""
 
     new_cwd: str | None = None
 
 
 class WireTask(WireHook):
-    """An entry of the agent's own list of things to do."""
+    """An entry of the agent's to-do list."""
 
     task_id: str = ""
     task_subject: str = ""
 
 
+class WireTeam(msgspec.Struct):
+    """The fields of hooks about a teammate."""
+
+    teammate_name: str = ""
+    team_name: str = ""
+    task_id: str = ""
+    task_subject: str = ""
+
+
 class WireElicitation(WireHook):
-    """An MCP server asks the human, or has its answer."""
+    """An MCP server asks the user, or got its answer."""
 
     mcp_server_name: str | None = None
     message: str = ""
     elicitation_id: str | None = None
-    requested_schema: msgspec.Raw = RAW_NULL
+    requested_schema: Any = None
     url: str | None = None
     action: str | None = None
 
@@ -216,40 +221,8 @@ HOOKS: dict[str, type[WireHook]] = {
 }
 
 
-class WirePlate(WireHook):
-    """An event of plate-spinner: one shape for all of its types."""
-
-    project_path: str | None = None
-    tool_name: str = ""
-    tool_params: msgspec.Raw = RAW_NULL
-    tool_input: msgspec.Raw = RAW_NULL
-    tool_use_id: str | None = None
-    prompt: str = ""
-    error: str | None = None
-
-    @property
-    def directory(self) -> str | None:
-        """Where it was fired; plate-spinner's own name for it first."""
-        return self.project_path or self.cwd or self.working_directory
-
-    @property
-    def input(self) -> msgspec.Raw:
-        """What the tool was given, by whichever name."""
-        return self.tool_input if self.tool_input != RAW_NULL else self.tool_params
-
-
-PLATES = {
-    "session_start": "PlateSessionStart",
-    "prompt_submit": "PlatePromptSubmit",
-    "tool_start": "PlateToolStart",
-    "tool_call": "PlateToolCall",
-    "stop": "PlateStop",
-}
-"""plate-spinner's event types, and the names that they have in the log: its `stop` is not Claude Code's."""
-
-
 STATUS_LINE = "StatusLine"
-"""What the client hands to the program that makes its status line; no hook, but told the same way."""
+"""The name under which the payload of the status line arrives. It is no hook but uses the same path."""
 
 
 class WireModel(msgspec.Struct):
@@ -259,13 +232,13 @@ class WireModel(msgspec.Struct):
 
 
 class WireCost(msgspec.Struct):
-    """What the session has cost."""
+    """The cost of the session."""
 
     total_cost_usd: float | None = None
 
 
 class WireUsage(msgspec.Struct):
-    """What the last reply took in."""
+    """Tokens of the last reply."""
 
     input_tokens: int = 0
     cache_creation_input_tokens: int = 0
@@ -273,14 +246,14 @@ class WireUsage(msgspec.Struct):
 
 
 class WireContextWindow(msgspec.Struct):
-    """How much the context holds; without a reply nothing is known."""
+    """Size and usage of the context window; unknown before the first reply."""
 
     context_window_size: int | None = None
     current_usage: WireUsage | None = None
 
 
 class WireRateLimit(msgspec.Struct):
-    """How much of a limit is used up."""
+    """Usage of a rate limit."""
 
     used_percentage: float | None = None
     resets_at: int | None = None
@@ -295,17 +268,8 @@ class WireStatusLine(WireHook):
     rate_limits: dict[str, WireRateLimit] = {}
 
 
-def is_plate(name: str) -> bool:
-    """Whether an event of the log is plate-spinner's."""
-    return name in PLATES.values()
-
-
-PROBE = "HeadspaceDoctor"
-"""A hook of nobody's: `headspace doctor` sends it through the installed hooks, to see it arrive."""
-
-
 class WireQuestionOption(msgspec.Struct):
-    """One answer that a question offers."""
+    """One option of a question."""
 
     label: str = ""
     description: str = ""
@@ -321,7 +285,7 @@ class WireQuestion(msgspec.Struct):
 
 
 class WireToolInput(msgspec.Struct):
-    """The parts of tool inputs that people recognise a call by."""
+    """Input fields that are used, of all tools together."""
 
     command: str | None = None
     description: str | None = None
@@ -340,7 +304,7 @@ class WireToolInput(msgspec.Struct):
 
 
 class WireToolResponse(msgspec.Struct):
-    """The parts of tool results that say something about the agent's state."""
+    """Result fields that affect the agent's state."""
 
     status: str | None = None
     agent_id: str | None = msgspec.field(default=None, name="agentId")
@@ -349,7 +313,7 @@ class WireToolResponse(msgspec.Struct):
 
 
 class WireRegistryEntry(msgspec.Struct):
-    """One `sessions/<pid>.json` of Claude Code: what the client says of itself."""
+    """One `sessions/<pid>.json` of Claude Code: the state of a running client."""
 
     pid: int | None = None
     session_id: str = msgspec.field(default="", name="sessionId")

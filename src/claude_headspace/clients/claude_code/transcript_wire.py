@@ -1,11 +1,11 @@
-"""Foreign shapes: the lines of Claude Code's transcripts, tolerant. Undocumented; measured on 2.1.197 and 2.1.325.
+"""Shapes of the lines in Claude Code's transcripts, tolerant. Undocumented; measured on 2.1.197 and 2.1.325.
 
-Every field may be missing and unknown ones are skipped. What can be large stays unparsed as `Raw`.
+Every field may be missing and unknown fields are ignored. Fields without one type are `Any`.
 """
 
-import msgspec
+from typing import Any
 
-from claude_headspace.kernel.wire import RAW_NULL
+import msgspec
 
 
 class WireUsage(msgspec.Struct):
@@ -23,10 +23,10 @@ class WireBlock(msgspec.Struct):
     text: str = ""
     id: str | None = None
     name: str = ""
-    input: msgspec.Raw = RAW_NULL
+    input: Any = None
     tool_use_id: str | None = None
     is_error: bool | None = None
-    content: msgspec.Raw = RAW_NULL
+    content: Any = None
 
 
 class WireMessage(msgspec.Struct):
@@ -34,7 +34,7 @@ class WireMessage(msgspec.Struct):
 
     model: str | None = None
     stop_reason: str | None = None
-    content: msgspec.Raw = RAW_NULL
+    content: Any = None
     usage: WireUsage | None = None
 
 
@@ -43,7 +43,7 @@ class WireAttachment(msgspec.Struct):
 
     type: str = ""
     prompt: str = ""
-    content: msgspec.Raw = RAW_NULL
+    content: Any = None
 
 
 class WireCompaction(msgspec.Struct):
@@ -75,14 +75,14 @@ class WireLine(msgspec.Struct, rename="camel"):
     agent_type: str | None = None
     description: str | None = None
     error: str | None = None
-    message: msgspec.Raw = RAW_NULL
-    attachment: msgspec.Raw = RAW_NULL
-    compact_metadata: msgspec.Raw = RAW_NULL
-    tool_use_result: msgspec.Raw = RAW_NULL
+    message: Any = None
+    attachment: Any = None
+    compact_metadata: Any = None
+    tool_use_result: Any = None
     tool_denial_kind: str | None = None
     user_feedback: str | None = None
     pending_background_agent_count: int | None = None
     operation: str = ""
-    content: msgspec.Raw = RAW_NULL
+    content: Any = None
     total_cost: float | None = msgspec.field(default=None, name="totalCostUSD")
     has_unknown_model_cost: bool | None = None
