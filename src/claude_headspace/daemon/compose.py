@@ -19,6 +19,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS, hook_names
+from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Standing, Tally
 from claude_headspace.engine.batch import Outcome
@@ -45,12 +47,12 @@ from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
+from claude_headspace.kernel.answers import asked_by
 from claude_headspace.kernel.claude_os.notices import attend
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.creation import born
 from claude_headspace.kernel.decide import judged
-from claude_headspace.kernel.decode import WireAct, decode
+from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.novelty import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
@@ -367,7 +369,7 @@ class Daemon:
             self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
         await self.rpc.start()
         if self._presence is not None:
-            self._presence.also = lambda: {*self._advising.asked(), *self.conversations.asked()}
+            self._presence.also = lambda: set(hook_names(self._advising.asked() | self.conversations.asked()))
             self._presence.start()
         try:
             yield
@@ -464,7 +466,7 @@ class Daemon:
         if for_claude_alone:
             asked = await self._hear_asked(envelope, speaks=True)
             if isinstance(asked, Envelope):
-                return for_claude(envelope.name, asked.context.verdict or ABSTAIN), False
+                return for_claude(envelope.name, asked.decisions.verdict or ABSTAIN), False
             return await self._reply(envelope, asked), True
         outcome = await self._shelter.take(envelope, partial(self._hear, trusted=False))
         if isinstance(outcome, Envelope):
@@ -476,7 +478,7 @@ class Daemon:
         wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
-            return partial(self.holds.hold, msgspec.structs.replace(envelope, whole=None), wait)
+            return partial(self.holds.hold, msgspec.structs.replace(envelope, original_payload=None), wait)
         return await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:
@@ -497,7 +499,7 @@ class Daemon:
             return
         await self.sources.transcripts.tell_until(envelope.fired_at)
         async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
-            if envelope.context.verdict is None:
+            if envelope.decisions.verdict is None:
                 await self.guard.gather(envelope, asked=False)
             envelope = await self._advising.gather(envelope)
             hearing = asyncio.ensure_future(self._hear(envelope, envelope.fired_at))

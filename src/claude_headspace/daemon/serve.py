@@ -18,6 +18,7 @@ import structlog
 import uvicorn
 
 from claude_headspace import __version__
+from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, put_script
 from claude_headspace.config import Paths, Settings, without_password
 from claude_headspace.daemon.compose import GRACE_SECONDS, Daemon, wall_clock
@@ -26,7 +27,6 @@ from claude_headspace.errors import BadConfiguration, JournalUnavailable
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.receive.advertisement import Presence
 from claude_headspace.journal.open import database_url, open_configured_journal
-from claude_headspace.kernel.answers import HELD_HOOKS
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.views import iso
 from claude_headspace.surfaces.api.http_protocol import Protocol
