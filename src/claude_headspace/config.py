@@ -59,8 +59,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     asked_hooks: Annotated[
         tuple[str, ...],
         Meta(
-            description="Hook events that wait for a reply from Headspace, by name; `*` means all. Other events cost less "
-            "time."
+            description="Hook events that wait for a reply from Headspace, by name; `*` means all. Other events cost "
+            "less time."
         ),
     ] = ()
     policy_preset: Annotated[

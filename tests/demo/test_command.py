@@ -140,7 +140,7 @@ def test_nothing_is_left_behind(tmp_path: Path, number: signal.Signals, deaf: bo
         assert process.wait(LIMIT_SECONDS) == 0
         assert process.stdout is not None
         rest = process.stdout.read()
-        assert "nothing of it is left" in rest
+        assert "The demo has ended; its files are removed" in rest
         assert "Traceback" not in rest
         assert_nothing_is_left(tmp_path, started)
 

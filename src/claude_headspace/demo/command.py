@@ -1,4 +1,4 @@
-"""The command `demo`: a stage, a team, a page, and nothing left afterwards."""
+"""The command `demo`: a daemon with simulated agents in a temporary directory."""
 
 import asyncio
 import os
@@ -31,38 +31,37 @@ from claude_headspace.surfaces.tui.terminal_actions import TerminalHands
 
 def demo(
     length: Annotated[
-        str | None, typer.Option("--for", metavar="60s", help="End by itself after so long; without it, with Ctrl+C.")
+        str | None, typer.Option("--for", metavar="60s", help="End after this time; default: at Ctrl+C.")
     ] = None,
-    tui: Annotated[bool, typer.Option("--tui", help="Show the board in this terminal; the demo ends with it.")] = False,
-    only_print: Annotated[bool, typer.Option("--print", "-p", help="Print the page's link, open nothing.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed, other moments; the same seed, the same ones.")] = 1,
-    speed: Annotated[
-        float, typer.Option("--speed", min=0, help="How fast time passes; 0 shows the first moment and stands still.")
-    ] = 1.0,
+    tui: Annotated[bool, typer.Option("--tui", help="Show the board in this terminal.")] = False,
+    only_print: Annotated[bool, typer.Option("--print", "-p", help="Print the link instead of opening it.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed; the same seed gives the same run.")] = 1,
+    speed: Annotated[float, typer.Option("--speed", min=0, help="Speed of the clock; 0 stops it at the start.")] = 1.0,
     agents: Annotated[
         int | None,
-        typer.Option("--agents", min=1, help="How many; more than the team has play its parts again."),
+        typer.Option("--agents", min=1, help="Number of agents."),
     ] = None,
     directory: Annotated[
-        Path | None, typer.Option("--directory", help="A new directory for its files, instead of a temporary one.")
+        Path | None, typer.Option("--directory", help="New directory for all files, instead of a temporary one.")
     ] = None,
 ) -> None:
-    """Show Headspace at work: the agents of a web shop's team, in a home of their own.
+    """Run a demo with simulated agents.
 
-    A daemon of its own, the real hooks, and a dozen agents who work, ask, plan, fail and rest. Answer them on the page:
-    they go on with what you say. Nothing of yours is touched, and nothing is left when it ends.
+    Starts a separate daemon with about a dozen simulated agents of a web shop's team, which work, ask, plan and fail.
+    Answer them on the dashboard: they continue with your answer. The demo uses a temporary directory and none of your
+    files, and removes everything when it ends.
     """
     seconds = None if length is None else _seconds(length)
     _hear_every_end()
     with suppress(KeyboardInterrupt):
-        output.screen().show([output.dim("Raising the curtain…")])
+        output.screen().show([output.dim("Starting the demo…")])
         with raised(seed, speed, agents, directory) as (stage, director):
             _tell(stage, only_print=only_print, tui=tui)
             if tui:
                 _show_board(stage, director, seconds)
             else:
                 asyncio.run(director.play(seconds))
-    output.screen().show([output.line("The demo is over; nothing of it is left.")])
+    output.screen().show([output.line("The demo has ended; its files are removed.")])
 
 
 def _seconds(length: str) -> float:

@@ -37,7 +37,7 @@ def test_the_usual_place_is_taken(tmp_path: Path, claude: Path) -> None:
     assert (claude / "hooks" / "notify-headspace.state").readlink() == tmp_path
     assert "already" in run_headspace(tmp_path, "install", "--yes").stdout
     done = run_headspace(tmp_path, "uninstall", "--yes")
-    assert "byte for byte" in done.stdout
+    assert "settings.json is restored" in done.stdout
     assert (claude / "settings.json").read_text() == ORIGINAL
     assert list(claude.iterdir()) == [claude / "settings.json"]
 
@@ -77,7 +77,7 @@ def test_a_dry_run_shows_the_difference_and_changes_nothing(tmp_path: Path, clau
     assert (claude / "settings.json").read_text() == ORIGINAL
     assert sorted(path.name for path in tmp_path.iterdir()) == [".claude"]
     run_headspace(tmp_path, "install", "--yes")
-    assert "stays as it is" in run_headspace(tmp_path, "install", "--dry-run").stdout
+    assert "is not changed" in run_headspace(tmp_path, "install", "--dry-run").stdout
     done = run_headspace(tmp_path, "uninstall", "--dry-run")
     assert f"+{ORIGINAL}" in done.stdout
 

@@ -14,7 +14,7 @@ from claude_headspace.errors import BadRequest, HeadspaceError
 
 def complete_agents(incomplete: str) -> list[str]:
     """Agent names for shell completion. Empty if the daemon does not answer quickly."""
-    from claude_headspace.surfaces.client.api_client import ApiClient  # only completion needs it
+    from claude_headspace.surfaces.client.api_client import ApiClient  # noqa: PLC0415  # only completion needs it
 
     try:
         names = [agent["name"] for agent in ApiClient.local(timeout=0.5).agents()]

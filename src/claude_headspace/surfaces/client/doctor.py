@@ -136,7 +136,7 @@ def _spool(paths: Paths) -> Iterator[Check]:
     if rejected:
         where = paths.spool / "rejected"
         yield warning(
-            "rejected", f"{count(rejected, 'event')} could not be parsed", f"Inspect {where}, then delete it."
+            "set aside", f"{count(rejected, 'event')} could not be parsed", f"Inspect {where}, then delete it."
         )
     lost = paths.spool / "lost"
     if lost.exists():

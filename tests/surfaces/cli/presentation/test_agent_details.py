@@ -86,7 +86,7 @@ def test_an_agent_with_everything() -> None:
     )
     shown = "\n".join(texts(agent_lines(full, [], NOW, 100)))
     for part in (
-        "command    background work came back (completed 4 min ago)",
+        "command    background task finished (completed 4 min ago)",
         "project    shop (main)  /projects/shop",
         "directory  /projects/shop/src",
         "session    abc, context window 2 (clear 4 min ago)",
@@ -130,7 +130,7 @@ def test_several_answers_may_be_chosen() -> None:
         "several": True,
     }
     shown = texts(agent_lines(bare(state="waiting", waits=[wait(questions=[question])]), [], NOW, 100))
-    assert shown[-4:-1] == ["  Which?  (several may be chosen)", "    1. A", "    2. B: the other"]
+    assert shown[-4:-1] == ["  Which?  (choose one or more)", "    1. A", "    2. B: the other"]
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,9 @@ def test_several_answers_may_be_chosen() -> None:
     [
         ({"held_until": LATER}, "headspace answer"),
         ({"held_until": LATER, "kind": "permission"}, "headspace approve, or headspace deny"),
-        ({"held_until": ISO}, "Only its terminal takes the answer."),
-        ({}, "Only its terminal takes the answer."),
-        ({"answered": {"words": "allowed", "by": "ann"}}, "allowed by ann; the client has yet to go on"),
+        ({"held_until": ISO}, "Answer it in the terminal of the agent."),
+        ({}, "Answer it in the terminal of the agent."),
+        ({"answered": {"words": "allowed", "by": "ann"}}, "allowed by ann; waiting for the client to continue"),
     ],
 )
 def test_a_wait_says_how_to_answer_it(known: dict[str, Any], said: str) -> None:
@@ -162,10 +162,10 @@ def test_why_says_what_each_source_and_confidence_means() -> None:
         {"at": ISO, "state": "ended", "confidence": "low", "source": "process", "event": "Gone", "why": "it is gone"},
     ]
     assert texts(state_reasons(bare(), states, NOW, 100)) == [
-        "○ calm-otter is idle since 11:56:00 (4 min ago).",
-        "  Because the client is gone: the process table said so at 11:56:00 (low confidence, concluded).",
+        "○ calm-otter has been idle since 11:56:00 (4 min ago).",
+        "  Because the client is gone: reported by the process table at 11:56:00 (low confidence, inferred).",
         "",
-        "States, the newest first",
+        "States, newest first",
         "  11:56:00  – ended     it is gone · process Gone, low confidence",
         "  11:56:00  ● working   started · hook PreToolUse",
     ]
@@ -180,5 +180,5 @@ def test_every_source_and_confidence_has_words() -> None:
 def test_why_without_evidence() -> None:
     """An agent of which only its name is known has no reason to show."""
     assert texts(state_reasons(bare(evidence=None), [], NOW, 100)) == [
-        "○ calm-otter is idle since 11:56:00 (4 min ago)."
+        "○ calm-otter has been idle since 11:56:00 (4 min ago)."
     ]

@@ -42,7 +42,7 @@ AGENTS = [
 def test_a_wide_table_has_every_column() -> None:
     """Project with branch, words, since, context and cost; numbers stand to the right."""
     assert [text(line) for line in board_table(AGENTS, NOW, 200)] == [
-        "  agent        project                       what it does            since  context       cost",
+        "  agent        project                       activity                since  context       cost",
         "✕ calm-otter   shop (feature/expired-cards)  stopped: rate limit     4 min     62 %      $0.42",
         "● brisk-heron  shop (feature/expired-cards)  working: Fix the login  4 min           $1,204.50",
     ]

@@ -16,7 +16,7 @@ def test_what_would_go_is_followed_by_what_does_it(days: int | None, command: st
     """With the days that were asked for, so that the same is meant."""
     result = {"events": 3, "announcements": 0, "agents": 1, "efforts": 0, "up_to": 0}
     first, then = texts(prune_result(result, days=days, dry_run=True))
-    assert first == "Would take out 3 events, and 1 agent wholly."
+    assert first == "Would delete 3 events, and 1 agent completely."
     assert then.strip().startswith(command)
 
 
@@ -25,5 +25,5 @@ def test_an_effort_that_goes_is_counted() -> None:
     result = {"events": 0, "announcements": 0, "agents": 0, "efforts": 2, "up_to": 0}
     assert (
         texts(prune_result(result, days=None, dry_run=False))[0]
-        == "Took out 0 events, and 0 agents and 2 efforts wholly."
+        == "Deleted 0 events, and 0 agents and 2 efforts completely."
     )

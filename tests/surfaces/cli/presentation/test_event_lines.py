@@ -113,7 +113,7 @@ def test_whoever_wants_everything_gets_everything() -> None:
 def test_a_call_that_failed_is_told_to_everybody() -> None:
     """With the reason; that one arrived is for those who want everything."""
     call = {"channel": "phone", "status": "failed", "failure": "403", "outcome": ""}
-    assert (Reader().hears("notification", **call) or "").endswith("call through phone: failed (403)")
+    assert (Reader().hears("notification", **call) or "").endswith("notification through phone: failed (403)")
     assert Reader().hears("notification", **{**call, "status": "delivered", "failure": ""}) is None
 
 

@@ -52,10 +52,10 @@ def test_the_list_says_what_was_sent_and_what_is_held() -> None:
     found: dict[str, Any] = {"on": True, "notices": [SENT], "held": [HELD], "unsent": []}
     said = text(notification_table(found, NOW, 200))
     assert "2 min ago  phone  failed  calm-otter asks  no route" in said
-    assert "Held back\n13:00:00  desktop  bold-ant is done after 20 min  quiet hours" in said
+    assert "Delayed\n13:00:00  desktop  bold-ant is done after 20 min  quiet hours" in said
     assert (
         text(notification_table({"on": True, "notices": [], "held": [], "unsent": []}, NOW, 80))
-        == "Nobody was called lately."
+        == "No recent notifications."
     )
 
 
@@ -72,7 +72,7 @@ def test_the_rules_are_sentences() -> None:
         "quiet": {"begins": "22:00", "ends": "08:00", "let_through": ["error"], "until": None},
     }
     said = text(notification_rules(found, NOW, 200))
-    assert "waiting  desktop + page → phone  at once, after 20 s while you are there, next after 3 min" in said
+    assert "waiting  desktop + page → phone  immediately, after 20 s while you are present, next after 3 min" in said
     assert "error    off" in said
     assert "In shop*" in said
     assert "over $5" in said
@@ -85,4 +85,4 @@ def test_a_test_says_what_came_of_each_channel() -> None:
     gone = {"channel": "desktop", "status": "unavailable", "detail": "no D-Bus session"}
     sent = {"channel": "phone", "status": "sent", "detail": "ntfy://…"}
     assert "phone    sent         ntfy://…" in text(channel_test_result({"channels": [gone, sent]}))
-    assert "Name a channel" in text(channel_test_result({"channels": [gone]}))
+    assert "Add a channel" in text(channel_test_result({"channels": [gone]}))

@@ -62,5 +62,5 @@ def test_what_to_do_next_is_said() -> None:
     """With hits and without."""
     assert "headspace show calm-otter" in texts(results_footer([hit()], more=False))[-1]
     assert "--limit" in texts(results_footer([hit()], more=True))[-1]
-    assert texts(no_results("x", "Try y.", filtered=False)) == ["Nothing was found for 'x'.", "Try y."]
+    assert texts(no_results("x", "Try y.", filtered=False)) == ["No results for 'x'.", "Try y."]
     assert "with these filters" in texts(no_results("x", "Try y.", filtered=True))[0]

@@ -27,7 +27,7 @@ def test_moments_have_time_length_and_reason() -> None:
         state("11:55:00", "idle"),
     ]
     title, ribbon, _empty, *rows = state_timeline(AGENT, states, NOW, 100)
-    assert texts([title]) == ["○ calm-otter  3 moments"]
+    assert texts([title]) == ["○ calm-otter  3 states"]
     blocks = {span.role: len(span.text) for span in ribbon if span.role}
     assert blocks["working"] == 50
     assert blocks["waiting"] == blocks["idle"] == 5
@@ -45,7 +45,7 @@ def test_many_moments_fit_one_ribbon() -> None:
 
 def test_nothing_kept_is_said() -> None:
     """A past that was pruned is no list."""
-    assert "Nothing of its past is kept" in texts(state_timeline(AGENT, [], NOW, 80))[-1]
+    assert "Its past states are no longer stored" in texts(state_timeline(AGENT, [], NOW, 80))[-1]
     assert timeline_footer(AGENT, []) == []
 
 
@@ -55,5 +55,5 @@ def test_what_was_brought_in_is_said() -> None:
     result = {"agent_id": "a1", "events": 1_200, "known": 3}
     assert (
         texts(log_import_result(header, result))[0]
-        == "Brought in calm-otter from laptop: 1,200 events, 3 were here already."
+        == "Imported calm-otter from laptop: 1,200 events, 3 were already here."
     )

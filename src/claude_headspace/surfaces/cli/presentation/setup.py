@@ -49,7 +49,7 @@ def hooks_text(outcome: str, where: str) -> str:
 def transcripts_text(files: Sequence[Json]) -> str:
     """The transcripts that can be imported."""
     size = sum(file["size"] - file["done"] for file in files) / 1e6
-    return f"There are {count(len(files), 'transcript')} of earlier sessions ({size:,.1f} MB)."
+    return f"Found {count(len(files), 'transcript')} of earlier sessions ({size:,.1f} MB)."
 
 
 def up_result(
