@@ -19,16 +19,14 @@ import msgspec
 import structlog
 
 from claude_headspace.errors import HeadspaceError
+from claude_headspace.kernel.acts import WaitAnswered, WaitHeld, WaitReleased, WaitTaken
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.answers import Answer, for_client
-from claude_headspace.kernel.decode import WireAct, decode
+from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Envelope
-from claude_headspace.ports import Clock, Reader, StreamMessage
+from claude_headspace.ports import Clock, Reader, Recorder, StreamMessage
 
 log = structlog.get_logger(__name__)
-
-Act = Callable[[str, WireAct, str], Awaitable[object]]
-"""Writes an act down, for an agent."""
 
 HEARD = ("wait_answered", "wait_closed")
 TAKEN_SECONDS = 1.0
@@ -46,7 +44,7 @@ class Holds:
     def __init__(
         self,
         reader: Reader,
-        act: Act,
+        recorder: Recorder,
         clock: Clock,
         seconds: float,
         *,
@@ -54,7 +52,7 @@ class Holds:
         shows_dialog: Callable[[str], bool] = lambda _session_id: False,
     ) -> None:
         self._reader = reader
-        self._act = act
+        self._recorder = recorder
         self._clock = clock
         self._seconds = seconds
         self._headless = headless
@@ -78,7 +76,7 @@ class Holds:
         over = self._open[wait.id] = asyncio.Event()
         try:
             until = self._clock() + round(self._seconds * SECOND)
-            await self._act("WaitHeld", WireAct(wait_id=wait.id, until=until), wait.agent_id)
+            await self._recorder.record(WaitHeld(wait_id=wait.id, until=until), wait.agent_id)
             now = await asyncio.to_thread(self._reader.wait, wait.id)
             is_open = now is not None and now.closed_at is None
             is_there = is_open and await self._first(over, gone)
@@ -102,7 +100,7 @@ class Holds:
         if now is None or now.closed_at is not None:
             return b""
         if not is_there or now.answered is None:
-            await self._act("WaitReleased", WireAct(wait_id=wait.id), wait.agent_id)
+            await self._recorder.record(WaitReleased(wait_id=wait.id), wait.agent_id)
             return b""
         answer = await asyncio.to_thread(given_answer, self._reader, now)
         if answer is None:
@@ -118,7 +116,7 @@ class Holds:
             await asyncio.sleep(TAKEN_SECONDS)
             if not self._shows_dialog(session_id):
                 with suppress(HeadspaceError):  # the daemon stops, or it is over already
-                    await self._act("WaitTaken", WireAct(wait_id=wait.id), wait.agent_id)
+                    await self._recorder.record(WaitTaken(wait_id=wait.id), wait.agent_id)
                 return
 
     def hear(self, messages: Iterable[StreamMessage]) -> None:
@@ -141,14 +139,14 @@ class Holds:
         for agent in agents:
             for wait in agent.waits:
                 if wait.held_until or wait.answered is not None:
-                    await self._act("WaitReleased", WireAct(wait_id=wait.id), agent.id)
+                    await self._recorder.record(WaitReleased(wait_id=wait.id), agent.id)
 
 
 def given_answer(reader: Reader, wait: Wait) -> Answer | None:
     """The whole of the answer that a wait got, from the log."""
     for event in reversed(reader.events(agent_id=wait.agent_id, limit=SOUGHT)):
         if event.envelope.name == "WaitAnswered":
-            act = msgspec.json.decode(event.envelope.payload, type=WireAct)
+            act = msgspec.json.decode(event.envelope.payload, type=WaitAnswered)
             if act.wait_id == wait.id:
                 return msgspec.json.decode(act.answer, type=Answer)
     return None

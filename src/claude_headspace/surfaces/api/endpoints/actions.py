@@ -15,9 +15,18 @@ from starlette.requests import Request
 
 from claude_headspace.engine.remote_actions import Errand
 from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.kernel.acts import (
+    Act,
+    AgentClosed,
+    AgentRegistered,
+    AgentSeen,
+    RestartBegun,
+    SupervisionEnded,
+    TextTyped,
+    TypingFailed,
+)
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import WireAct
-from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.envelope import Context
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.views import AgentView, agent_view
 from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_unready
@@ -96,7 +105,7 @@ async def register(api: Serving, request: Request) -> AgentView:
         tmux_pane=told.tmux_pane,
     )
     wrapper = await _wrapper(api, told.wrapper_pid)
-    act = WireAct(
+    act = AgentRegistered(
         name=told.name,
         cwd=told.cwd,
         role=told.role,
@@ -106,11 +115,10 @@ async def register(api: Serving, request: Request) -> AgentView:
         began=wrapper.client_started_at,
         supervised=told.supervised,
     )
-    sealed = act_of(api, "AgentRegistered", act, f"register-{told.headspace_id}")
-    envelope = msgspec.structs.replace(sealed, context=context, client="claude-code")
-    agent = (await api.services.engine.submit(envelope)).agent
-    api.services.known.met(agent)
-    return agent_view(agent)
+    outcome = await api.services.engine.record(
+        act, delivery_id=f"register-{told.headspace_id}", context=context, client="claude-code"
+    )
+    return agent_view(outcome.agent)
 
 
 async def _wrapper(api: Serving, pid: int | None) -> Context:
@@ -123,26 +131,24 @@ async def close(api: Serving, request: Request) -> AgentView:
     """Whoever started the client saw it end."""
     told = await read_body(request, Closing)
     agent = await agent_of(api, request)
-    return await _done(api, agent, act_of(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid)))
+    return await _done(api, agent, AgentClosed(reason=told.reason, pid=told.pid))
 
 
 async def restart(api: Serving, request: Request) -> AgentView:
     """Who supervises the client ends it now, to start another one."""
     told = await read_body(request, Restarting)
-    return await _done(api, await agent_of(api, request), act_of(api, "RestartBegun", WireAct(reason=told.reason)))
+    return await _done(api, await agent_of(api, request), RestartBegun(reason=told.reason))
 
 
 async def leave_alone(api: Serving, request: Request) -> AgentView:
     """Nobody starts the client anew any more."""
     told = await read_body(request, Restarting)
-    return await _done(api, await agent_of(api, request), act_of(api, "SupervisionEnded", WireAct(reason=told.reason)))
+    return await _done(api, await agent_of(api, request), SupervisionEnded(reason=told.reason))
 
 
-async def _done(api: Serving, agent: Agent, envelope: Envelope) -> AgentView:
-    """The agent after an act; who watches it knows of it at once."""
-    after = (await api.services.engine.submit(envelope, agent.id)).agent
-    api.services.known.met(after)
-    return agent_view(after)
+async def _done(api: Serving, agent: Agent, act: Act) -> AgentView:
+    """The agent after an act."""
+    return agent_view((await api.services.engine.record(act, agent.id)).agent)
 
 
 async def look_at(api: Serving, request: Request) -> AgentView:
@@ -151,7 +157,7 @@ async def look_at(api: Serving, request: Request) -> AgentView:
     agent = await agent_of(api, request)
     if not agent.is_unseen:
         return agent_view(agent)
-    return await _done(api, agent, act_of(api, "AgentSeen", WireAct()))
+    return await _done(api, agent, AgentSeen())
 
 
 async def send(api: Serving, request: Request) -> Sent:
@@ -170,15 +176,14 @@ async def type_to(api: Serving, agent: Agent, errand: Errand) -> Sent:
         refuse_unready(agent)
         await api.services.keyboard.check(agent)
         after = await asyncio.to_thread(api.services.model.last_seq, agent.id)
-        act = WireAct(text=text, by=errand.by, via=errand.via)
-        typed = act_of(api, "TextTyped", act, f"send-{errand.id}" if errand.id else None)
-        if (await api.services.engine.submit(typed, agent.id)).duplicate:
+        typed = TextTyped(text=text, by=errand.by, via=errand.via)
+        delivery_id = f"send-{errand.id}" if errand.id else None
+        if (await api.services.engine.record(typed, agent.id, delivery_id=delivery_id)).duplicate:
             return Sent("duplicate", agent.id, agent.name)
         try:
             await api.services.keyboard.type(agent, text)
         except HeadspaceError as error:
-            failed = act_of(api, "TypingFailed", WireAct(reason=error.message))
-            await api.services.engine.submit(failed, agent.id)
+            await api.services.engine.record(TypingFailed(reason=error.message), agent.id)
             raise
         confirmed = await _confirmed(api, agent, after, text)
     return Sent("confirmed" if confirmed else "typed", agent.id, agent.name)
@@ -197,14 +202,6 @@ async def _confirmed(api: Serving, agent: Agent, after: int, text: str) -> bool:
 async def agent_of(api: Serving, request: Request) -> Agent:
     """The agent that the path names."""
     return await asyncio.to_thread(api.services.model.resolve, request.path_params["agent"])
-
-
-def act_of(api: Serving, name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
-    """What a person did, as an event; the same delivery is one act."""
-    from claude_headspace.surfaces.api import routes as endpoints
-
-    envelope = endpoints.operator_envelope(name, act, api.services.settings.host_name, api.services.clock())
-    return msgspec.structs.replace(envelope, delivery_id=delivery_id)
 
 
 ENDPOINTS = (

@@ -15,10 +15,10 @@ from starlette.requests import Request
 
 from claude_headspace.engine.remote_actions import Errand
 from claude_headspace.errors import HeadspaceError
+from claude_headspace.kernel.acts import EscPressed, TypingFailed
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.kernel.decode import WireAct
 from claude_headspace.outputs.keyboard import refuse_resting
-from claude_headspace.surfaces.api.endpoints.actions import CONFIRM_SECONDS, POLL_SECONDS, act_of, agent_of
+from claude_headspace.surfaces.api.endpoints.actions import CONFIRM_SECONDS, POLL_SECONDS, agent_of
 from claude_headspace.surfaces.api.openapi import Endpoint
 from claude_headspace.surfaces.api.parameters import read_body
 from claude_headspace.surfaces.api.services import Serving
@@ -51,11 +51,11 @@ async def press_esc(api: Serving, agent: Agent, errand: Errand) -> Interrupted:
         before = await _now(api, agent)  # it may have changed while others typed
         refuse_resting(before)
         await api.services.keyboard.check(before)
-        await api.services.engine.submit(act_of(api, "EscPressed", WireAct(by=errand.by, via=errand.via)), agent.id)
+        await api.services.engine.record(EscPressed(by=errand.by, via=errand.via), agent.id)
         try:
             await api.services.keyboard.press(before, "Escape")
         except HeadspaceError as error:
-            await api.services.engine.submit(act_of(api, "TypingFailed", WireAct(reason=error.message)), agent.id)
+            await api.services.engine.record(TypingFailed(reason=error.message), agent.id)
             raise
         after = await _settled(api, before)
     status = "confirmed" if _has_stopped(before, after) else "pressed"
