@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.engine.batch import Outcome
-from claude_headspace.engine.writer import Engine
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.model import Effort
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
+from claude_headspace.ports import Outcome
 from claude_headspace.testing import START, MemoryJournal, MemoryTransaction, hook
+from tests.engines import engine_over
 
 ROOT = "/home/dev/app"
 
@@ -32,7 +32,7 @@ class Fallible(MemoryJournal):
 
 
 class _Failing(MemoryTransaction):
-    def efforts(self, host: str) -> list[Effort]:
+    def active_efforts(self, host: str) -> list[Effort]:
         raise ZeroDivisionError(host)
 
 
@@ -41,7 +41,7 @@ class Work:
 
     def __init__(self) -> None:
         self.journal = Fallible()
-        self.engine = Engine(self.journal, lambda _: None, iter(map("agent-{}".format, count(1))).__next__)
+        self.engine = engine_over(self.journal, iter(map("agent-{}".format, count(1))).__next__)
         self._now = START
 
     async def act(self, name: str, **said: Any) -> Effort:
@@ -75,7 +75,7 @@ class Work:
         """A hook of a client."""
         self._now += SECOND
         context = Context(project_root=ROOT, fleet_id=fleet, client_pid=pid, directives=told.pop("directives", ()))
-        return await self.engine.submit(hook(name, self._now, context=context, **told), asked=asked)
+        return await self.engine.submit(hook(name, self._now, context=context, **told), expects_reply=asked)
 
     async def tool(self, **told: Any) -> Outcome:
         """A tool is about to run."""
@@ -98,7 +98,7 @@ class Work:
 
     async def effort(self, name: str = "e1") -> Effort:
         """An effort as it is."""
-        found = self.journal.find_effort(name)
+        found = self.journal.effort(name)
         assert found is not None
         return found
 

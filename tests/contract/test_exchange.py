@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.engine.log_transfer import BroughtIn, bring_in, log_lines, read_header
+from claude_headspace.engine.log_transfer import BroughtIn, import_lines, log_lines, read_header
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Strategy
@@ -49,7 +49,8 @@ def unmarked(journal: Journal) -> list[bytes]:
 
 def brought_in(journal: Journal, lines: Sequence[bytes]) -> BroughtIn:
     """What comes of lines."""
-    return bring_in(journal, read_header(lines[0]), lines[1:], 2, "import-1", START + 3 * SECOND)
+    with journal.transaction() as transaction:
+        return import_lines(transaction, read_header(lines[0]), lines[1:], 2, "import-1", START + 3 * SECOND)
 
 
 def told(journal: Journal) -> tuple[Any, ...]:
@@ -118,7 +119,8 @@ def test_its_past_can_be_seen_however_it_came(any_journal: Journal) -> None:
     store(there, hook("UserPromptSubmit", START + 2 * SECOND + 5, session_id="session-2", prompt="The second"))
     [agent] = there.agents()
     longer = list(log_lines(there, agent, None, "laptop", START + 4 * SECOND))
-    bring_in(any_journal, read_header(longer[0]), longer[1:], 2, "import-2", START + 5 * SECOND)
+    with any_journal.transaction() as transaction:
+        import_lines(transaction, read_header(longer[0]), longer[1:], 2, "import-2", START + 5 * SECOND)
     for moment in (START + 1, START + 3, START + 5, START + SECOND, START + 2 * SECOND):
         assert agent_at(any_journal, agent, moment) == agent_at(there, agent, moment)
     assert [each.end_reason for each in any_journal.agents(ended_after=0)] == ["imported"]
@@ -179,7 +181,7 @@ def test_efforts_stay_where_they_are(any_journal: Journal) -> None:
     counted = json.loads(lines[-2]) | {"id": "counted", "context": {"effort_id": "e1"}}
     store(any_journal, msgspec.structs.replace(begun, id="own", payload=msgspec.json.encode(act)))
     brought_in(any_journal, [*lines[:-1], json.dumps(foreign).encode(), json.dumps(counted).encode(), lines[-1]])
-    assert len(any_journal.list_efforts()) == 1
+    assert len(any_journal.efforts()) == 1
     assert list(any_journal.verify()) == []
 
 

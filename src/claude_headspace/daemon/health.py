@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 
 from claude_headspace import __version__
-from claude_headspace.engine.outages import Trouble, Troubles
+from claude_headspace.engine.outages import Outage, Outages
 from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.inputs.policy.guard import PolicyGuard
@@ -15,13 +15,13 @@ from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.inputs.receive.spool import Spool
 from claude_headspace.inputs.watch.reconcile import Reconciler
 from claude_headspace.inputs.watch.sources import Sources
-from claude_headspace.journal.listener import Listener
+from claude_headspace.journal.listener import CommitListener
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.views import iso
 from claude_headspace.outputs.held_hooks import Holds
 from claude_headspace.outputs.mission_reports import Conversations
 from claude_headspace.outputs.notify.notifier import Notifier
-from claude_headspace.ports import Counts, Journal
+from claude_headspace.ports import Journal, JournalCounts
 from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.api.routes import AWAY, Health, HookStatus, PartHealth, SpoolStatus, TroubleView, part
 from claude_headspace.surfaces.live.follower import Follower
@@ -33,7 +33,7 @@ class Tally:
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
-        self.counts = Counts(0, 0, 0, 0, {})
+        self.counts = JournalCounts(0, 0, 0, 0, {})
         self.heard_before: Micros | None = None
         """When a hook of this machine fired last, before the start."""
         self.events = 0
@@ -61,7 +61,7 @@ class Standing:
 
     _: KW_ONLY
     journal: Journal
-    troubles: Troubles
+    outages: Outages
     tally: Tally
     clock: Callable[[], Micros]
     engine: Engine
@@ -74,7 +74,7 @@ class Standing:
     notifier: Notifier
     rpc: RpcServer
     broadcaster: Broadcaster
-    following: Sequence[Listener | Follower]
+    following: Sequence[CommitListener | Follower]
     """What follows a shared database."""
     is_waking: Callable[[], bool]
     """Whether the database is not there yet."""
@@ -84,7 +84,7 @@ class Standing:
         """Every background part's state."""
         parts = {
             "journal": self._journal(),
-            "writer": part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
+            "writer": part(*self.engine.health()),
             "reconciler": part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
             "spool": part(*self.spool.health()),
             "policy": part(*self.guard.health()),
@@ -106,9 +106,9 @@ class Standing:
         return {name: AWAY if each.status == "stopped" else each for name, each in parts.items()}
 
     def _journal(self) -> PartHealth:
-        trouble = self.troubles.now
+        trouble = self.outages.current
         kind = "shared with other daemons" if self.journal.is_shared else "this daemon's own"
-        failure = f"{trouble.reason} (since {iso(trouble.since)})" if trouble else self.journal.loss()
+        failure = f"{trouble.reason} (since {iso(trouble.since)})" if trouble else self.journal.storage_problem()
         return part(True, failure, kind)
 
     def _stream(self) -> PartHealth:
@@ -118,9 +118,9 @@ class Standing:
     def _sources(self) -> dict[str, PartHealth]:
         return {name: part(*each) for name, each in self.sources.health().items()}
 
-    def _counted(self) -> Counts | None:
+    def _counted(self) -> JournalCounts | None:
         """What the journal holds; while it is away nobody knows. A file can be read though its disk is full."""
-        if self.troubles.now is None or not self.journal.is_shared:
+        if self.outages.current is None or not self.journal.is_shared:
             with suppress(JournalUnavailable):
                 return self.journal.counts()
         return None
@@ -145,13 +145,13 @@ class Standing:
             spool=self._spool(),
             sources=self._when_awake(self._sources()),
             journal=self._journal(),
-            troubles=[self._told(each) for each in self.troubles.all],
+            troubles=[self._told(each) for each in self.outages.all],
             version=__version__,
             pid=os.getpid(),
             started_at=iso(self.started_at),
         )
 
-    def _told(self, trouble: Trouble) -> TroubleView:
+    def _told(self, trouble: Outage) -> TroubleView:
         """A trouble; of one that lasts, how many events wait."""
         since, until = iso(trouble.since), iso(trouble.until) if trouble.until else None
         waited = trouble.spooled if until else max(trouble.spooled, self.spool.counts().depth)

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.acts import AgentImported, wrap_act
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy, identities
 from claude_headspace.kernel.decode import decode
@@ -24,7 +25,7 @@ from claude_headspace.kernel.effort.snapshot import KEY
 from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.replay import retell
 from claude_headspace.kernel.snapshot import Snapshot
-from claude_headspace.ports import Reader, Record, StoredEvent, Touched, Writer
+from claude_headspace.ports import LockScope, Reader, Record, StoredEvent, Transaction
 
 FORMAT = "headspace-log"
 VERSION = 1
@@ -162,25 +163,26 @@ def read_header(line: bytes) -> Header:
     return header
 
 
-def bring_in(writer: Writer, header: Header, lines: Iterable[bytes], first: int, new_id: str, now: Micros) -> BroughtIn:
-    """Bring lines in, in one batch; `first` is the number of the first, for what is said of a wrong one."""
+def import_lines(
+    transaction: Transaction, header: Header, lines: Iterable[bytes], first: int, new_id: str, now: Micros
+) -> BroughtIn:
+    """Import lines, in one transaction. `first` is the number of the first line, for error messages."""
     snapshot, events, is_last = _read(header, lines, first)
     mark = _mark(header, new_id, now)
-    with writer.transaction() as transaction:
-        transaction.hold(_touched(header, events, mark))
-        known = transaction.known(header.agent_id, [line.id for line in events])
-        delivered = transaction.delivered([line.delivery_id for line in events if line.delivery_id])
-        fresh = [line for line in events if line.id not in known and line.delivery_id not in delivered]
-        agent = transaction.agents([header.agent_id]).get(header.agent_id)
-        restored = snapshot if agent is None else None
-        if restored is not None:
-            transaction.restore(restored)
-            agent = restored.agent
-        records = list(_retold(agent, fresh))
-        if is_last and (fresh or restored) and not transaction.delivered([mark.delivery_id or ""]):
-            records += _retold(_last(records) or agent, [_as_line(mark, header.agent_id)])
-        if records:
-            transaction.write(records)
+    transaction.lock(_touched(header, events, mark))
+    known = transaction.stored_event_ids(header.agent_id, [line.id for line in events])
+    delivered = transaction.find_deliveries([line.delivery_id for line in events if line.delivery_id])
+    fresh = [line for line in events if line.id not in known and line.delivery_id not in delivered]
+    agent = transaction.agents_by_id([header.agent_id]).get(header.agent_id)
+    restored = snapshot if agent is None else None
+    if restored is not None:
+        transaction.restore(restored)
+        agent = restored.agent
+    records = list(_retold(agent, fresh))
+    if is_last and (fresh or restored) and not transaction.find_deliveries([mark.delivery_id or ""]):
+        records += _retold(_last(records) or agent, [_as_line(mark, header.agent_id)])
+    if records:
+        transaction.write(records)
     return BroughtIn(header.agent_id, len(fresh), len(events) - len(fresh))
 
 
@@ -208,13 +210,13 @@ def _read(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot 
     return snapshot, list(events.values()), is_last
 
 
-def _touched(header: Header, lines: Iterable[LineOfLog], mark: Envelope) -> Touched:
+def _touched(header: Header, lines: Iterable[LineOfLog], mark: Envelope) -> LockScope:
     """What others must keep away from meanwhile; the mark keeps two from bringing in the same agent at once."""
     known = [identities(envelope, decode(envelope)).values() for envelope in map(_envelope, lines)]
-    return Touched(
-        deliveries=frozenset({line.delivery_id for line in lines if line.delivery_id} | {mark.delivery_id or ""}),
+    return LockScope(
+        delivery_ids=frozenset({line.delivery_id for line in lines if line.delivery_id} | {mark.delivery_id or ""}),
         identities=frozenset(identity for some in known for identity in some),
-        agents=frozenset({header.agent_id}),
+        agent_ids=frozenset({header.agent_id}),
     )
 
 
@@ -256,18 +258,11 @@ def _envelope(line: LineOfLog) -> Envelope:
 
 def _mark(header: Header, new_id: str, now: Micros) -> Envelope:
     """Says that the agent was brought in, as it was when the file was written, and from where; once for each file."""
-    return Envelope(
-        id=new_id,
-        name="AgentImported",
-        origin=Origin.OPERATOR,
-        client="headspace",
-        host=header.host,
-        fired_at=min(header.exported_at, now),
-        received_at=now,
-        payload=msgspec.json.encode({"host": header.host, "exported_at": header.exported_at}),
-        context=Context(),
-        delivery_id=f"import:{header.exported_at}:{header.agent_id}:{header.host}"[:200],
-    )
+    act = AgentImported(host=header.host, exported_at=header.exported_at)
+    delivery_id = f"import:{header.exported_at}:{header.agent_id}:{header.host}"[:200]
+    at = min(header.exported_at, now)
+    wrapped = wrap_act(act, new_id, header.host, at, delivery_id=delivery_id)
+    return msgspec.structs.replace(wrapped, received_at=now)
 
 
 def _as_line(envelope: Envelope, agent_id: str) -> LineOfLog:

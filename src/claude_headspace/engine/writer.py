@@ -88,12 +88,22 @@ class Engine:
         self._queue: asyncio.Queue[Submission | Job | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
-        self._failure: str | None = None
+        self.failure: str | None = None
+        """Why the last batch failed, until one succeeds."""
+
+    @property
+    def running(self) -> bool:
+        """Whether the queue is being processed."""
+        return self._task is not None and not self._task.done()
+
+    @property
+    def queued(self) -> int:
+        """The length of the queue."""
+        return self._queue.qsize()
 
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it runs, why the last batch failed, and the length of the queue."""
-        running = self._task is not None and not self._task.done()
-        return running, self._failure, f"{self._queue.qsize()} waiting"
+        return self.running, self.failure, f"{self.queued} waiting"
 
     def start(self) -> None:
         """Start processing."""
@@ -176,7 +186,7 @@ class Engine:
 
     async def _next(self) -> Submission | Job | None:
         """The next in the queue. After a failure, while nothing arrives, try whether the journal is writable again."""
-        while self._failure is not None:
+        while self.failure is not None:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(RETRY_SECONDS):
                     return await self._queue.get()
@@ -233,7 +243,7 @@ class Engine:
             self._queue.put_nowait(None)
 
     def _set_failure(self, failure: str | None) -> None:
-        self._failure = failure
+        self.failure = failure
         if self._outages is not None:
             self._outages.end() if failure is None else self._outages.begin(failure)
 

@@ -32,8 +32,6 @@ HEARD = ("wait_answered", "wait_closed")
 TAKEN_SECONDS = 1.0
 TRIES = 5
 """How soon, and how often, it is looked whether a client that got its answer still shows the dialog."""
-SOUGHT = 200
-"""How many of an agent's newest events an answer is looked for in."""
 RESTING_MODES = ("headless",)
 """Modes of clients in front of which nobody sits: their turn would stand still."""
 
@@ -143,13 +141,14 @@ class Holds:
 
 
 def given_answer(reader: Reader, wait: Wait) -> Answer | None:
-    """The whole of the answer that a wait got, from the log."""
-    for event in reversed(reader.events(agent_id=wait.agent_id, limit=SOUGHT)):
-        if event.envelope.name == "WaitAnswered":
-            act = msgspec.json.decode(event.envelope.payload, type=WaitAnswered)
-            if act.wait_id == wait.id:
-                return msgspec.json.decode(act.answer, type=Answer)
-    return None
+    """The complete answer to a wait, from its event; None if there is no answer, or it is from an older version."""
+    if wait.answered is None or not wait.answered.event_id:
+        return None
+    event = reader.event(wait.agent_id, wait.answered.event_id)
+    if event is None:
+        return None
+    act = msgspec.json.decode(event.envelope.payload, type=WaitAnswered)
+    return msgspec.json.decode(act.answer, type=Answer)
 
 
 def _wait_id(message: StreamMessage) -> str:

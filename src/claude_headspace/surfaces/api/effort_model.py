@@ -44,25 +44,25 @@ class EffortModel:
 
     def ours(self, *, only_active: bool = True) -> list[Effort]:
         """Efforts of this machine: others serve their own."""
-        return [each for each in self._reader.list_efforts(only_active=only_active) if each.host == self._host]
+        return [each for each in self._reader.efforts(only_active=only_active) if each.host == self._host]
 
     def listed(self, *, only_active: bool) -> EffortList:
         """Efforts, the newest first, and the tasks that there are."""
-        found = self._reader.list_efforts(only_active=only_active)
-        busy = {effort.task_id for effort in self._reader.list_efforts()}
-        tasks = [task_view(task, active=task.id in busy) for task in self._reader.list_tasks()]
+        found = self._reader.efforts(only_active=only_active)
+        busy = {effort.task_id for effort in self._reader.efforts()}
+        tasks = [task_view(task, active=task.id in busy) for task in self._reader.tasks()]
         return EffortList([effort_view(effort) for effort in found], tasks)
 
     def story(self, effort: Effort) -> EffortStory:
         """All of one effort."""
-        return effort_story(effort, self._reader.windows(effort.id), self._reader.messages(effort.id))
+        return effort_story(effort, self._reader.effort_windows(effort.id), self._reader.effort_messages(effort.id))
 
     def named(self, reference: str, *, everywhere: bool = False) -> Effort:
         """The effort with this id, or the only one whose id begins so; `everywhere`: on any machine."""
-        exact = self._reader.find_effort(reference)
+        exact = self._reader.effort(reference)
         if exact is not None and (everywhere or exact.host == self._host):
             return exact
-        known = self._reader.list_efforts(only_active=False) if len(reference) >= SHORTEST_PREFIX else []
+        known = self._reader.efforts(only_active=False) if len(reference) >= SHORTEST_PREFIX else []
         beginning = [
             each for each in known if each.id.startswith(reference) and (everywhere or each.host == self._host)
         ]

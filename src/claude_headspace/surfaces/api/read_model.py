@@ -24,7 +24,7 @@ from claude_headspace.kernel.views import (
     turn_view,
     wait_view,
 )
-from claude_headspace.ports import EVERY_EVENT, Clock, EventChoice, Reader, StateRow, StoredEvent
+from claude_headspace.ports import ALL_EVENTS, Clock, EventFilter, Reader, StateRow, StoredEvent
 from claude_headspace.surfaces.api.agent_history import agent_at
 from claude_headspace.surfaces.api.projects import is_meant, resolve_projects
 
@@ -79,10 +79,10 @@ def resolve(reader: Reader, reference: str) -> Agent:
     found = reader.agent(reference)
     if found is not None:
         return found
-    named = reader.agents_named(reference)
+    named = reader.agents_by_name(reference)
     if named:
         return named[0]
-    beginning = reader.agents_beginning(reference) if len(reference) >= SHORTEST_PREFIX else []
+    beginning = reader.agents_by_id_prefix(reference) if len(reference) >= SHORTEST_PREFIX else []
     if len(beginning) == 1:
         return beginning[0]
     if beginning:
@@ -175,11 +175,11 @@ class ReadModel:
         return any(prompt.split() == wanted for event in events for prompt in prompts_of(decode(event.envelope).fact))
 
     def events(
-        self, *, reference: str | None, after: int | None, limit: int, choice: EventChoice = EVERY_EVENT
+        self, *, reference: str | None, after: int | None, limit: int, choice: EventFilter = ALL_EVENTS
     ) -> list[EventView]:
         """The log."""
         agent_id = self.resolve(reference).id if reference else None
-        found = self._reader.events(agent_id=agent_id, after=after, limit=limit, choice=choice)
+        found = self._reader.events(agent_id=agent_id, after=after, limit=limit, matching=choice)
         return [_event_view(stored) for stored in found]
 
 

@@ -17,7 +17,7 @@ from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.search_documents import Document
 from claude_headspace.kernel.search_terms import Piece, Query, Term, read_query, snippet, steps
 from claude_headspace.kernel.views import Time, iso
-from claude_headspace.ports import Clock, Match, Reader, Searched
+from claude_headspace.ports import Clock, Reader, SearchFilter, SearchMatch
 from claude_headspace.surfaces.text.labels import cut
 
 WINDOW = 2_000
@@ -27,7 +27,7 @@ NEW: Micros = 7 * 86_400 * SECOND
 TOUCH = 0.5
 
 LONGEST_SHOWN = 60
-EVERYTHING = Searched()
+EVERYTHING = SearchFilter()
 """Whatever it is and whoever said it."""
 
 CURSOR = re.compile(r"(\d{1,18})-(\d)-(\d{1,18})-(\d{1,6})")
@@ -90,7 +90,7 @@ class Searcher:
         self._window = window
         self._clock = clock
 
-    def search(self, text: str, wanted: Searched, limit: int, before: str | None = None) -> Hits:
+    def search(self, text: str, wanted: SearchFilter, limit: int, before: str | None = None) -> Hits:
         """The best hits, with the words around them."""
         query = read_query(text)
         queries = dict(enumerate(steps(query)))
@@ -105,16 +105,16 @@ class Searcher:
             return Hits([], None, hint=self._hint(query, wanted))
         return Hits(hits, str(cursor) if cursor.step in queries else None)
 
-    def _hint(self, query: Query, wanted: Searched) -> str:
+    def _hint(self, query: Query, wanted: SearchFilter) -> str:
         if wanted != EVERYTHING and self._reader.search(query, EVERYTHING, 1):
             return "Without the filters there are finds: leave one of them out."
         missing = [term for term in query.terms if not self._reader.search(Query((term,)), EVERYTHING, 1)]
         return advice(query, missing)
 
-    def _some(self, query: Query, cursor: Cursor, wanted: Searched, room: int) -> tuple[list[Hit], Cursor]:
+    def _some(self, query: Query, cursor: Cursor, wanted: SearchFilter, room: int) -> tuple[list[Hit], Cursor]:
         """Hits of one window, and where to go on."""
         window = self._matches(query, cursor, wanted, self._window)
-        ranked = sorted(((score(match, cursor.at), match.id) for match in window), reverse=True)
+        ranked = sorted(((score(match, cursor.at), match.document_id) for match in window), reverse=True)
         page = ranked[cursor.shown : cursor.shown + room]
         found = self._reader.documents([number for _score, number in page])
         names = self._names({document.agent_id for document, _text in found.values()})
@@ -125,19 +125,19 @@ class Searcher:
         ]
         return hits, self._after(cursor, window, cursor.shown + room)
 
-    def _matches(self, query: Query, cursor: Cursor, wanted: Searched, most: int) -> list[Match]:
-        return self._reader.search(query, msgspec.structs.replace(wanted, up_to=cursor.up_to), most)
+    def _matches(self, query: Query, cursor: Cursor, wanted: SearchFilter, most: int) -> list[SearchMatch]:
+        return self._reader.search(query, msgspec.structs.replace(wanted, max_document_id=cursor.up_to), most)
 
     def _names(self, ids: set[str]) -> dict[str, tuple[str, str]]:
         agents = [agent for agent_id in ids if (agent := self._reader.agent(agent_id))]
         return {agent.id: (agent.name, agent.project.name) for agent in agents}
 
-    def _after(self, cursor: Cursor, window: Sequence[Match], shown: int) -> Cursor:
+    def _after(self, cursor: Cursor, window: Sequence[SearchMatch], shown: int) -> Cursor:
         """Where to go on: in this window, in the one before it, or with the next step."""
         if shown < len(window):
-            return Cursor(cursor.at, cursor.step, cursor.up_to or window[0].id, shown)
+            return Cursor(cursor.at, cursor.step, cursor.up_to or window[0].document_id, shown)
         if len(window) == self._window:
-            return Cursor(cursor.at, cursor.step, window[-1].id - 1)
+            return Cursor(cursor.at, cursor.step, window[-1].document_id - 1)
         return Cursor(cursor.at, cursor.step + 1)
 
 
@@ -161,7 +161,7 @@ def _absence(term: Term) -> str:
     return f"“{shown}” occurs nowhere. Only the last word may be a beginning, and only without quotes."
 
 
-def score(match: Match, now: Micros) -> float:
+def score(match: SearchMatch, now: Micros) -> float:
     """How good a match is: its rank, up to half as much again if it is new."""
     age = max(now - match.at, 0)
     return match.rank * (1 + TOUCH * math.exp2(-age / NEW))

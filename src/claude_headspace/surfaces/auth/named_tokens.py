@@ -61,7 +61,7 @@ class NamedTokens:
             return Holder(found.name, frozenset(), found.expires_at)
         if found.last_used_at is None or abs(now - found.last_used_at) >= NOTED_EVERY:
             with suppress(JournalUnavailable):  # it is good, whether or not that can be noted
-                self._store.use_token(found.name, now)
+                self._store.record_token_use(found.name, now)
         return Holder(found.name, scopes_of(found.scopes))
 
     def create(

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
-from claude_headspace.engine.remote_actions import Errand
+from claude_headspace.engine.remote_actions import Action
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.acts import (
     Act,
@@ -32,7 +32,7 @@ from claude_headspace.kernel.views import AgentView, agent_view
 from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_unready
 from claude_headspace.surfaces.api.openapi import Endpoint
 from claude_headspace.surfaces.api.parameters import read_body
-from claude_headspace.surfaces.api.services import Serving
+from claude_headspace.surfaces.api.services import Serving, Terminal
 
 CONFIRM_SECONDS = 6.0
 POLL_SECONDS = 0.1
@@ -164,36 +164,36 @@ async def send(api: Serving, request: Request) -> Sent:
     """Have a text typed to an agent, on its machine."""
     who = await api.services.caller.identify(request)
     told = await read_body(request, Sending)
-    errand = Errand("send", who.name, who.via, checked(told.text), told.id)
-    return await api.services.errands.do(await agent_of(api, request), errand, Sent)
+    action = Action("send", who.name, who.via, checked(told.text), told.id)
+    return await api.services.remote_actions.do(await agent_of(api, request), action, Sent)
 
 
-async def type_to(api: Serving, agent: Agent, errand: Errand) -> Sent:
+async def type_to(terminal: Terminal, agent: Agent, action: Action) -> Sent:
     """Type a text to an agent of this machine, once, and wait a little for its own word that it has it."""
-    text = checked(errand.text)
-    async with api.services.keyboard.turn(agent):
-        agent = await asyncio.to_thread(api.services.model.resolve, agent.id)  # it may have changed while others typed
+    text = checked(action.text)
+    async with terminal.keyboard.turn(agent):
+        agent = await asyncio.to_thread(terminal.model.resolve, agent.id)  # it may have changed while others typed
         refuse_unready(agent)
-        await api.services.keyboard.check(agent)
-        after = await asyncio.to_thread(api.services.model.last_seq, agent.id)
-        typed = TextTyped(text=text, by=errand.by, via=errand.via)
-        delivery_id = f"send-{errand.id}" if errand.id else None
-        if (await api.services.engine.record(typed, agent.id, delivery_id=delivery_id)).duplicate:
+        await terminal.keyboard.check(agent)
+        after = await asyncio.to_thread(terminal.model.last_seq, agent.id)
+        typed = TextTyped(text=text, by=action.by, via=action.via)
+        delivery_id = f"send-{action.id}" if action.id else None
+        if (await terminal.recorder.record(typed, agent.id, delivery_id=delivery_id)).duplicate:
             return Sent("duplicate", agent.id, agent.name)
         try:
-            await api.services.keyboard.type(agent, text)
+            await terminal.keyboard.type(agent, text)
         except HeadspaceError as error:
-            await api.services.engine.record(TypingFailed(reason=error.message), agent.id)
+            await terminal.recorder.record(TypingFailed(reason=error.message), agent.id)
             raise
-        confirmed = await _confirmed(api, agent, after, text)
+        confirmed = await _confirmed(terminal, agent, after, text)
     return Sent("confirmed" if confirmed else "typed", agent.id, agent.name)
 
 
-async def _confirmed(api: Serving, agent: Agent, after: int, text: str) -> bool:
+async def _confirmed(terminal: Terminal, agent: Agent, after: int, text: str) -> bool:
     """Whether the client told of the same prompt in time; it is never typed again either way."""
     deadline = time.monotonic() + CONFIRM_SECONDS
     while time.monotonic() < deadline:
-        if await asyncio.to_thread(api.services.model.has_prompt, agent.id, after, text):
+        if await asyncio.to_thread(terminal.model.has_prompt, agent.id, after, text):
             return True
         await asyncio.sleep(POLL_SECONDS)
     return False

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from claude_headspace.kernel.agent import Agent, Command, Project
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.views import Time, iso
-from claude_headspace.ports import EventChoice, Reader, StateRow, StoredEvent
+from claude_headspace.ports import EventFilter, Reader, StateRow, StoredEvent
 from claude_headspace.surfaces.api import parameters
 from claude_headspace.surfaces.api.openapi import Endpoint, Parameter
 from claude_headspace.surfaces.api.services import Serving
@@ -189,10 +189,10 @@ def activity_of(reader: Reader, day: str, since: Micros, until: Micros, now: Mic
     known = min(until, max(now, since))
     found = Day(reader.agents(ended_after=0))
     spent = list(stretches(reader.states_between(since, until), since, known))
-    calls = EventChoice(names=frozenset({"PreToolUse"}), received=(since, until))
+    calls = EventFilter(names=frozenset({"PreToolUse"}), received_between=(since, until))
     found.add_time(spent)
     found.add_commands(reader.commands_between(since, until))
-    tools = found.add_tools(reader.events(limit=MOST_CALLS, choice=calls))
+    tools = found.add_tools(reader.events(limit=MOST_CALLS, matching=calls))
     return ActivityView(
         day=day,
         begins_at=iso(since),
@@ -200,7 +200,7 @@ def activity_of(reader: Reader, day: str, since: Micros, until: Micros, now: Mic
         projects=found.projects,
         hours=by_hour(spent, since, until),
         tools=dict(tools.most_common()),
-        latency_ms=latency(reader.delays(since, until, MOST_DELAYS)),
+        latency_ms=latency(reader.hook_delays(since, until, MOST_DELAYS)),
     )
 
 

@@ -15,7 +15,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.reading import summary_of, tolerant
 from claude_headspace.kernel.views import Time, iso
 from claude_headspace.kernel.wire import WireToolInput
-from claude_headspace.ports import EventChoice, Reader, StoredEvent
+from claude_headspace.ports import EventFilter, Reader, StoredEvent
 from claude_headspace.surfaces.api import parameters
 from claude_headspace.surfaces.api.openapi import Endpoint
 from claude_headspace.surfaces.api.services import Serving
@@ -62,8 +62,8 @@ class WireCall(msgspec.Struct):
 
 def calls_of(agent: Agent, reader: Reader, limit: int) -> list[CallView]:
     """The newest calls of an agent, oldest of them first."""
-    choice = EventChoice(names=frozenset(OUTCOMES))
-    events = reader.events(agent_id=agent.id, limit=limit * EVENTS_PER_CALL, choice=choice)
+    choice = EventFilter(names=frozenset(OUTCOMES))
+    events = reader.events(agent_id=agent.id, limit=limit * EVENTS_PER_CALL, matching=choice)
     running = {call.id for call in agent.calls}
     return list(_put_together(events, running).values())[-limit:]
 
