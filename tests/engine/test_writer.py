@@ -18,8 +18,8 @@ from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.names import suggestions
-from claude_headspace.kernel.wire import PROBE
 from claude_headspace.ports import Outcome, StreamMessage
 from claude_headspace.testing import START, MemoryJournal, MemoryTransaction, hook
 from tests.engines import engine_over

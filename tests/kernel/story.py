@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, Command, Evidence, Project, Session, Turn, Wait
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import Change

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, AgentState, Project
 from claude_headspace.kernel.correlate import (
     CLAIMABLE_AFTER_END,
@@ -18,7 +19,6 @@ from claude_headspace.kernel.correlate import (
     is_unclaimed,
     project_at,
 )
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Context, Envelope
 from claude_headspace.kernel.mission.model import Mission
 from tests.kernel.story import envelope, moment, new_agent

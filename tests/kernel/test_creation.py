@@ -1,7 +1,7 @@
 """How agents come into being, and what they are recognised by."""
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.creation import born, claims
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Context, Origin
 from claude_headspace.testing import START, hook
 

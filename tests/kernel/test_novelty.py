@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from claude_headspace.kernel.decode import decode
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.envelope import Context, Origin
 from claude_headspace.kernel.facts import (
     AgentSpoke,

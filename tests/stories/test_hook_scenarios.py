@@ -15,15 +15,15 @@ from typing import Any
 import msgspec
 import pytest
 
+from claude_headspace.clients.claude_code.wire import HOOKS, kebab
+from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.watch.reconcile import Cadence, Mode, Polling, polling
 from claude_headspace.kernel.creation import born
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Context, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentSpoke, Event, Meta
 from claude_headspace.kernel.react import react
 from claude_headspace.kernel.views import iso
-from claude_headspace.kernel.wire import HOOKS, kebab
 from claude_headspace.testing import START, ManualClock, hook
 from tests.support import Message, RunningDaemon, running_daemon, wait_until
 

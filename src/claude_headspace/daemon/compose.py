@@ -19,7 +19,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from claude_headspace.config import Places, Settings, claude_config_dirs
+from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS, hook_names
+from claude_headspace.clients.decode import decode
+from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Standing, Tally
 from claude_headspace.engine.batch import BatchRules
 from claude_headspace.engine.changes import CommittedChanges
@@ -47,11 +49,10 @@ from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
+from claude_headspace.kernel.answers import asked_by
 from claude_headspace.kernel.claude_os.notices import attend
 from claude_headspace.kernel.creation import born
 from claude_headspace.kernel.decide import judged
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.novelty import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
@@ -122,7 +123,7 @@ class Daemon:
     def __init__(
         self,
         settings: Settings,
-        places: Places,
+        places: Paths,
         journal: Journal,
         presence: Presence | None = None,
         origins: Mapping[str, str] | None = None,
@@ -130,7 +131,7 @@ class Daemon:
         self._settings = settings
         self._places = places
         self._journal = journal
-        self.outages = Outages(wall_clock, places.troubles_file, self._count_waiting)
+        self.outages = Outages(wall_clock, places.outages_file, self._count_waiting)
         self._clock = SteadyClock(wall_clock, self.outages.note)
         self._started_at = self._clock()
         self._presence = presence
@@ -216,7 +217,7 @@ class Daemon:
             settings.host_name, self.engine, journal, self._clock, places.notify_file, self._address, self.links.link
         )
         colours = [Colours(settings.host_name)] if settings.tmux_colours else []
-        displays: list[Display] = [Glance(places.glance_file), *colours, self.notifier]
+        displays: list[Display] = [Glance(places.status_file), *colours, self.notifier]
         self.gathering = Gathering(self._board, displays)
         self.lookout = Lookout(self.sources.known.with_client, self.engine)
         self._subscribe()
@@ -379,7 +380,7 @@ class Daemon:
             self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
         await self.rpc.start()
         if self._presence is not None:
-            self._presence.also = lambda: {*self._advising.asked(), *self.conversations.asked()}
+            self._presence.also = lambda: set(hook_names(self._advising.asked() | self.conversations.asked()))
             self._presence.start()
         try:
             yield

@@ -17,6 +17,7 @@ from typing import TypeVar
 import msgspec
 import structlog
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.engine.effort_batch import EffortBatch
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.acts import AgentClosed, caused_by
@@ -37,19 +38,18 @@ from claude_headspace.kernel.correlate import (
 )
 from claude_headspace.kernel.creation import born, claims
 from claude_headspace.kernel.decide import Judge, judged, nobody
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.effort.acts import is_act
 from claude_headspace.kernel.effort.resolve import is_at_work
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.notifications import objection
 from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
+from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.mission.assignment import ordered
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.react import react
 from claude_headspace.kernel.replay import UNDERSTANDING_FAILED
-from claude_headspace.kernel.wire import PROBE, is_plate
 from claude_headspace.ports import (
     LockScope,
     Outcome,
@@ -285,6 +285,7 @@ class Batch:
             change=None,
             claims=claimed,
             publish=(),
+            event=event,
         )
         verdict = ABSTAIN
         try:
@@ -393,7 +394,7 @@ def _opened(submission: Submission) -> Opened:
 
 
 def _project_of(envelope: Envelope, event: Event) -> str | None:
-    if envelope.origin is not Origin.HOOK or is_plate(envelope.name):
+    if envelope.origin is not Origin.HOOK or event.session_only:
         return None
     project = project_at(envelope.host, envelope.context.project_root or event.meta.cwd)
     return project.id if project.root else None

@@ -17,7 +17,7 @@ from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.advance import act_on
 from claude_headspace.kernel.effort.advice import NOTHING
 from claude_headspace.kernel.effort.advise import advise
-from claude_headspace.kernel.effort.evolve import evolve, managed_teams, settle, signal_of, team_of
+from claude_headspace.kernel.effort.evolve import evolve, managed_teams, settle, signal_of
 from claude_headspace.kernel.effort.model import Delivery, Effort, EffortChange, EffortOutcome, Task, task_id
 from claude_headspace.kernel.effort.resolve import IsAlive, resolve
 from claude_headspace.kernel.effort.views import effort_view
@@ -88,14 +88,18 @@ class EffortBatch:
 
     def _follow(self, envelope: Envelope, event: Event, agent: Agent, *, expects_reply: bool) -> "Followed | None":
         effort = self._effort_of(envelope, event, agent)
-        chief = self._coordinator(effort, envelope)
+        chief = self._coordinator(effort, envelope, event)
         if effort is None:
-            return Followed(envelope, records=self._signalled(chief, envelope), coordinator=chief) if chief else None
-        change = evolve(effort, event, agent, envelope)
+            return (
+                Followed(envelope, records=self._signalled(chief, envelope, event), coordinator=chief)
+                if chief
+                else None
+            )
+        change = evolve(effort, event, agent)
         session = agent.session.id if agent.session else None
         if expects_reply:
             window = change.effort.window(session, event.meta.subagent_id)
-            advice = advise(change.effort, window, event, envelope)
+            advice = advise(change.effort, window, event)
             envelope = _noted(envelope, advice=None if advice == NOTHING else advice)
         envelope = _noted(envelope, effort_id=effort.id)
         settle(change, replace(event, context=envelope.context), agent)
@@ -104,7 +108,7 @@ class EffortBatch:
         window = change.effort.window(session, event.meta.subagent_id) or ended
         outcome = EffortOutcome(change.effort, window, tuple(change.messages))
         news = (announcement(change.effort),) if _tells(effort) != _tells(change.effort) else ()
-        return Followed(envelope, change, outcome, news, self._signalled(chief, envelope), chief)
+        return Followed(envelope, change, outcome, news, self._signalled(chief, envelope, event), chief)
 
     def _effort_of(self, envelope: Envelope, event: Event, agent: Agent) -> Effort | None:
         """Only hooks happen in a session; a client that an agent started works for it, and has no effort by itself."""
@@ -132,20 +136,20 @@ class EffortBatch:
                 return effort
         return None
 
-    def _coordinator(self, effort: Effort | None, envelope: Envelope) -> Effort | None:
+    def _coordinator(self, effort: Effort | None, envelope: Envelope, event: Event) -> Effort | None:
         """Who is told what a teammate did, in the same batch: whom the effort names, else who manages the team."""
-        if signal_of(envelope) is None:
+        if event.team_signal is None:
             return None
         active = self._active(envelope.host)
         if effort is not None and effort.manager is not None:
             named = (each for each in active if effort.manager in (each.owner, each.holder, each.id))
             return next((each for each in named if each.id != effort.id), None)
-        team = team_of(envelope)
+        team = event.team_signal.team
         return next((each for each in active if team and team in managed_teams(each)), None)
 
-    def _signalled(self, chief: Effort | None, envelope: Envelope) -> list[Record]:
+    def _signalled(self, chief: Effort | None, envelope: Envelope, event: Event) -> list[Record]:
         """What the coordinator is told, as an act of its own behind the hook."""
-        told = signal_of(envelope)
+        told = signal_of(event)
         return [self._inject(chief, told, envelope)] if chief is not None and told is not None else []
 
     def _inject(self, effort: Effort, text: str, cause: Envelope) -> Record:

@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.acts import AgentImported, wrap_act
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy, identities
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.effort.snapshot import KEY
 from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.replay import retell
@@ -223,7 +223,8 @@ def _touched(header: Header, lines: Iterable[LineOfLog], mark: Envelope) -> Lock
 def _retold(agent: Agent | None, lines: Iterable[LineOfLog]) -> Iterator[Record]:
     for line in lines:
         envelope = _envelope(line)
-        retold = retell(agent, line.agent_id, envelope, line.strategy, line.anomaly)
+        event = decode(envelope)
+        retold = retell(agent, line.agent_id, envelope, event, line.strategy, line.anomaly)
         agent = retold.change.agent if retold else agent
         yield Record(
             envelope=envelope,
@@ -233,6 +234,7 @@ def _retold(agent: Agent | None, lines: Iterable[LineOfLog]) -> Iterator[Record]
             change=retold.change if retold else None,
             claims=retold.claims if retold else (),
             publish=(),
+            event=event,
         )
 
 

@@ -16,7 +16,8 @@ from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.mission.model import LONGEST_GOAL, Mission, MissionOutcome
-from claude_headspace.kernel.reading import short, tolerant
+from claude_headspace.kernel.text import short
+from claude_headspace.kernel.tolerant_json import tolerant
 
 NULL = msgspec.Raw(b"null")
 
@@ -441,9 +442,9 @@ def caused_by(cause: Envelope, act: Act | EffortAct, suffix: str) -> Envelope:
     return msgspec.structs.replace(wrapped, received_at=cause.received_at)
 
 
-def decode_act(envelope: Envelope) -> Event:
-    """The meaning of a stored act. Never raises: an unknown act becomes `Observed`, with an anomaly."""
-    meta = Meta(
+def bare_meta(envelope: Envelope) -> Meta:
+    """What the envelope alone says of an event."""
+    return Meta(
         event_id=envelope.id,
         name=envelope.name,
         origin=envelope.origin,
@@ -451,6 +452,11 @@ def decode_act(envelope: Envelope) -> Event:
         received_at=envelope.received_at,
         host=envelope.host,
     )
+
+
+def decode_act(envelope: Envelope) -> Event:
+    """The meaning of a stored act. Never raises: an unknown act becomes `Observed`, with an anomaly."""
+    meta = bare_meta(envelope)
     kind = ACTS.get(envelope.name)
     if kind is None:
         anomaly = None if envelope.name in EFFORT_ACTS else f"unknown act {envelope.name}"

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from claude_headspace.clients.claude_code.wire import HOOKS, kebab
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import HookReceiver, event_name, new_id, read_identity, repair
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
-from claude_headspace.kernel.wire import HOOKS, kebab
 from claude_headspace.testing import START, ManualClock
 from tests.support import RunningDaemon
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Context
 from claude_headspace.kernel.mission import assignment as orders
 from claude_headspace.kernel.mission.model import Mission

@@ -16,11 +16,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.sanitize import Keeper
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.policy.verdict import Verdict
-from claude_headspace.kernel.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.ports import Clock
 
 Surroundings = Callable[[str | None], Awaitable[Context]]

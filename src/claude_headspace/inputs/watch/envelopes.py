@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from claude_headspace.clients.claude_code.transcript import LINE, Line
 from claude_headspace.inputs.receive.receiver import Surroundings, new_id
 from claude_headspace.inputs.receive.sanitize import Keeper
 from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
-from claude_headspace.kernel.transcript import LINE, Line
 from claude_headspace.ports import Clock
 
 

@@ -21,12 +21,12 @@ import msgspec
 import structlog
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.receive.receiver import Surroundings, new_id
 from claude_headspace.inputs.watch.agent_cache import KnownAgents
 from claude_headspace.inputs.watch.files import FileWatch, opened
 from claude_headspace.inputs.watch.processes import Kinship, is_alive
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
 from claude_headspace.kernel.novelty import is_news
 from claude_headspace.ports import Clock

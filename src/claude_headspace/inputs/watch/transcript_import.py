@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from claude_headspace.clients.claude_code.transcript import is_repetition
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.files import below
@@ -27,7 +28,6 @@ from claude_headspace.inputs.watch.transcript_files import (
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Context, Envelope
 from claude_headspace.kernel.novelty import is_beyond_memory
-from claude_headspace.kernel.transcript import is_repetition
 from claude_headspace.ports import Clock, Position, PositionStore
 
 Submit = Callable[[Envelope, str | None], Awaitable[tuple[Agent, bool]]]

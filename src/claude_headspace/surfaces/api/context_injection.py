@@ -11,6 +11,8 @@ from functools import partial
 import msgspec
 import structlog
 
+from claude_headspace.clients.claude_code.hook_kinds import KINDS
+from claude_headspace.clients.decode import decode
 from claude_headspace.config import Settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.context.claude_os import find_house, gather
@@ -19,12 +21,11 @@ from claude_headspace.kernel.acts import ContextLoaded
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.context_files import Composed, compose
 from claude_headspace.kernel.claude_os.notices import ASKED, Customs, takes_part
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.effort.advice import NOTHING
 from claude_headspace.kernel.effort.advise import injected
-from claude_headspace.kernel.effort.tool_effects import touch_of
 from claude_headspace.kernel.envelope import SECOND, Envelope
 from claude_headspace.kernel.facts import SessionStarted
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.outputs.advice import room_beside, with_advice
 from claude_headspace.ports import Outcome, Recorder
 from claude_headspace.surfaces.socket.efforts import Efforts
@@ -58,15 +59,16 @@ class Advising:
         self._recorder = recorder
         self._directives = DirectiveFinder()
 
-    def asked(self) -> frozenset[str]:
+    def asked(self) -> frozenset[HookKind]:
         """What waits for an answer at the moment; the script of a session with a role or a mode asks by itself."""
         return self._efforts.asked() | (ASKED if self._customs.concern_everybody else frozenset())
 
     async def gather(self, envelope: Envelope) -> Envelope:
         """The hook, with what an effort has to know of the path that its call touched."""
-        if not self._efforts.any_active or envelope.name != "PostToolUse":
+        if not self._efforts.any_active or KINDS.get(envelope.name) is not HookKind.AFTER_TOOL:
             return envelope
-        touched = touch_of(envelope).path
+        tool = decode(envelope).tool
+        touched = tool.path if tool is not None else None
         found = await self._directives(touched, envelope.context.project_root or "") if touched else ()
         return replace(envelope, context=replace(envelope.context, directives=found)) if found else envelope
 
@@ -101,7 +103,11 @@ class Advising:
 
     def _is_to_brief(self, envelope: Envelope, outcome: Outcome) -> bool:
         """Whether a new context window opened. A resumed one has everything in it already."""
-        if envelope.name != "SessionStart" or outcome.duplicate or not takes_part(self._customs, outcome.agent):
+        if (
+            KINDS.get(envelope.name) is not HookKind.SESSION_START
+            or outcome.duplicate
+            or not takes_part(self._customs, outcome.agent)
+        ):
             return False
         fact = decode(envelope).fact
         return isinstance(fact, SessionStarted) and fact.source != "resume"

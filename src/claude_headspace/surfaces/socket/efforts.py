@@ -25,6 +25,7 @@ from claude_headspace.kernel.effort.messages import introduction, recovery
 from claude_headspace.kernel.effort.model import Effort, EffortOutcome
 from claude_headspace.kernel.effort.skill import Skill
 from claude_headspace.kernel.effort.views import effort_view
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.surfaces.api.effort_model import EffortModel
 from claude_headspace.surfaces.socket.effort_requests import (
     Discovering,
@@ -81,7 +82,7 @@ class Efforts:
         """Whether there is an effort that hooks may belong to."""
         return bool(self._active)
 
-    def asked(self) -> frozenset[str]:
+    def asked(self) -> frozenset[HookKind]:
         """The events that wait for an answer: none while nobody makes an effort."""
         return ASKED if self._active else frozenset()
 
