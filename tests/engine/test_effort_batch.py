@@ -117,7 +117,7 @@ def test_what_is_only_told_counts_and_delivers_nothing() -> None:
     async def story(work: Work) -> None:
         await work.start(metadata={"heartbeat_limit": 1})
         await work.act("InjectionQueued", effort_id="e1", text="Look")
-        told = await work.tool(expects_reply=False)
+        told = await work.tool(asked=False)
         await work.hook("PostToolUse", asked=False, tool_name="Bash")
         assert (heartbeat(told), told.advice) == (1, None)
         assert [each.delivery for each in (await work.effort()).injections] == [Delivery.QUEUED]
