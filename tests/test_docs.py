@@ -134,12 +134,15 @@ def test_every_file_of_a_home_is_documented() -> None:
 
 
 def test_every_key_of_the_page_is_documented() -> None:
-    """What its own help lists stands on the page about it."""
+    """Keys of the help dialog and shortcuts of the route table are in docs/dashboard.md."""
     text = (ROOT / "docs/dashboard.md").read_text(encoding="utf-8")
-    own = (ROOT / "web/src/parts/Help.svelte").read_text(encoding="utf-8")
-    listed = re.findall(r'^    \["([^"]+)", "', own, re.MULTILINE)
-    assert listed
-    assert [key for keys in listed for key in keys.split() if f"`{key}`" not in text] == []
+    dialog = (ROOT / "web/src/components/KeyboardHelp.svelte").read_text(encoding="utf-8")
+    routes = (ROOT / "web/src/routes.ts").read_text(encoding="utf-8")
+    keys = re.findall(r'^    \["([^"]+)", "', dialog, re.MULTILINE)
+    shortcuts = re.findall(r'shortcut: "(.)"', routes)
+    assert keys
+    assert shortcuts
+    assert [key for each in [*keys, *shortcuts] for key in each.split() if f"`{key}`" not in text] == []
 
 
 def test_the_board_of_grafana_shows_every_metric_and_no_other() -> None:
@@ -285,7 +288,9 @@ def test_every_file_of_the_page_says_what_it_is() -> None:
         for path in (ROOT / "web" / part).rglob(f"*.{end}")
     ]
     assert page
-    assert [path.name for path in page if not path.read_text(encoding="utf-8").startswith(("// ", "<!-- "))] == []
+    assert [
+        path.name for path in page if not path.read_text(encoding="utf-8").startswith(("// ", "/**", "<!-- "))
+    ] == []
     programs = [path for path in (ROOT / "bin").iterdir() if path.is_file()]
     assert [
         path.name for path in programs if not path.read_text(encoding="utf-8").split("\n")[1].startswith("# ")

@@ -17,7 +17,7 @@ from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.effort.model import Effort, EffortChange, EffortOutcome, Message, Task, Window
-from claude_headspace.kernel.envelope import Context, Envelope, Micros
+from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
@@ -167,7 +167,7 @@ class Recorder(Protocol):
         agent_id: str | None = None,
         *,
         delivery_id: str | None = None,
-        context: Context | None = None,
+        observations: Observations = NO_OBSERVATIONS,
         client: str = "headspace",
     ) -> Outcome:
         """Store an act. The same `delivery_id` is stored once; the outcome of a repetition is a `duplicate`."""

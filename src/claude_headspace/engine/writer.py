@@ -34,7 +34,7 @@ from claude_headspace.kernel.acts import Act, wrap_act
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.effort.model import Effort
-from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Observations
 from claude_headspace.ports import Clock, Outcome, StreamMessage, Transaction, Writer
 
 log = structlog.get_logger(__name__)
@@ -140,7 +140,7 @@ class Engine:
         agent_id: str | None = None,
         *,
         delivery_id: str | None = None,
-        context: Context | None = None,
+        observations: Observations = NO_OBSERVATIONS,
         client: str = "headspace",
     ) -> Outcome:
         """Store an act. The same `delivery_id` is stored once; the outcome of a repetition is a `duplicate`."""
@@ -149,7 +149,7 @@ class Engine:
             self._rules.new_id(),
             self._host,
             self._clock(),
-            context=context,
+            observations=observations,
             delivery_id=delivery_id,
             client=client,
         )

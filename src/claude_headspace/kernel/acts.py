@@ -13,7 +13,7 @@ import msgspec
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.effort.acts import Act as EffortAct
-from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.mission.model import LONGEST_GOAL, Mission, MissionOutcome
 from claude_headspace.kernel.text import short
@@ -52,7 +52,7 @@ class AgentRegistered(Act, frozen=True, kw_only=True):
 
     def fact(self, envelope: Envelope) -> Fact:
         """A new agent, with what was observed around it."""
-        around = envelope.context
+        around = envelope.observations
         return facts.AgentRegistered(
             headspace_id=around.headspace_id,
             name=self.name,
@@ -417,7 +417,7 @@ def wrap_act(
     host: str,
     at: Micros,
     *,
-    context: Context | None = None,
+    observations: Observations = NO_OBSERVATIONS,
     delivery_id: str | None = None,
     client: str = "headspace",
 ) -> Envelope:
@@ -431,7 +431,7 @@ def wrap_act(
         fired_at=at,
         received_at=at,
         payload=msgspec.json.encode(act),
-        context=context or Context(),
+        observations=observations,
         delivery_id=delivery_id,
     )
 
@@ -460,8 +460,8 @@ def decode_act(envelope: Envelope) -> Event:
     kind = ACTS.get(envelope.name)
     if kind is None:
         anomaly = None if envelope.name in EFFORT_ACTS else f"unknown act {envelope.name}"
-        return Event(meta, facts.Observed(), envelope.context, anomaly)
+        return Event(meta, facts.Observed(), envelope.observations, envelope.decisions, anomaly)
     act, anomaly = tolerant(envelope.payload, kind)
     if isinstance(act, AgentRegistered):
         meta = msgspec.structs.replace(meta, cwd=act.cwd)
-    return Event(meta, act.fact(envelope), envelope.context, anomaly)
+    return Event(meta, act.fact(envelope), envelope.observations, envelope.decisions, anomaly)

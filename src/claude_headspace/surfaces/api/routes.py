@@ -15,7 +15,7 @@ from claude_headspace.inputs.watch.transcript_import import History, Imported, P
 from claude_headspace.kernel.acts import AgentRenamed
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.answers import Answer
-from claude_headspace.kernel.envelope import Context
+from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.kernel.views import AgentView, CommandView, SessionView, Time, TurnView, WaitView, agent_view
@@ -299,7 +299,7 @@ class Api:
             )
         agent = await asyncio.to_thread(self._model.resolve, request.path_params["agent"])
         actor = request.scope.get(ACTOR)
-        outcome = await self._engine.record(AgentRenamed(name=name), agent.id, context=Context(actor=actor))
+        outcome = await self._engine.record(AgentRenamed(name=name), agent.id, observations=Observations(actor=actor))
         return agent_view(outcome.agent)
 
     async def answer(self, request: Request) -> WaitView:

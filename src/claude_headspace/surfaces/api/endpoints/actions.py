@@ -26,7 +26,7 @@ from claude_headspace.kernel.acts import (
     TypingFailed,
 )
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Context
+from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.views import AgentView, agent_view
 from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_unready
@@ -100,7 +100,7 @@ async def register(api: Serving, request: Request) -> AgentView:
     context = msgspec.structs.replace(
         around,
         headspace_id=told.headspace_id,
-        mission_id=told.mission,
+        declared_mission_id=told.mission,
         tmux_session=told.tmux_session,
         tmux_pane=told.tmux_pane,
     )
@@ -116,15 +116,15 @@ async def register(api: Serving, request: Request) -> AgentView:
         supervised=told.supervised,
     )
     outcome = await api.services.engine.record(
-        act, delivery_id=f"register-{told.headspace_id}", context=context, client="claude-code"
+        act, delivery_id=f"register-{told.headspace_id}", observations=context, client="claude-code"
     )
     return agent_view(outcome.agent)
 
 
-async def _wrapper(api: Serving, pid: int | None) -> Context:
+async def _wrapper(api: Serving, pid: int | None) -> Observations:
     """The process that starts a client; one that cannot be seen from here is not watched."""
-    found = await api.services.kinship(pid) if pid else Context()
-    return found if found.client_started_at else Context()
+    found = await api.services.kinship(pid) if pid else Observations()
+    return found if found.client_started_at else Observations()
 
 
 async def close(api: Serving, request: Request) -> AgentView:

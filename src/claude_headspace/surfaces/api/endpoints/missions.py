@@ -103,9 +103,9 @@ async def begin(api: Serving, request: Request) -> MissionOverview:
         by=by,
         conversation_id=conversation.id if conversation else None,
     )
-    context = msgspec.structs.replace(around, headspace_id=mission_id, mission_id=mission_id)
+    context = msgspec.structs.replace(around, headspace_id=mission_id, declared_mission_id=mission_id)
     outcome = await api.services.engine.record(
-        act, delivery_id=f"register-{mission_id}", context=context, client="claude-code"
+        act, delivery_id=f"register-{mission_id}", observations=context, client="claude-code"
     )
     agent = outcome.agent
     assert agent.mission is not None
