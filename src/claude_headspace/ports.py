@@ -6,7 +6,7 @@ answer. Its reading side serves the surfaces and never waits for the writer.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -156,6 +156,23 @@ class Outcome(msgspec.Struct, frozen=True):
     care: Care = NO_CARE
     coordinator: str | None = None
     """The coordinator of the team that was informed."""
+
+
+class Received(NamedTuple):
+    """An event that has arrived: its envelope, and the envelope decoded. Nothing decodes it again."""
+
+    envelope: Envelope
+    event: Event
+
+
+class HookCounters(Protocol):
+    """Counts hooks."""
+
+    def stored(self, name: str, seconds: float) -> None:
+        """A hook was stored, and how long that took."""
+
+    def refused(self, code: str) -> None:
+        """A hook was refused."""
 
 
 class Recorder(Protocol):

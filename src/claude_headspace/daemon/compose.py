@@ -31,7 +31,7 @@ from claude_headspace.engine.spool_fallback import Shelter
 from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.policy.guard import PolicyGuard
-from claude_headspace.inputs.receive.advertisement import Presence
+from claude_headspace.inputs.receive.advertisement import Advertisement
 from claude_headspace.inputs.receive.clock import SteadyClock
 from claude_headspace.inputs.receive.dispatch import front
 from claude_headspace.inputs.receive.http import Held, HookEndpoint
@@ -41,7 +41,7 @@ from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.sanitize import Keeper
 from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.inputs.receive.spool import Spool
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler, awake_clock
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.inputs.watch.transcript_import import History
@@ -58,14 +58,14 @@ from claude_headspace.kernel.novelty import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.redaction import Redactor
 from claude_headspace.kernel.size_limits import Bounds
-from claude_headspace.outputs.board_displays import Display, Gathering
-from claude_headspace.outputs.held_hooks import Holds, given_answer
+from claude_headspace.outputs.board_displays import BoardDisplays, Display
+from claude_headspace.outputs.held_hooks import HeldHooks, find_answer
 from claude_headspace.outputs.keyboard import Keyboard
-from claude_headspace.outputs.mission_reports import Conversations
+from claude_headspace.outputs.mission_reports import MissionReports
 from claude_headspace.outputs.notify.notifier import calling
-from claude_headspace.outputs.pane_views import Lookout
+from claude_headspace.outputs.pane_views import PaneViewWatcher
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
-from claude_headspace.outputs.status_file import Glance
+from claude_headspace.outputs.status_file import StatusFile
 from claude_headspace.outputs.tmux_colours import Colours
 from claude_headspace.ports import Journal, Outcome
 from claude_headspace.surfaces.api import openapi
@@ -125,7 +125,7 @@ class Daemon:
         settings: Settings,
         places: Paths,
         journal: Journal,
-        presence: Presence | None = None,
+        presence: Advertisement | None = None,
         origins: Mapping[str, str] | None = None,
     ) -> None:
         self._settings = settings
@@ -157,7 +157,7 @@ class Daemon:
             observe_commit=self.metrics.committed,
             check_may_write=self.listener.require_host_name if self.listener else lambda: None,
         )
-        self.holds = Holds(
+        self.holds = HeldHooks(
             journal,
             self.engine,
             self._clock,
@@ -174,7 +174,7 @@ class Daemon:
             journal,
             self._submit,
             self._surroundings,
-            KnownAgents(settings.host_name),
+            AgentCache(settings.host_name),
             keep,
         )
         cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
@@ -198,7 +198,7 @@ class Daemon:
             self._ask_anew,
         )
         keyboard = Keyboard()
-        self.conversations = Conversations(
+        self.conversations = MissionReports(
             journal, self.engine, keyboard, self._clock, settings.host_name, self._ask_anew
         )
         model = ReadModel(journal, self._clock)
@@ -217,9 +217,9 @@ class Daemon:
             settings.host_name, self.engine, journal, self._clock, places.notify_file, self._address, self.links.link
         )
         colours = [Colours(settings.host_name)] if settings.tmux_colours else []
-        displays: list[Display] = [Glance(places.status_file), *colours, self.notifier]
-        self.gathering = Gathering(self._board, displays)
-        self.lookout = Lookout(self.sources.known.with_client, self.engine)
+        displays: list[Display] = [StatusFile(places.status_file), *colours, self.notifier]
+        self.gathering = BoardDisplays(self._board, displays)
+        self.lookout = PaneViewWatcher(self.sources.known.with_client, self.engine)
         self._subscribe()
         self.standing = self._standing()
         self.api, self._link_page = self._surfaces(household, keyboard, effort_model, model)
@@ -257,7 +257,7 @@ class Daemon:
         """Where people look, and act."""
         journal, settings, clock = self._journal, self._settings, self._clock
         caller = Caller(self._client_pids)
-        answering = Answering(journal, self.engine, given_answer, caller)
+        answering = Answering(journal, self.engine, find_answer, caller)
         services = Services(
             journal,
             model,
@@ -305,12 +305,12 @@ class Daemon:
 
     def _subscribe(self) -> None:
         """Who uses the changes that are committed."""
-        self.changes.on_agent(self.sources.known.met, self.conversations.met)
+        self.changes.on_agent(self.sources.known.update, self.conversations.update_agent)
         self.changes.on_effort(self.efforts.update)
         self.changes.on_messages(
             self.broadcaster.publish,
-            self.holds.hear,
-            self.conversations.hear,
+            self.holds.receive,
+            self.conversations.receive,
             self.remote_actions.receive,
             self.gathering.ring,
             self.lookout.ring,
@@ -425,8 +425,8 @@ class Daemon:
         """Begin with the journal: what waited in the spool comes before what is found out without hooks."""
         await self.sources.recall()
         await asyncio.to_thread(self.efforts.recall)
-        await asyncio.to_thread(self.conversations.recall)
-        await self.holds.forget(await asyncio.to_thread(self._own_agents))
+        await asyncio.to_thread(self.conversations.load)
+        await self.holds.release_all(await asyncio.to_thread(self._own_agents))
         if self.spool.counts().depth:
             await self.sources.gather()
         self.broadcaster.begin(self.tally.counts.last_seq)
@@ -485,7 +485,7 @@ class Daemon:
         """Claude Code's part. A question may be held open, unless its effort refuses it at once."""
         wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
         refused = outcome.advice is not None and outcome.advice.denies
-        if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
+        if wait is not None and not refused and self.holds.accepts(outcome.agent, wait):
             return partial(self.holds.hold, msgspec.structs.replace(envelope, original_payload=None), wait)
         return await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
 
@@ -539,7 +539,7 @@ class Daemon:
         """The first effort began, or the last one ended: the shims learn at once what waits for an answer."""
         if self._presence is not None:
             with contextlib.suppress(OSError):
-                self._presence.keep()
+                self._presence.update()
 
     async def _hear(
         self,

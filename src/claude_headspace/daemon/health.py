@@ -18,8 +18,8 @@ from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.views import iso
-from claude_headspace.outputs.held_hooks import Holds
-from claude_headspace.outputs.mission_reports import Conversations
+from claude_headspace.outputs.held_hooks import HeldHooks
+from claude_headspace.outputs.mission_reports import MissionReports
 from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.ports import Journal, JournalCounts
 from claude_headspace.surfaces.api.metrics import Metrics
@@ -69,8 +69,8 @@ class Standing:
     spool: Spool
     guard: PolicyGuard
     sources: Sources
-    conversations: Conversations
-    holds: Holds
+    conversations: MissionReports
+    holds: HeldHooks
     notifier: Notifier
     rpc: RpcServer
     broadcaster: Broadcaster

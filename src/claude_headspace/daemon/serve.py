@@ -25,7 +25,7 @@ from claude_headspace.daemon.compose import GRACE_SECONDS, Daemon, wall_clock
 from claude_headspace.daemon.logs import configure_logging
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
 from claude_headspace.inputs.policy.guard import asked_hooks
-from claude_headspace.inputs.receive.advertisement import Presence
+from claude_headspace.inputs.receive.advertisement import Advertisement
 from claude_headspace.journal.open import database_url, open_configured_journal
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.views import iso
@@ -73,7 +73,7 @@ def serve(
         host, port = listener.getsockname()[:2]
         asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
         held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
-        presence = Presence(places, host, port, asked, held)
+        presence = Advertisement(places, host, port, asked, held)
         put_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
         away: list[str] = []
         daemon = Daemon(

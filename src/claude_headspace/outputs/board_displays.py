@@ -28,7 +28,7 @@ class Display(Protocol):
         """Leave no trace: nobody keeps it up to date any more."""
 
 
-class Gathering(Loop):
+class BoardDisplays(Loop):
     """Keeps displays up to date."""
 
     def __init__(self, agents: Callable[[], Iterable[Agent]], displays: Sequence[Display]) -> None:

@@ -39,7 +39,7 @@ SETTLED: Micros = SECOND
 LOOK_AGAIN_SECONDS = 2.0
 
 
-class Conversations(Loop):
+class MissionReports(Loop):
     """Beside the hooks of the agents of this machine."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Conversations(Loop):
         """The events that wait for an answer: none while nobody is to be told anything."""
         return frozenset(kind for kinds in self._wanted.values() for kind in kinds)
 
-    def met(self, agent: Agent) -> None:
+    def update_agent(self, agent: Agent) -> None:
         """This is what an agent is now."""
         kinds = wanted(agent)
         if agent.host != self._host or not (kinds or agent.id in self._wanted):
@@ -90,17 +90,17 @@ class Conversations(Loop):
             self._asleep.add(agent.id)
             self._stirred.set()
 
-    def hear(self, messages: Iterable[StreamMessage]) -> None:
+    def receive(self, messages: Iterable[StreamMessage]) -> None:
         """Something was announced: perhaps that a worker is back."""
         for message in messages:
             if message.type == HEARD and _is_over(message):
                 self._back.append(message.agent_id)
                 self._stirred.set()
 
-    def recall(self) -> None:
+    def load(self) -> None:
         """Know who is to be told something, also of what happened meanwhile."""
         for agent in self._reader.agents(ended_after=self._clock() - LOOKED_BACK):
-            self.met(agent)
+            self.update_agent(agent)
             if agent.mission is not None and agent.mission.ended_at is not None:
                 self._back.append(agent.id)
         self._stirred.set()

@@ -28,7 +28,7 @@ Touched = dict[str, int]
 """Panes on top, and when their terminal was last touched, in seconds."""
 
 
-class Lookout(Loop):
+class PaneViewWatcher(Loop):
     """Looks who is looked at."""
 
     def __init__(self, agents: Callable[[], Iterable[Agent]], recorder: Recorder) -> None:

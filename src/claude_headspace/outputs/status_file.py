@@ -25,7 +25,7 @@ FULL, FULL_SHAPE = 80, "▲"
 """From how many percent on it is said whose context fills up."""
 
 
-def glance(agents: Iterable[Agent]) -> str:
+def status_line(agents: Iterable[Agent]) -> str:
     """How many are in which state, who needs somebody, whose context fills up: "◆ 1 able-ant  ● 3  ▲ wild-fox 91%"."""
     found = sorted(agents, key=lambda agent: agent.state_since)
     numbers = Counter(agent.state for agent in found)
@@ -46,7 +46,7 @@ def _part(state: AgentState, number: int, agents: list[Agent]) -> str:
     return " ".join([SHAPES[state], str(number), *names, *more])
 
 
-class Glance:
+class StatusFile:
     """Keeps the file."""
 
     def __init__(self, path: Path) -> None:
@@ -56,7 +56,7 @@ class Glance:
         """Write the line, whole under another name first."""
         draft = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         draft.touch(mode=0o600)
-        draft.write_text(glance(agents) + "\n", encoding="utf-8")
+        draft.write_text(status_line(agents) + "\n", encoding="utf-8")
         draft.replace(self._path)
 
     def clear(self) -> None:

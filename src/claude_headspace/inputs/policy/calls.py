@@ -9,18 +9,11 @@ from claude_headspace.inputs.policy.files import Contact, Messaging, RuleBook
 from claude_headspace.inputs.policy.paths import uses
 from claude_headspace.inputs.policy.shell.commands import read_shell
 from claude_headspace.inputs.policy.shell.markers import without_markers
+from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.policy.call import Call, Message, PathUse, Program, Recipient, Use
 from claude_headspace.kernel.policy.matching import fits_name
 
 MOST_RECIPIENTS = 50
-
-
-class WireCall(msgspec.Struct):
-    """The part of a PreToolUse payload that a policy looks at."""
-
-    tool_name: str = ""
-    tool_input: dict[str, Any] = {}
-    cwd: str | None = None
 
 
 SHELL_TOOLS = ("Bash", "Monitor")
@@ -45,11 +38,13 @@ MCP_WORDS: tuple[tuple[Use, tuple[str, ...]], ...] = (
 MCP_PATHS = ("path", "file_path", "filepath", "file", "source", "destination", "target", "paths", "directory")
 
 
-def understand(payload: bytes, book: RuleBook, *, home: str, project: str = "") -> Call:
-    """What a call would do. Raises when the payload is no call."""
-    wire = msgspec.json.decode(payload, type=WireCall)
-    directory = wire.cwd if wire.cwd and wire.cwd.startswith("/") else home or "/"
-    return call_of(wire.tool_name, wire.tool_input, book, directory=directory, home=home, project=project)
+def understand(event: Event, book: RuleBook, *, home: str, project: str = "") -> Call:
+    """What a tool call would do. Raises if the event is no tool call."""
+    tool, cwd = event.tool, event.meta.cwd
+    if tool is None or not isinstance(tool.input, dict):
+        raise TypeError("the event has no tool call")
+    directory = cwd if cwd and cwd.startswith("/") else home or "/"
+    return call_of(tool.name, tool.input, book, directory=directory, home=home, project=project)
 
 
 def call_of(

@@ -21,7 +21,7 @@ PAUSE_SECONDS = 1.0
 _REACHED_BY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
 
 
-class Presence(Loop):
+class Advertisement(Loop):
     """The daemon's sign at the door, kept up while it runs."""
 
     def __init__(
@@ -45,10 +45,10 @@ class Presence(Loop):
     async def _run(self) -> None:
         while True:
             with suppress(OSError):  # a full disk: the shims tell instead of asking
-                self.keep()
+                self.update()
             await asyncio.sleep(PAUSE_SECONDS)
 
-    def keep(self) -> None:
+    def update(self) -> None:
         """Put the sign up where it is missing, and take away the mark of a daemon that does not answer."""
         self._places.no_answer_file.unlink(missing_ok=True)
         self._ask_for(dict.fromkeys(self.also(), "") | self._asked)

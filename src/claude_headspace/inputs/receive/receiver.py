@@ -11,17 +11,18 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from itertools import count
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
+from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.sanitize import Keeper
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin, decided
 from claude_headspace.kernel.policy.verdict import Verdict
-from claude_headspace.ports import Clock
+from claude_headspace.ports import Clock, Received
 
 Surroundings = Callable[[str | None], Awaitable[Observations]]
 """Finds out what belongs to a directory: its project's root and branch."""
@@ -86,14 +87,14 @@ def repair(body: bytes) -> bytes:
     return _ESCAPES.sub(lambda found: rb"\ufffd" if found[1] else found[0], body)
 
 
-def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes]:
-    """Check a body and read whose event it is, from the body or a repaired one; what is wrong is said clearly.
+def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes, Any]:
+    """Check a body: the identity of its event, the body (repaired if that was necessary), and the body as builtins.
 
-    A lenient look also repairs bytes that are no text.
+    A lenient look also repairs bytes that are no text. The builtins are None if only the identity can be read.
     """
     try:
         body.decode("utf-8")
-        identity, body = _decoded(body)
+        identity, body, value = _decoded(body)
     except msgspec.ValidationError as error:
         raise BadRequest(
             "bad_field", f"The body does not fit: {error}.", "Every event needs a `session_id` string."
@@ -109,10 +110,19 @@ def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, 
     name = identity.session_id
     if not name.strip() or not name.isprintable() or "\ufffd" in name:
         raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the session's own id.")
-    return identity, body
+    return identity, body, value
 
 
-def _decoded(body: bytes) -> tuple[WireIdentity, bytes]:
+def _decoded(body: bytes) -> tuple[WireIdentity, bytes, Any]:
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return (*_decode_identity(body), None)
+    return msgspec.convert(value, WireIdentity), body, value
+
+
+def _decode_identity(body: bytes) -> tuple[WireIdentity, bytes]:
+    """Read the identity of a body whose other parts cannot be decoded, or only after a repair."""
     try:
         return _identity.decode(body), body
     except msgspec.ValidationError:
@@ -134,7 +144,7 @@ def new_id() -> str:
 
 
 class HookReceiver:
-    """Seals what arrives at `/hook/*`."""
+    """Wraps hooks in envelopes, and decodes them."""
 
     def __init__(
         self,
@@ -152,31 +162,31 @@ class HookReceiver:
         self._relatives = relatives
         self._keep = keep or Keeper()
 
-    async def seal(
+    async def receive(
         self, path: str, body: bytes, headers: Iterable[tuple[bytes, bytes]], *, trusted: bool = False
-    ) -> Envelope:
-        """An envelope around what arrived over HTTP; a trusted sender's broken text is repaired."""
+    ) -> Received:
+        """Receive a hook over HTTP. The broken text of a trusted sender is repaired."""
         told = {key[12:]: value for key, value in headers if key.startswith(b"x-headspace-")}
         if not trusted:
             told = {key: value for key, value in told.items() if key not in WRAPPERS_WORD}
-        return await self._seal(event_name(path), body, told, lenient=trusted)
+        return await self._receive(event_name(path), body, told, lenient=trusted)
 
-    async def seal_told(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Envelope:
-        """An envelope around what lay in the spool; a call that was judged before brings its verdict."""
-        envelope = await self._seal(event_name(event), payload, notes, lenient=True)
+    async def receive_spooled(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Received:
+        """Receive a hook from the spool or the socket. A tool call that was judged before brings its verdict."""
+        received = await self._receive(event_name(event), payload, notes, lenient=True)
         if (verdict := _verdict(notes.get(b"verdict"))) is None:
-            return envelope
-        return decided(envelope, verdict=verdict)
+            return received
+        return Received(decided(received.envelope, verdict=verdict), received.event)
 
-    async def _seal(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Envelope:
+    async def _receive(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Received:
         received_at = self._clock()
-        identity, kept = read_identity(body, lenient=lenient)
+        identity, kept, value = read_identity(body, lenient=lenient)
         around = await self._surroundings(identity.cwd or identity.working_directory or identity.project_path)
         context = _context(identity, told, around)
         if kept is not body:
             context = msgspec.structs.replace(context, anomaly="the text was broken and has been repaired")
         envelope_id, payload = new_id(), self._keep.hook(kept)
-        return Envelope(
+        envelope = Envelope(
             id=envelope_id,
             name=name,
             origin=Origin.STATUS_LINE if name == STATUS_LINE else Origin.HOOK,
@@ -189,6 +199,7 @@ class HookReceiver:
             observations=await self._with_relatives(context),
             delivery_id=_delivery(told.get(b"delivery-id")) or envelope_id,
         )
+        return Received(envelope, decode(envelope, value if payload is kept else None))
 
     def _fired_at(self, told: bytes | None, received_at: Micros) -> Micros:
         """The sender's word, in seconds since 1970; nothing fires before it is sent."""

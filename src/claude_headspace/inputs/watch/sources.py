@@ -12,7 +12,7 @@ import structlog
 
 from claude_headspace.inputs.receive.receiver import Surroundings
 from claude_headspace.inputs.receive.sanitize import Keeper
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.processes import Kinship, ProcessWatch
 from claude_headspace.inputs.watch.reconcile import Look
@@ -38,7 +38,7 @@ class Sources:
         journal: Journal,
         submit: Submit,
         surroundings: Surroundings,
-        known: KnownAgents,
+        known: AgentCache,
         keep: Keeper | None = None,
     ) -> None:
         self._submit = submit
@@ -69,7 +69,7 @@ class Sources:
     async def recall(self) -> None:
         """Know again who was there."""
         for agent in await asyncio.to_thread(self._journal.agents):
-            self.known.learn(agent)
+            self.known.add(agent)
 
     async def gather(self) -> None:
         """Read what was written while nobody was there: it is told with the hooks of that time."""
