@@ -1,9 +1,11 @@
-"""Search as surfaces give it: the best hits with the words around them, page by page.
+"""Full-text search: ranked hits with snippets, page by page.
 
-Whatever has the words themselves comes first, then what has words that only begin with the last one. The newest
-matches of either, up to a window, are ranked by how well they match, with a touch of how new they are. Pages of one
-search agree with each other: their cursor holds the moment and the newest document of the first page. When a window
-is used up the next page ranks the older matches.
+A search has up to two steps: documents that contain all words, then documents in which a word starts with the last
+one. Within a step the newest matches, up to `WINDOW_SIZE`, are ranked together by match quality with a small bonus for
+recent documents. When a window is used up, the next page ranks the matches before it.
+
+Pages of one search are consistent while events arrive: the cursor contains the time and the newest document of the
+first page.
 """
 
 import math
@@ -20,21 +22,19 @@ from claude_headspace.kernel.views import Time, iso
 from claude_headspace.ports import Clock, Match, Reader, Searched
 from claude_headspace.surfaces.text.labels import cut
 
-WINDOW = 2_000
+WINDOW_SIZE = 2_000
 """How many matches are ranked together."""
-NEW: Micros = 7 * 86_400 * SECOND
-"""After so long the touch of newness is half as strong."""
-TOUCH = 0.5
+RECENCY_HALF_LIFE: Micros = 7 * 86_400 * SECOND
+RECENCY_WEIGHT = 0.5
 
-LONGEST_SHOWN = 60
-EVERYTHING = Searched()
-"""Whatever it is and whoever said it."""
+MAX_SHOWN_LENGTH = 60
+NO_FILTER = Searched()
 
 CURSOR = re.compile(r"(\d{1,18})-(\d)-(\d{1,18})-(\d{1,6})")
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that was found, and the words around it."""
+    """A document that was found, with a snippet."""
 
     seq: int
     agent_id: str
@@ -52,16 +52,16 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hits(msgspec.Struct, frozen=True):
-    """A page of hits, the best first, and where the next one begins."""
+    """A page of hits, the best first, and the cursor of the next page."""
 
     hits: list[Hit]
     next: str | None
     hint: str | None = None
-    """What to try, if nothing was found."""
+    """What to try if nothing was found."""
 
 
 class Cursor(msgspec.Struct, frozen=True):
-    """Where a page begins: when the search began, at which step, up to which document, and how many were shown."""
+    """The start of a page: when the search started, its step, the newest document of the window, the hits skipped."""
 
     at: Micros
     step: int = 0
@@ -69,35 +69,35 @@ class Cursor(msgspec.Struct, frozen=True):
     shown: int = 0
 
     def __str__(self) -> str:
-        """As it travels in an address."""
+        """The `before` parameter of the next page."""
         return f"{self.at}-{self.step}-{self.up_to or 0}-{self.shown}"
 
 
 def read_cursor(text: str) -> Cursor:
-    """The cursor of an address."""
+    """The cursor in a `before` parameter."""
     found = CURSOR.fullmatch(text)
     if not found:
-        raise BadRequest("bad_cursor", "`before` is no cursor of a search.", "Give what `next` said, or nothing.")
+        raise BadRequest("bad_cursor", "`before` is not a cursor of a search.", "Use the value of `next`, or omit it.")
     at, step, up_to, shown = map(int, found.groups())
     return Cursor(at, step, up_to or None, shown)
 
 
-class Searcher:
-    """Finds."""
+class SearchQueries:
+    """Searches prompts, answers, tool inputs and tool results."""
 
-    def __init__(self, reader: Reader, clock: Clock, window: int = WINDOW) -> None:
+    def __init__(self, reader: Reader, clock: Clock, window_size: int = WINDOW_SIZE) -> None:
         self._reader = reader
-        self._window = window
         self._clock = clock
+        self._window_size = window_size
 
-    def search(self, text: str, wanted: Searched, limit: int, before: str | None = None) -> Hits:
-        """The best hits, with the words around them."""
+    def find(self, text: str, wanted: Searched, limit: int, before: str | None = None) -> Hits:
+        """A page of hits for a query."""
         query = read_query(text)
         queries = dict(enumerate(steps(query)))
         cursor = read_cursor(before) if before else Cursor(self._clock())
         hits: list[Hit] = []
         while cursor.step in queries and len(hits) < limit:
-            more, cursor = self._some(queries[cursor.step], cursor, wanted, limit - len(hits))
+            more, cursor = self._page(queries[cursor.step], cursor, wanted, limit - len(hits))
             hits += more
         while cursor.step in queries and not (cursor.shown or self._matches(queries[cursor.step], cursor, wanted, 1)):
             cursor = Cursor(cursor.at, cursor.step + 1)
@@ -106,16 +106,16 @@ class Searcher:
         return Hits(hits, str(cursor) if cursor.step in queries else None)
 
     def _hint(self, query: Query, wanted: Searched) -> str:
-        if wanted != EVERYTHING and self._reader.search(query, EVERYTHING, 1):
-            return "Without the filters there are finds: leave one of them out."
-        missing = [term for term in query.terms if not self._reader.search(Query((term,)), EVERYTHING, 1)]
+        if wanted != NO_FILTER and self._reader.search(query, NO_FILTER, 1):
+            return "There are hits without the filters: remove one of them."
+        missing = [term for term in query.terms if not self._reader.search(Query((term,)), NO_FILTER, 1)]
         return advice(query, missing)
 
-    def _some(self, query: Query, cursor: Cursor, wanted: Searched, room: int) -> tuple[list[Hit], Cursor]:
-        """Hits of one window, and where to go on."""
-        window = self._matches(query, cursor, wanted, self._window)
+    def _page(self, query: Query, cursor: Cursor, wanted: Searched, limit: int) -> tuple[list[Hit], Cursor]:
+        """Hits of one window, and the cursor behind them."""
+        window = self._matches(query, cursor, wanted, self._window_size)
         ranked = sorted(((score(match, cursor.at), match.id) for match in window), reverse=True)
-        page = ranked[cursor.shown : cursor.shown + room]
+        page = ranked[cursor.shown : cursor.shown + limit]
         found = self._reader.documents([number for _score, number in page])
         names = self._names({document.agent_id for document, _text in found.values()})
         hits = [
@@ -123,51 +123,50 @@ class Searcher:
             for best, number in page
             if number in found
         ]
-        return hits, self._after(cursor, window, cursor.shown + room)
+        return hits, self._after(cursor, window, cursor.shown + limit)
 
-    def _matches(self, query: Query, cursor: Cursor, wanted: Searched, most: int) -> list[Match]:
-        return self._reader.search(query, msgspec.structs.replace(wanted, up_to=cursor.up_to), most)
+    def _matches(self, query: Query, cursor: Cursor, wanted: Searched, limit: int) -> list[Match]:
+        return self._reader.search(query, msgspec.structs.replace(wanted, up_to=cursor.up_to), limit)
 
     def _names(self, ids: set[str]) -> dict[str, tuple[str, str]]:
         agents = [agent for agent_id in ids if (agent := self._reader.agent(agent_id))]
         return {agent.id: (agent.name, agent.project.name) for agent in agents}
 
     def _after(self, cursor: Cursor, window: Sequence[Match], shown: int) -> Cursor:
-        """Where to go on: in this window, in the one before it, or with the next step."""
+        """The next cursor: in this window, in the window before it, or in the next step."""
         if shown < len(window):
             return Cursor(cursor.at, cursor.step, cursor.up_to or window[0].id, shown)
-        if len(window) == self._window:
+        if len(window) == self._window_size:
             return Cursor(cursor.at, cursor.step, window[-1].id - 1)
         return Cursor(cursor.at, cursor.step + 1)
 
 
 def advice(query: Query, missing: Sequence[Term]) -> str:
-    """What to say of a query that found nothing, and of what in it occurs nowhere."""
+    """The hint for a query without hits, given the terms that occur nowhere."""
     if not query.terms:
-        return "There is no word in it. Words are letters and digits; signs only stand between them."
+        return "The query contains no word. Words consist of letters and digits."
     if not missing:
-        return "All of these occur, but not in one text. Try fewer of them."
-    others = "" if len(missing) == len(query.terms) else " The rest occurs."
-    return f"{_absence(missing[0])}{others}"
+        return "All of these terms occur, but not in the same text. Try fewer of them."
+    others = "" if len(missing) == len(query.terms) else " The other terms occur."
+    return f"{_missing(missing[0])}{others}"
 
 
-def _absence(term: Term) -> str:
-    """That a term occurs nowhere, and what to try instead."""
-    shown = cut(" ".join(term.words), LONGEST_SHOWN)
+def _missing(term: Term) -> str:
+    shown = cut(" ".join(term.words), MAX_SHOWN_LENGTH)
     if len(term.words) > 1:
-        return f"Nowhere does “{shown}” stand in this order. Try one of the words."
+        return f"The phrase “{shown}” does not occur. Try single words."
     if term.open_end:
-        return f"No word begins with “{shown}”. Try a shorter beginning."
-    return f"“{shown}” occurs nowhere. Only the last word may be a beginning, and only without quotes."
+        return f"No word starts with “{shown}”. Try a shorter prefix."
+    return f"The word “{shown}” does not occur. Only the last word may be a prefix, and only without quotes."
 
 
 def score(match: Match, now: Micros) -> float:
-    """How good a match is: its rank, up to half as much again if it is new."""
+    """The rank of a match, plus up to half of it if the document is recent."""
     age = max(now - match.at, 0)
-    return match.rank * (1 + TOUCH * math.exp2(-age / NEW))
+    return match.rank * (1 + RECENCY_WEIGHT * math.exp2(-age / RECENCY_HALF_LIFE))
 
 
-def _hit(document: Document, names: dict[str, tuple[str, str]], around: list[Piece], best: float) -> Hit:
+def _hit(document: Document, names: dict[str, tuple[str, str]], excerpt: list[Piece], best: float) -> Hit:
     agent, project = names.get(document.agent_id, ("", ""))
     return Hit(
         seq=document.seq,
@@ -180,6 +179,6 @@ def _hit(document: Document, names: dict[str, tuple[str, str]], around: list[Pie
         at=iso(document.at),
         command_id=document.command_id,
         turn_id=document.turn_id,
-        snippet=around,
+        snippet=excerpt,
         score=round(best, 6),
     )
