@@ -32,7 +32,7 @@ class Fallible(MemoryJournal):
 
 
 class _Failing(MemoryTransaction):
-    def efforts(self, host: str) -> list[Effort]:
+    def active_efforts(self, host: str) -> list[Effort]:
         raise ZeroDivisionError(host)
 
 
@@ -98,7 +98,7 @@ class Work:
 
     async def effort(self, name: str = "e1") -> Effort:
         """An effort as it is."""
-        found = self.journal.find_effort(name)
+        found = self.journal.effort(name)
         assert found is not None
         return found
 

@@ -132,14 +132,14 @@ def backup(
 
     The copy is of one moment, checked, and a database that can be used as it is. For PostgreSQL use `pg_dump`.
     """
-    from claude_headspace.journal.open import database_url, file_of
+    from claude_headspace.journal.open import database_url, sqlite_path
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.files import new_file
     from claude_headspace.surfaces.cli.presentation.database import backed_up
 
     places = find_places()
     address = database_url(load_settings(places), places)
-    if (database := file_of(address)) is None:
+    if (database := sqlite_path(address)) is None:
         raise _use_pg_dump(address)
     size = _backed_up(database, new_file(file), quiet=as_json)
     if as_json:
@@ -235,16 +235,16 @@ def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
     """A journal by its address, while nobody else uses it."""
     from claude_headspace.config import without_password
     from claude_headspace.journal.exclusive_access import reserved
-    from claude_headspace.journal.open import database_url, file_of, open_journal
+    from claude_headspace.journal.open import database_url, open_journal, sqlite_path
     from claude_headspace.surfaces.client.running_daemon import hold
 
     places, url = find_places(), _address(address)
-    if not create and (file := file_of(url)) is not None and not file.exists():
+    if not create and (file := sqlite_path(url)) is not None and not file.exists():
         raise BadRequest("no_database", f"There is no database at {address}.", "Give the file of a journal.")
     is_home = without_password(url) == without_password(database_url(load_settings(places), places))
     places.make()
     with hold(places) if is_home else nullcontext(), reserved(url, without_password(address)):
-        journal = open_journal(url, may_be_half=True)
+        journal = open_journal(url, allow_partial_copy=True)
         try:
             yield journal
         finally:
@@ -253,9 +253,9 @@ def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
 
 def _address(told: str) -> str:
     """The address of a database that is named on the command line, where a path begins in this directory."""
-    from claude_headspace.journal.open import database_address
+    from claude_headspace.journal.open import parse_database_address
 
-    return database_address(told if "://" in told else str(Path(told).expanduser().absolute()))
+    return parse_database_address(told if "://" in told else str(Path(told).expanduser().absolute()))
 
 
 # --- who does it ------------------------------------------------------------------------------------------------------
@@ -278,12 +278,12 @@ def _upkeep(what: str, ask: Callable[["Client"], "Json"], do: Callable[["Journal
 @contextmanager
 def _journal(places: Places) -> Iterator["Journal"]:
     """The journal of this home; no daemon can start meanwhile."""
-    from claude_headspace.journal.open import ready_journal
+    from claude_headspace.journal.open import open_configured_journal
     from claude_headspace.surfaces.client.running_daemon import hold
 
     places.make()
     with hold(places):
-        journal = ready_journal(load_settings(places), places)
+        journal = open_configured_journal(load_settings(places), places)
         try:
             yield journal
         finally:

@@ -73,28 +73,28 @@ class StateRow(msgspec.Struct, frozen=True, kw_only=True):
     event: str
 
 
-class EventChoice(msgspec.Struct, frozen=True, kw_only=True):
+class EventFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which events are wanted: by name, by who told, only odd ones, below a number, by when they arrived."""
 
     names: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
-    odd: bool = False
-    before: int | None = None
-    received: tuple[Micros, Micros] | None = None
+    only_anomalies: bool = False
+    before_seq: int | None = None
+    received_between: tuple[Micros, Micros] | None = None
     """From this moment on, and before that one."""
 
 
-EVERY_EVENT = EventChoice()
+ALL_EVENTS = EventFilter()
 
 
-class Delivered(msgspec.Struct, frozen=True):
+class StoredDelivery(msgspec.Struct, frozen=True):
     """A delivery that the journal has already."""
 
     agent_id: str
     strategy: Strategy
 
 
-class Counts(msgspec.Struct, frozen=True):
+class JournalCounts(msgspec.Struct, frozen=True):
     """What the journal holds."""
 
     events: int
@@ -104,21 +104,21 @@ class Counts(msgspec.Struct, frozen=True):
     by_state: dict[str, int]
 
 
-class Touched(msgspec.Struct, frozen=True, kw_only=True):
+class LockScope(msgspec.Struct, frozen=True, kw_only=True):
     """What a batch is about, known before it begins."""
 
-    deliveries: frozenset[str] = frozenset()
+    delivery_ids: frozenset[str] = frozenset()
     identities: frozenset[Identity] = frozenset()
-    agents: frozenset[str] = frozenset()
+    agent_ids: frozenset[str] = frozenset()
     """Those that a sender named."""
-    newcomers: frozenset[tuple[Identity | None, str, Micros]] = frozenset()
+    new_sessions: frozenset[tuple[Identity | None, str, Micros]] = frozenset()
     """Sessions, each with the project and the moment in which its agent is looked for should nobody know it."""
 
 
-class Searched(msgspec.Struct, frozen=True, kw_only=True):
+class SearchFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Where to look; None means everywhere."""
 
-    up_to: int | None = None
+    max_document_id: int | None = None
     """The newest document's number."""
     agent_id: str | None = None
     project_ids: tuple[str, ...] | None = None
@@ -128,10 +128,10 @@ class Searched(msgspec.Struct, frozen=True, kw_only=True):
     until: Micros | None = None
 
 
-class Match(msgspec.Struct, frozen=True):
+class SearchMatch(msgspec.Struct, frozen=True):
     """A document that matches, when it is from, and how well the journal thinks it does."""
 
-    id: int
+    document_id: int
     at: Micros
     rank: float
 
@@ -139,25 +139,25 @@ class Match(msgspec.Struct, frozen=True):
 class Transaction(Protocol):
     """One batch of the single writer: everything in it happens, or nothing."""
 
-    def hold(self, touched: Touched) -> None:
+    def lock(self, scope: LockScope) -> None:
         """Keep others away from what the batch is about until it is over; what it asks for was read then."""
 
-    def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
+    def find_deliveries(self, delivery_ids: Collection[str]) -> dict[str, StoredDelivery]:
         """Which of these deliveries are here already."""
 
-    def find(self, identities: Collection[Identity]) -> dict[Identity, Found]:
+    def agents_by_identity(self, identities: Collection[Identity]) -> dict[Identity, Found]:
         """The agents that answer to these identities."""
 
-    def agents(self, ids: Collection[str]) -> dict[str, Agent]:
+    def agents_by_id(self, ids: Collection[str]) -> dict[str, Agent]:
         """The agents with these ids."""
 
-    def unclaimed(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
+    def claimable_agents(self, project_id: str, ended_since: Micros) -> list[Agent]:
         """The agents of a project that a new session may be taken for, if they did not end before; newest first."""
 
-    def taken(self, names: Collection[str]) -> set[str]:
+    def names_in_use(self, names: Collection[str]) -> set[str]:
         """Which of these names living agents have."""
 
-    def efforts(self, host: str) -> list[Effort]:
+    def active_efforts(self, host: str) -> list[Effort]:
         """The active efforts of a machine."""
 
     def effort(self, effort_id: str) -> Effort | None:
@@ -166,7 +166,7 @@ class Transaction(Protocol):
     def task(self, task_id: str) -> Task | None:
         """One task."""
 
-    def known(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
+    def stored_event_ids(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
         """Which of these events of an agent are here already."""
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -199,13 +199,13 @@ class Reader(Protocol):
     def agent(self, agent_id: str) -> Agent | None:
         """One agent by its id."""
 
-    def agents_named(self, name: str) -> list[Agent]:
+    def agents_by_name(self, name: str) -> list[Agent]:
         """Agents of that name, the living first, then the most recently active."""
 
-    def agents_beginning(self, prefix: str) -> list[Agent]:
+    def agents_by_id_prefix(self, prefix: str) -> list[Agent]:
         """Agents whose id begins so (a few are enough)."""
 
-    def agent_of_session(self, session_id: str) -> Agent | None:
+    def agent_by_session(self, session_id: str) -> Agent | None:
         """The agent that a session of the client belongs to."""
 
     def turns(self, *, agent_id: str | None = None, command_id: str | None = None, limit: int = 100) -> list[Turn]:
@@ -232,11 +232,11 @@ class Reader(Protocol):
         agent_id: str | None = None,
         after: int | None = None,
         limit: int = 100,
-        choice: EventChoice = EVERY_EVENT,
+        matching: EventFilter = ALL_EVENTS,
     ) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest; of all or of those that are chosen."""
 
-    def delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
+    def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
         """How long hooks that arrived in this time had been on their way; of many the newest."""
 
     def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
@@ -248,7 +248,7 @@ class Reader(Protocol):
     def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
         """The newest states of an agent with their evidence, oldest of them first."""
 
-    def search(self, query: Query, wanted: Searched, limit: int) -> list[Match]:
+    def search(self, query: Query, matching: SearchFilter, limit: int) -> list[SearchMatch]:
         """The newest documents that match, newest first."""
 
     def documents(self, ids: Collection[int]) -> dict[int, tuple[Document, str]]:
@@ -266,22 +266,22 @@ class Reader(Protocol):
     def last_hook_at(self, host: str) -> Micros | None:
         """When a host's newest hook event was received."""
 
-    def counts(self) -> Counts:
+    def counts(self) -> JournalCounts:
         """What the journal holds."""
 
-    def list_efforts(self, *, only_active: bool = True, limit: int = 200) -> list[Effort]:
+    def efforts(self, *, only_active: bool = True, limit: int = 200) -> list[Effort]:
         """Efforts, the newest first."""
 
-    def find_effort(self, effort_id: str) -> Effort | None:
+    def effort(self, effort_id: str) -> Effort | None:
         """One effort."""
 
-    def list_tasks(self, limit: int = 200) -> list[Task]:
+    def tasks(self, limit: int = 200) -> list[Task]:
         """Tasks."""
 
-    def windows(self, effort_id: str) -> list[Window]:
+    def effort_windows(self, effort_id: str) -> list[Window]:
         """The context windows that worked on an effort, in order."""
 
-    def messages(self, effort_id: str, limit: int = 100) -> list[Message]:
+    def effort_messages(self, effort_id: str, limit: int = 100) -> list[Message]:
         """The newest messages of an effort, oldest of them first."""
 
 
@@ -292,13 +292,13 @@ class Position(msgspec.Struct, frozen=True):
     at: Micros
 
 
-class Bookmarks(Protocol):
+class PositionStore(Protocol):
     """What readers of files remember."""
 
     def positions(self, reader: str) -> dict[str, Position]:
         """How far a reader came in each file."""
 
-    def remember(self, reader: str, positions: Mapping[str, Position]) -> None:
+    def save_positions(self, reader: str, positions: Mapping[str, Position]) -> None:
         """Keep how far a reader came."""
 
 
@@ -328,7 +328,7 @@ class TokenStore(Protocol):
     def remove_token(self, name: str) -> bool:
         """Forget one; False if there is none."""
 
-    def use_token(self, name: str, at: Micros) -> None:
+    def record_token_use(self, name: str, at: Micros) -> None:
         """Note that one was used."""
 
 
@@ -340,7 +340,7 @@ class Difference(msgspec.Struct, frozen=True):
     problem: str
 
 
-class Pruned(msgspec.Struct, frozen=True):
+class PruneResult(msgspec.Struct, frozen=True):
     """What pruning took, or would take: events and announcements, agents and efforts that are gone wholly."""
 
     events: int
@@ -351,7 +351,7 @@ class Pruned(msgspec.Struct, frozen=True):
     efforts: int = 0
 
 
-class Upkeep(Protocol):
+class Maintenance(Protocol):
     """What keeps a journal healthy."""
 
     def open(self) -> None:
@@ -363,18 +363,18 @@ class Upkeep(Protocol):
     def rebuild(self) -> int:
         """Make the projections anew from the log; tells how many events that took."""
 
-    def prune(self, before: Micros, *, dry_run: bool = False) -> Pruned:
+    def prune(self, before: Micros, *, dry_run: bool = False) -> PruneResult:
         """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
 
-    def loss(self) -> str:
+    def storage_problem(self) -> str:
         """What is the matter with the place where it is kept, as far as that is seen at once; else nothing."""
 
-    def abandon(self) -> None:
+    def abort_connections(self) -> None:
         """Wait no longer for a database that does not answer; whoever does is told that it is away."""
 
     def close(self) -> None:
         """Let go of the database, cleanly."""
 
 
-class Journal(Writer, Reader, Bookmarks, TokenStore, Upkeep, Protocol):
+class Journal(Writer, Reader, PositionStore, TokenStore, Maintenance, Protocol):
     """All of it: what is remembered."""

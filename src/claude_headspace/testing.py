@@ -23,22 +23,22 @@ from claude_headspace.kernel.search_documents import Document, documents
 from claude_headspace.kernel.search_terms import Query, matches, words
 from claude_headspace.kernel.snapshot import Snapshot, Telling
 from claude_headspace.ports import (
-    EVERY_EVENT,
-    Counts,
-    Delivered,
+    ALL_EVENTS,
     Difference,
-    EventChoice,
-    Match,
+    EventFilter,
+    JournalCounts,
+    LockScope,
     NamedToken,
     Position,
-    Pruned,
+    PruneResult,
     Record,
     Result,
-    Searched,
+    SearchFilter,
+    SearchMatch,
     StateRow,
+    StoredDelivery,
     StoredEvent,
     StreamMessage,
-    Touched,
 )
 
 _ids = count(1)
@@ -135,16 +135,16 @@ class MemoryJournal:
         """One agent by its id."""
         return self._rows.agents.get(agent_id)
 
-    def agents_named(self, name: str) -> list[Agent]:
+    def agents_by_name(self, name: str) -> list[Agent]:
         """Agents of that name, the living first, then the most recently active."""
         named = [agent for agent in self._rows.agents.values() if agent.name == name]
         return sorted(named, key=lambda agent: (agent.ended_at is not None, -agent.last_active_at))
 
-    def agents_beginning(self, prefix: str) -> list[Agent]:
+    def agents_by_id_prefix(self, prefix: str) -> list[Agent]:
         """Agents whose id begins so."""
         return [agent for agent in self._rows.agents.values() if agent.id.startswith(prefix)][:10]
 
-    def agent_of_session(self, session_id: str) -> Agent | None:
+    def agent_by_session(self, session_id: str) -> Agent | None:
         """The agent that a session of the client belongs to."""
         return self._rows.agents.get(self._rows.identities.get(Identity("session", session_id), ""))
 
@@ -190,18 +190,18 @@ class MemoryJournal:
         agent_id: str | None = None,
         after: int | None = None,
         limit: int = 100,
-        choice: EventChoice = EVERY_EVENT,
+        matching: EventFilter = ALL_EVENTS,
     ) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest."""
-        wanted = [event for event in self._events if agent_id in (None, event.agent_id) and _is_chosen(event, choice)]
+        wanted = [event for event in self._events if agent_id in (None, event.agent_id) and _is_chosen(event, matching)]
         if after is None:
             return wanted[-limit:]
         return [event for event in wanted if event.seq > after][:limit]
 
-    def delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
+    def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
         """How long hooks that arrived in this time had been on their way."""
-        chosen = EventChoice(origins=frozenset({Origin.HOOK.value}), received=(since, until))
-        envelopes = [stored.envelope for stored in self.events(limit=limit, choice=chosen)]
+        chosen = EventFilter(origins=frozenset({Origin.HOOK.value}), received_between=(since, until))
+        envelopes = [stored.envelope for stored in self.events(limit=limit, matching=chosen)]
         return [envelope.received_at - envelope.fired_at for envelope in envelopes]
 
     def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
@@ -220,12 +220,12 @@ class MemoryJournal:
         """The newest states of an agent with their evidence, oldest of them first."""
         return [row for row in self._rows.states.values() if row.agent_id == agent_id][-limit:]
 
-    def search(self, query: Query, wanted: Searched, limit: int) -> list[Match]:
+    def search(self, query: Query, matching: SearchFilter, limit: int) -> list[SearchMatch]:
         """The newest documents that match, newest first."""
         found = (
-            Match(document.id, document.at, float(rank))
+            SearchMatch(document.id, document.at, float(rank))
             for document, text in reversed(self._rows.documents.values())
-            if _is_wanted(document, wanted) and (rank := matches(query, words(text)))
+            if _is_wanted(document, matching) and (rank := matches(query, words(text)))
         )
         return list(islice(found, limit))
 
@@ -251,31 +251,31 @@ class MemoryJournal:
         ours = (each.envelope for each in reversed(self._events) if each.envelope.host == host)
         return next((each.received_at for each in ours if each.origin is Origin.HOOK), None)
 
-    def counts(self) -> Counts:
+    def counts(self) -> JournalCounts:
         """What the journal holds."""
         odd = sum(event.anomaly is not None for event in self._events)
         states = Counter(agent.state.value for agent in self._rows.agents.values())
-        return Counts(len(self._events), len(self._rows.agents), odd, self._seq, dict(states))
+        return JournalCounts(len(self._events), len(self._rows.agents), odd, self._seq, dict(states))
 
-    def list_efforts(self, *, only_active: bool = True, limit: int = 200) -> list[Effort]:
+    def efforts(self, *, only_active: bool = True, limit: int = 200) -> list[Effort]:
         """Efforts, the newest first."""
         wanted = [effort for effort in self._rows.efforts.values() if effort.active or not only_active]
         return sorted(wanted, key=lambda effort: effort.started_at, reverse=True)[:limit]
 
-    def find_effort(self, effort_id: str) -> Effort | None:
+    def effort(self, effort_id: str) -> Effort | None:
         """One effort."""
         return self._rows.efforts.get(effort_id)
 
-    def list_tasks(self, limit: int = 200) -> list[Task]:
+    def tasks(self, limit: int = 200) -> list[Task]:
         """Tasks."""
         return list(self._rows.tasks.values())[:limit]
 
-    def windows(self, effort_id: str) -> list[Window]:
+    def effort_windows(self, effort_id: str) -> list[Window]:
         """The context windows that worked on an effort, in order."""
         wanted = [window for window in self._rows.windows.values() if window.effort_id == effort_id]
         return sorted(wanted, key=lambda window: (window.started_at, window.id))
 
-    def messages(self, effort_id: str, limit: int = 100) -> list[Message]:
+    def effort_messages(self, effort_id: str, limit: int = 100) -> list[Message]:
         """The newest messages of an effort, oldest of them first."""
         wanted = [message for message in self._rows.messages.values() if message.effort_id == effort_id]
         return sorted(wanted, key=lambda message: (message.at, message.id))[-limit:]
@@ -286,7 +286,7 @@ class MemoryJournal:
         """How far a reader came in each file."""
         return dict(self._positions.get(reader, {}))
 
-    def remember(self, reader: str, positions: Mapping[str, Position]) -> None:
+    def save_positions(self, reader: str, positions: Mapping[str, Position]) -> None:
         """Keep how far a reader came."""
         self._positions.setdefault(reader, {}).update(positions)
 
@@ -308,7 +308,7 @@ class MemoryJournal:
         """Forget one; False if there is none."""
         return self._tokens.pop(name, None) is not None
 
-    def use_token(self, name: str, at: Micros) -> None:
+    def record_token_use(self, name: str, at: Micros) -> None:
         """Note that one was used."""
         if name in self._tokens:
             token, digest = self._tokens[name]
@@ -330,17 +330,17 @@ class MemoryJournal:
         self._rows = self._replayed()
         return len(self._events)
 
-    def loss(self) -> str:
+    def storage_problem(self) -> str:
         """It is always where it was."""
         return ""
 
-    def abandon(self) -> None:
+    def abort_connections(self) -> None:
         """It always answers."""
 
     def close(self) -> None:
         """There is nothing to let go of."""
 
-    def prune(self, before: Micros, *, dry_run: bool = False) -> Pruned:
+    def prune(self, before: Micros, *, dry_run: bool = False) -> PruneResult:
         """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
         recent = [event for event in self._events if event.envelope.received_at >= before]
         edges = {event.agent_id: event.seq for event in reversed(recent)}
@@ -357,7 +357,7 @@ class MemoryJournal:
             self._events = [event for event in self._events if event not in old]
             self._stream = self._stream[len(told) :]
             self._rows = self._replayed()
-        return Pruned(len(old), len(told), len(gone), up_to, len(over))
+        return PruneResult(len(old), len(told), len(gone), up_to, len(over))
 
     def _take_snapshots(self, old: Sequence[StoredEvent], gone: Collection[str]) -> None:
         for agent_id in {event.agent_id for event in old}:
@@ -394,14 +394,17 @@ class MemoryJournal:
         return anew
 
 
-def _is_chosen(stored: StoredEvent, choice: EventChoice) -> bool:
+def _is_chosen(stored: StoredEvent, choice: EventFilter) -> bool:
     envelope = stored.envelope
     return (
         (not choice.names or envelope.name in choice.names)
         and (not choice.origins or envelope.origin.value in choice.origins)
-        and (not choice.odd or stored.anomaly is not None)
-        and (choice.before is None or stored.seq < choice.before)
-        and (choice.received is None or choice.received[0] <= envelope.received_at < choice.received[1])
+        and (not choice.only_anomalies or stored.anomaly is not None)
+        and (choice.before_seq is None or stored.seq < choice.before_seq)
+        and (
+            choice.received_between is None
+            or choice.received_between[0] <= envelope.received_at < choice.received_between[1]
+        )
     )
 
 
@@ -415,51 +418,51 @@ class MemoryTransaction:
         self._restored: list[Snapshot] = []
         self._seq = journal._seq
 
-    def hold(self, _touched: Touched) -> None:
+    def lock(self, _touched: LockScope) -> None:
         """Nobody else writes here."""
 
-    def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
+    def find_deliveries(self, delivery_ids: Collection[str]) -> dict[str, StoredDelivery]:
         """Which of these deliveries are here already."""
         return {
-            stored.envelope.delivery_id: Delivered(stored.agent_id, stored.strategy)
+            stored.envelope.delivery_id: StoredDelivery(stored.agent_id, stored.strategy)
             for stored in self._journal._events
             if stored.envelope.delivery_id is not None and stored.envelope.delivery_id in delivery_ids
         }
 
-    def find(self, identities: Collection[Identity]) -> dict[Identity, Found]:
+    def agents_by_identity(self, identities: Collection[Identity]) -> dict[Identity, Found]:
         """The agents that answer to these identities."""
         rows = self._journal._rows
         owned = {identity: rows.identities[identity] for identity in identities if identity in rows.identities}
         return {identity: Found(rows.agents[owner], True) for identity, owner in owned.items()}
 
-    def agents(self, ids: Collection[str]) -> dict[str, Agent]:
+    def agents_by_id(self, ids: Collection[str]) -> dict[str, Agent]:
         """The agents with these ids."""
         rows = self._journal._rows.agents
         return {agent_id: rows[agent_id] for agent_id in ids if agent_id in rows}
 
-    def unclaimed(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
+    def claimable_agents(self, project_id: str, ended_since: Micros) -> list[Agent]:
         """The agents of a project that a new session may be taken for, if they did not end before; newest first."""
-        near = self._journal.agents(ended_after=not_ended_before - 1)
+        near = self._journal.agents(ended_after=ended_since - 1)
         ours = [agent for agent in near if agent.project.id == project_id and is_free(agent)]
         return sorted(ours, key=lambda agent: agent.last_active_at, reverse=True)
 
-    def taken(self, names: Collection[str]) -> set[str]:
+    def names_in_use(self, names: Collection[str]) -> set[str]:
         """Which of these names living agents have."""
         return {agent.name for agent in self._journal.agents() if agent.name in names}
 
-    def efforts(self, host: str) -> list[Effort]:
+    def active_efforts(self, host: str) -> list[Effort]:
         """The active efforts of a machine."""
-        return [effort for effort in self._journal.list_efforts() if effort.host == host]
+        return [effort for effort in self._journal.efforts() if effort.host == host]
 
     def effort(self, effort_id: str) -> Effort | None:
         """One effort."""
-        return self._journal.find_effort(effort_id)
+        return self._journal.effort(effort_id)
 
     def task(self, task_id: str) -> Task | None:
         """One task."""
         return self._journal._rows.tasks.get(task_id)
 
-    def known(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
+    def stored_event_ids(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
         """Which of these events of an agent are here already."""
         ours = (stored.envelope.id for stored in self._journal._events if stored.agent_id == agent_id)
         return set(ours).intersection(event_ids)
@@ -504,9 +507,9 @@ class MemoryTransaction:
                 journal._rows.take_effort(change)
 
 
-def _is_wanted(document: Document, wanted: Searched) -> bool:
+def _is_wanted(document: Document, wanted: SearchFilter) -> bool:
     return (
-        (wanted.up_to is None or document.id <= wanted.up_to)
+        (wanted.max_document_id is None or document.id <= wanted.max_document_id)
         and wanted.agent_id in (None, document.agent_id)
         and (wanted.project_ids is None or document.project_id in wanted.project_ids)
         and wanted.actor in (None, document.actor)

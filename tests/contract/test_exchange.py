@@ -179,7 +179,7 @@ def test_efforts_stay_where_they_are(any_journal: Journal) -> None:
     counted = json.loads(lines[-2]) | {"id": "counted", "context": {"effort_id": "e1"}}
     store(any_journal, msgspec.structs.replace(begun, id="own", payload=msgspec.json.encode(act)))
     brought_in(any_journal, [*lines[:-1], json.dumps(foreign).encode(), json.dumps(counted).encode(), lines[-1]])
-    assert len(any_journal.list_efforts()) == 1
+    assert len(any_journal.efforts()) == 1
     assert list(any_journal.verify()) == []
 
 

@@ -12,7 +12,7 @@ from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
-from claude_headspace.ports import EventChoice, Journal, Position
+from claude_headspace.ports import EventFilter, Journal, Position
 from claude_headspace.testing import START, hook
 from tests.journals import store, submission
 
@@ -95,11 +95,11 @@ def test_no_text_is_refused(journal: Journal) -> None:
     assert len(journal.turns(agent_id=agent.id)) == 2
     with journal.transaction() as transaction:
         pane = Identity("pane", f"laptop:{nul}")
-        assert set(transaction.find([pane])) == {pane}
-        assert set(transaction.delivered([f"{nul}0"])) == {f"{nul}0"}
+        assert set(transaction.agents_by_identity([pane])) == {pane}
+        assert set(transaction.find_deliveries([f"{nul}0"])) == {f"{nul}0"}
     assert (journal.agent(nul), journal.command(nul), journal.wait(nul)) == (None, None, None)
-    assert journal.agents_named(nul) == journal.agents_beginning(nul) == []
-    journal.remember(nul, {nul: Position(1, START)})
+    assert journal.agents_by_name(nul) == journal.agents_by_id_prefix(nul) == []
+    journal.save_positions(nul, {nul: Position(1, START)})
     assert list(journal.verify()) == []
     journal.rebuild()
     assert list(journal.verify()) == []
@@ -139,7 +139,7 @@ def test_a_failed_batch_leaves_no_trace(journal: Journal) -> None:
         half_a_batch()
     assert journal.counts() == before
     with journal.transaction() as transaction:
-        assert transaction.find([Identity("session", "session-1")]) == {}
+        assert transaction.agents_by_identity([Identity("session", "session-1")]) == {}
     store(journal, hook("SessionStart"))
     assert journal.counts().agents == 1
 
@@ -148,7 +148,7 @@ def test_a_delivery_is_known_again(journal: Journal) -> None:
     """The journal says which deliveries it has, and whose they were."""
     store(journal, hook("SessionStart", delivery_id="d1"))
     with journal.transaction() as transaction:
-        known = transaction.delivered(["d1", "d2"])
+        known = transaction.find_deliveries(["d1", "d2"])
     assert list(known) == ["d1"]
     assert known["d1"].agent_id == "agent-1"
 
@@ -163,7 +163,7 @@ def test_agents_are_found_by_what_they_are_known_by(journal: Journal) -> None:
         Identity("headspace", "h1"),
     ]
     with journal.transaction() as transaction:
-        found = transaction.find([*known, Identity("pane", "desktop:%1")])
+        found = transaction.agents_by_identity([*known, Identity("pane", "desktop:%1")])
     assert sorted(found) == sorted(known)
 
 
@@ -171,9 +171,9 @@ def test_agents_are_read_by_name_and_beginning(journal: Journal) -> None:
     """A name leads to the living agent first; the beginning of an id to all that begin so."""
     store(journal, *a_turn())
     [agent] = journal.agents()
-    assert journal.agents_named(agent.name) == [agent]
-    assert journal.agents_beginning("agent") == [agent]
-    assert journal.agents_beginning("%") == []
+    assert journal.agents_by_name(agent.name) == [agent]
+    assert journal.agents_by_id_prefix("agent") == [agent]
+    assert journal.agents_by_id_prefix("%") == []
     assert journal.agent("nobody") is None
 
 
@@ -190,10 +190,10 @@ def test_names_of_the_living_are_taken(journal: Journal) -> None:
     store(journal, hook("SessionStart"))
     [agent] = journal.agents()
     with journal.transaction() as transaction:
-        assert transaction.taken([agent.name, "nobody"]) == {agent.name}
+        assert transaction.names_in_use([agent.name, "nobody"]) == {agent.name}
     store(journal, hook("SessionEnd", START + SECOND, reason="other"))
     with journal.transaction() as transaction:
-        assert transaction.taken([agent.name]) == set()
+        assert transaction.names_in_use([agent.name]) == set()
 
 
 def test_those_who_may_be_claimed_are_found(journal: Journal) -> None:
@@ -204,11 +204,11 @@ def test_those_who_may_be_claimed_are_found(journal: Journal) -> None:
     store(journal, hook("SessionStart", START + 4, session_id="s4", cwd="/elsewhere"))
     [project] = {agent.project.id for agent in journal.agents() if agent.cwd == "/home/dev/app"}
     with journal.transaction() as transaction:
-        assert transaction.unclaimed(project, START) == []
+        assert transaction.claimable_agents(project, START) == []
     store(journal, hook("SessionEnd", START + 5, session_id="s3", reason="other"), hook("Stop", START + 6))
     with journal.transaction() as transaction:
-        assert [each.id for each in transaction.unclaimed(project, START)] == ["agent-1", "agent-3"]
-        assert [each.id for each in transaction.unclaimed(project, START + SECOND)] == ["agent-1"]
+        assert [each.id for each in transaction.claimable_agents(project, START)] == ["agent-1", "agent-3"]
+        assert [each.id for each in transaction.claimable_agents(project, START + SECOND)] == ["agent-1"]
 
 
 def test_the_newest_hook_is_remembered(journal: Journal) -> None:
@@ -253,10 +253,10 @@ def test_counts_tell_what_is_held(journal: Journal) -> None:
 def test_how_far_files_were_read_is_remembered(journal: Journal) -> None:
     """For each reader and file the newest position, and nothing of other readers; a rebuild does not touch it."""
     assert journal.positions("tail") == {}
-    journal.remember("tail", {"/a.jsonl": Position(10, START), "/b.jsonl": Position(0, 0)})
-    journal.remember("tail", {"/a.jsonl": Position(20, START + 1)})
-    journal.remember("import", {"/a.jsonl": Position(5, START)})
-    journal.remember("tail", {})
+    journal.save_positions("tail", {"/a.jsonl": Position(10, START), "/b.jsonl": Position(0, 0)})
+    journal.save_positions("tail", {"/a.jsonl": Position(20, START + 1)})
+    journal.save_positions("import", {"/a.jsonl": Position(5, START)})
+    journal.save_positions("tail", {})
     store(journal, *a_turn())
     journal.rebuild()
     assert journal.positions("tail") == {"/a.jsonl": Position(20, START + 1), "/b.jsonl": Position(0, 0)}
@@ -268,16 +268,16 @@ def test_events_are_chosen(journal: Journal) -> None:
     store(journal, *a_turn())
     everything = journal.events()
 
-    def seqs(**choice: Any) -> list[int]:
-        return [stored.seq for stored in journal.events(choice=EventChoice(**choice))]
+    def seqs(**criteria: Any) -> list[int]:
+        return [stored.seq for stored in journal.events(matching=EventFilter(**criteria))]
 
     assert seqs() == [stored.seq for stored in everything]
     assert seqs(names=frozenset({"PreToolUse", "PostToolUse"})) == [everything[2].seq, everything[3].seq]
     assert seqs(origins=frozenset({"transcript"})) == []
-    assert seqs(odd=True) == [stored.seq for stored in everything if stored.anomaly]
-    assert seqs(before=everything[2].seq) == [everything[0].seq, everything[1].seq]
-    assert seqs(received=(START + 1, START + 3)) == [everything[1].seq, everything[2].seq]
-    assert seqs(received=(START + 100, START + 200)) == []
+    assert seqs(only_anomalies=True) == [stored.seq for stored in everything if stored.anomaly]
+    assert seqs(before_seq=everything[2].seq) == [everything[0].seq, everything[1].seq]
+    assert seqs(received_between=(START + 1, START + 3)) == [everything[1].seq, everything[2].seq]
+    assert seqs(received_between=(START + 100, START + 200)) == []
 
 
 def test_a_time_is_asked_for(journal: Journal) -> None:
@@ -289,8 +289,8 @@ def test_a_time_is_asked_for(journal: Journal) -> None:
     assert journal.states_between(START - 10, START) == []
     assert [command.text for command in journal.commands_between(START, START + 100)] == ["Fix the parser"]
     assert journal.commands_between(START + 2, START + 100) == []
-    assert journal.delays(START, START + 3, 100) == [0, 0, 0]
-    assert journal.delays(START, START + 100, 2) == [0, 0]
+    assert journal.hook_delays(START, START + 3, 100) == [0, 0, 0]
+    assert journal.hook_delays(START, START + 100, 2) == [0, 0]
 
 
 # --- efforts ----------------------------------------------------------------------------------------------------------
@@ -332,28 +332,28 @@ def test_an_effort_is_there_afterwards_and_follows_from_the_log(journal: Journal
     store(journal, begun(1), *a_turn(START + 2))
     store(journal, act("EffortLogged", 20, effort_id="e1", text="did it"), begun(21, "e2"))
     store(journal, act("EffortFinished", 22, effort_id="e1"))
-    [effort] = journal.list_efforts()
+    [effort] = journal.efforts()
     assert (effort.id, effort.ordinal) == ("e2", 2)
-    first = journal.find_effort("e1")
+    first = journal.effort("e1")
     assert first is not None
     assert (first.active, first.logged) == (False, 1)
-    assert [each.id for each in journal.list_efforts(only_active=False)] == ["e2", "e1"]
-    [window] = journal.windows("e1")
+    assert [each.id for each in journal.efforts(only_active=False)] == ["e2", "e1"]
+    [window] = journal.effort_windows("e1")
     assert (window.heartbeat, window.end_reason) == (0, "the effort is finished")
-    assert [each.kind for each in journal.messages("e1")] == ["log", "finished"]
-    assert [task.efforts for task in journal.list_tasks()] == [2]
+    assert [each.kind for each in journal.effort_messages("e1")] == ["log", "finished"]
+    assert [task.efforts for task in journal.tasks()] == [2]
     assert list(journal.verify()) == []
-    before = (journal.list_efforts(only_active=False), journal.windows("e1"), journal.messages("e1"))
+    before = (journal.efforts(only_active=False), journal.effort_windows("e1"), journal.effort_messages("e1"))
     journal.rebuild()
-    assert (journal.list_efforts(only_active=False), journal.windows("e1"), journal.messages("e1")) == before
+    assert (journal.efforts(only_active=False), journal.effort_windows("e1"), journal.effort_messages("e1")) == before
 
 
 def test_efforts_of_other_machines_are_not_served(journal: Journal) -> None:
     """A directory means something on its own machine only."""
     store(journal, begun(1))
     with journal.transaction() as transaction:
-        assert [effort.id for effort in transaction.efforts("laptop")] == ["e1"]
-        assert transaction.efforts("server") == []
+        assert [effort.id for effort in transaction.active_efforts("laptop")] == ["e1"]
+        assert transaction.active_efforts("server") == []
         assert transaction.effort("e1") is not None
         assert transaction.effort("never") is None
         assert transaction.task("never") is None
@@ -368,4 +368,4 @@ def test_a_batch_that_fails_leaves_no_effort(journal: Journal) -> None:
         transaction.write(batch.records)
         raise ZeroDivisionError
     with journal.transaction() as transaction:
-        assert [effort.id for effort in transaction.efforts("laptop")] == ["e1"]
+        assert [effort.id for effort in transaction.active_efforts("laptop")] == ["e1"]

@@ -15,7 +15,7 @@ from claude_headspace.journal.transaction import SqlTransaction
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
 from claude_headspace.kernel.search_terms import read_query
-from claude_headspace.ports import Journal, Searched
+from claude_headspace.ports import Journal, SearchFilter
 from claude_headspace.testing import START, MemoryJournal, hook
 from tests.journals import opened, store
 
@@ -50,7 +50,7 @@ def grown(journal: Journal) -> None:
 
 def found(journal: Journal, text: str) -> int:
     """How many documents a query finds."""
-    return len(journal.search(read_query(text), Searched(), 100))
+    return len(journal.search(read_query(text), SearchFilter(), 100))
 
 
 def test_the_old_goes_and_the_rest_is_whole(any_journal: Journal) -> None:
@@ -151,21 +151,21 @@ def test_efforts_do_not_hold_the_log(any_journal: Journal) -> None:
     """What is old goes around them; one that was finished goes too, one that goes on is as it was, with its rows."""
     journal = any_journal
     striven(journal)
-    [going] = journal.list_efforts()
-    windows, messages = journal.windows("going"), journal.messages("going")
+    [going] = journal.efforts()
+    windows, messages = journal.effort_windows("going"), journal.effort_messages("going")
     assert windows
     assert messages
     planned = journal.prune(LATER - DAY, dry_run=True)
     assert list(journal.verify()) == []
     assert journal.prune(LATER - DAY) == planned
     assert (planned.events, planned.agents, planned.efforts) == (12, 0, 1)
-    assert journal.list_efforts(only_active=False) == [going]
-    assert (journal.windows("going"), journal.messages("going")) == (windows, messages)
-    assert (journal.find_effort("over"), journal.windows("over"), journal.messages("over")) == (None, [], [])
+    assert journal.efforts(only_active=False) == [going]
+    assert (journal.effort_windows("going"), journal.effort_messages("going")) == (windows, messages)
+    assert (journal.effort("over"), journal.effort_windows("over"), journal.effort_messages("over")) == (None, [], [])
     for _ in range(2):
         assert list(journal.verify()) == []
         journal.rebuild()
-    assert journal.list_efforts(only_active=False) == [going]
+    assert journal.efforts(only_active=False) == [going]
 
 
 def test_an_effort_goes_on_after_pruning(any_journal: Journal) -> None:
@@ -175,13 +175,13 @@ def test_an_effort_goes_on_after_pruning(any_journal: Journal) -> None:
     journal.prune(LATER - DAY)
     store(journal, act("EffortLogged", LATER + 20, "going", text="All of it"), *work(LATER + 21, "lasting", "fourth"))
     store(journal, act("EffortFinished", LATER + 30, "going"))
-    assert [message.text for message in journal.messages("going")][:2] == ["Half of it", "All of it"]
+    assert [message.text for message in journal.effort_messages("going")][:2] == ["Half of it", "All of it"]
     assert list(journal.verify()) == []
     assert journal.prune(LATER + 31).efforts == 1
-    assert journal.list_efforts(only_active=False) == []
+    assert journal.efforts(only_active=False) == []
     assert list(journal.verify()) == []
     store(journal, began(LATER + DAY, "next"))
-    assert [effort.ordinal for effort in journal.list_efforts()] == [3]
+    assert [effort.ordinal for effort in journal.efforts()] == [3]
     assert list(journal.verify()) == []
 
 
@@ -217,11 +217,11 @@ def test_one_session_that_two_agents_had_stays_with_the_last(any_journal: Journa
     ]
     store(journal, *work(LATER, "same", "fresh"))
     bring_in(journal, read_header(lines[0]), lines[1:], 2, "import-1", LATER + SECOND)
-    owner = journal.agent_of_session("same")
+    owner = journal.agent_by_session("same")
     journal.prune(LATER - DAY)
     assert list(journal.verify()) == []
     journal.rebuild()
-    assert (journal.agent_of_session("same") or agent).id == (owner or agent).id == "agent-77"
+    assert (journal.agent_by_session("same") or agent).id == (owner or agent).id == "agent-77"
 
 
 # --- in steps ---------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from sqlalchemy import event, text
 from claude_headspace.journal.search_index import add_words, remove_words
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.search_terms import read_query
-from claude_headspace.ports import Searched
+from claude_headspace.ports import SearchFilter
 from claude_headspace.testing import START, hook
 from tests.journals import MAKERS, store
 
@@ -30,8 +30,8 @@ def journal(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[SqlJourna
 
 def made_by_an_older_version(journal: SqlJournal) -> None:
     """Leave it as a version did that indexed the beginning of a result alone."""
-    [match] = journal.search(read_query("failed"), Searched(), 10)
-    [(document, indexed)] = journal.documents([match.id]).values()
+    [match] = journal.search(read_query("failed"), SearchFilter(), 10)
+    [(document, indexed)] = journal.documents([match.document_id]).values()
     with journal.transaction() as batch:
         remove_words(batch.connection, [(document.id, indexed)])
         add_words(batch.connection, [(document.id, RESULT[: 4 * 1024])])
@@ -41,11 +41,11 @@ def made_by_an_older_version(journal: SqlJournal) -> None:
 def test_what_an_older_version_indexed_is_indexed_anew(journal: SqlJournal) -> None:
     """Nobody is told of differences that are only another version's, and what was left out is found."""
     made_by_an_older_version(journal)
-    assert journal.search(read_query("failed"), Searched(), 10) == []
+    assert journal.search(read_query("failed"), SearchFilter(), 10) == []
     assert list(journal.verify()) != []
     journal.open()
     assert list(journal.verify()) == []
-    assert len(journal.search(read_query("failed rejects"), Searched(), 10)) == 1
+    assert len(journal.search(read_query("failed rejects"), SearchFilter(), 10)) == 1
 
 
 def test_a_journal_of_this_version_is_left_alone(journal: SqlJournal) -> None:

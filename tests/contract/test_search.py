@@ -8,7 +8,7 @@ from claude_headspace.engine.batch import Batch
 from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.search_terms import Query, read_query, steps
-from claude_headspace.ports import Journal, Searched
+from claude_headspace.ports import Journal, SearchFilter
 from claude_headspace.testing import START, hook
 from tests.journals import store, submission
 
@@ -41,9 +41,9 @@ def found(journal: Journal, text: str, **wanted: object) -> list[str]:
 
 def texts(journal: Journal, query: Query, **wanted: object) -> list[str]:
     """The texts that a query finds, newest first."""
-    matches = journal.search(query, Searched(**wanted), 100)  # type: ignore[arg-type]  # its own fields
-    documents = journal.documents([match.id for match in matches])
-    return [documents[match.id][1] for match in matches]
+    matches = journal.search(query, SearchFilter(**wanted), 100)  # type: ignore[arg-type]  # its own fields
+    documents = journal.documents([match.document_id for match in matches])
+    return [documents[match.document_id][1] for match in matches]
 
 
 PROMPT = "Fix the café parser, 日本語テスト 😀"
@@ -118,8 +118,8 @@ def test_filters_narrow_it_down(journal: Journal) -> None:
 
 def test_a_document_says_where_it_belongs(journal: Journal) -> None:
     """Kind, agent, project, command, tool and time come with it."""
-    [match] = journal.search(read_query("rejected"), Searched(), 10)
-    document, text = journal.documents([match.id])[match.id]
+    [match] = journal.search(read_query("rejected"), SearchFilter(), 10)
+    document, text = journal.documents([match.document_id])[match.document_id]
     [command] = journal.commands("agent-1")
     assert text == ANSWER
     assert (document.kind, document.actor, document.tool) == ("answer", "AGENT", None)
@@ -157,7 +157,7 @@ def test_what_can_be_found_follows_from_the_log(journal: Journal) -> None:
 
 def test_the_newest_come_first_up_to_the_limit(journal: Journal) -> None:
     """A limit keeps the newest, and a bound leaves out what is newer."""
-    newest, *older = journal.search(read_query("expired"), Searched(), 10)
-    assert journal.search(read_query("expired"), Searched(), 1) == [newest]
-    below = journal.search(read_query("expired"), Searched(up_to=newest.id - 1), 10)
-    assert [match.id for match in below] == [match.id for match in older]
+    newest, *older = journal.search(read_query("expired"), SearchFilter(), 10)
+    assert journal.search(read_query("expired"), SearchFilter(), 1) == [newest]
+    below = journal.search(read_query("expired"), SearchFilter(max_document_id=newest.document_id - 1), 10)
+    assert [match.document_id for match in below] == [match.document_id for match in older]

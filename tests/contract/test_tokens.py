@@ -19,8 +19,8 @@ def test_tokens_come_and_go(any_journal: Journal) -> None:
     assert journal.tokens() == [token("a"), token("b", expires_at=START + 5)]
     assert journal.token("digest-a") == token("a")
     assert journal.token("digest-c") is None
-    journal.use_token("a", START + 9)
-    journal.use_token("nobody", START + 9)
+    journal.record_token_use("a", START + 9)
+    journal.record_token_use("nobody", START + 9)
     assert journal.token("digest-a") == token("a", last_used_at=START + 9)
     assert journal.remove_token("a")
     assert not journal.remove_token("a")

@@ -22,7 +22,7 @@ def test_nothing_of_this_is_felt_without_an_effort() -> None:
         assert (outcome.effort, outcome.advice) == (None, None)
         assert work.journal.events()[-1].envelope.context.effort_id is None
 
-    assert play(story).journal.list_efforts(only_active=False) == []
+    assert play(story).journal.efforts(only_active=False) == []
 
 
 def test_calls_are_counted_refused_and_begin_anew_with_a_log() -> None:
@@ -105,7 +105,7 @@ def test_a_sub_agents_session_ends_without_its_parents_and_leaves_its_files() ->
         effort = await work.effort()
         assert effort.loaded_files == ("/a.py",)
         assert [(w.subagent_id, w.ended_at) for w in effort.windows] == [(None, None)]
-        main, child = work.journal.windows("e1")
+        main, child = work.journal.effort_windows("e1")
         assert (child.subagent_id, child.prev_session_id, child.end_reason) == ("sub", main.id, "the sub-agent ended")
 
     play(story)
@@ -168,7 +168,7 @@ def test_a_new_session_goes_on_where_the_last_one_stopped() -> None:
         assert second.advice is not None
         assert "Half done." in "".join(second.advice.context)
         assert second.advice.preload == ("/a.py",)
-        before, after = work.journal.windows("e1")
+        before, after = work.journal.effort_windows("e1")
         assert (before.dehydration, before.end_reason) == ("Half done.", "another session began")
         assert (after.ended_at, after.heartbeat) == (None, 0)
 
@@ -236,7 +236,7 @@ def test_a_coordinator_is_told_what_teammates_do() -> None:
         await work.hook("TaskCompleted", fleet="hand", teammate_name="bo", task_id="4", task_subject="Parser")
         told = [each.text for each in (await work.effort("chief")).injections]
         assert told == ["bo (blue) has nothing to do.", "bo completed: Parser"]
-        assert [each.kind for each in work.journal.messages("crew")] == ["signal", "signal"]
+        assert [each.kind for each in work.journal.effort_messages("crew")] == ["signal", "signal"]
 
     play(story)
 
@@ -250,7 +250,7 @@ def test_dialogues_failures_and_directives_are_kept() -> None:
         await work.hook("PostToolUse", tool_name="AskUserQuestion", tool_input={"questions": questions})
         await work.hook("PostToolUseFailure", tool_name="Bash", error="exit 1")
         await work.hook("PostToolUse", tool_name="Edit", tool_input={"file_path": "/x"}, directives=("/AGENTS.md",))
-        assert [each.kind for each in work.journal.messages("e1")] == ["dialogue", "failure"]
+        assert [each.kind for each in work.journal.effort_messages("e1")] == ["dialogue", "failure"]
         assert (await work.effort()).directives == ("/AGENTS.md",)
 
     play(story)
@@ -264,7 +264,7 @@ def test_efforts_of_a_task_are_numbered() -> None:
         other = await work.start("e3", task_dir="/elsewhere")
         assert [each.ordinal for each in (first, second, other)] == [1, 2, 1]
         assert nouns.artifacts(second)["log"] == f"{ROOT}/2_FIX_LOG.md"
-        [task, _] = work.journal.list_tasks()
+        [task, _] = work.journal.tasks()
         assert (task.title, task.keywords, task.efforts) == ("Checkout", ("pay",), 2)
 
     play(story)
@@ -379,7 +379,7 @@ def test_any_history_is_taken_in_and_told_again_by_the_log(seed: int) -> None:
     work = play(story)
     odd = [stored.anomaly for stored in work.journal.events(limit=1_000) if stored.anomaly]
     assert [anomaly for anomaly in odd if "not served" in anomaly or "not understood" in anomaly] == []
-    for effort in work.journal.list_efforts():
+    for effort in work.journal.efforts():
         assert len({window.id for window in effort.windows}) == len(effort.windows)
         assert all(window.ended_at is None for window in effort.windows)
 

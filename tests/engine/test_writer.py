@@ -321,7 +321,7 @@ def test_a_name_is_given_to_one_only() -> None:
         assert (await room.engine.submit(renaming("bob"), one)).agent.name == "bob", "its own name is no conflict"
 
     room = run(play)
-    assert len(room.journal.agents_named("bob")) == 1
+    assert len(room.journal.agents_by_name("bob")) == 1
     assert len(room.journal.events()) == 5
 
 

@@ -10,7 +10,7 @@ from claude_headspace.errors import BadRequest, JournalUnavailable
 from claude_headspace.journal.copy import copy, size
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.search_terms import read_query
-from claude_headspace.ports import NamedToken, Position, Searched
+from claude_headspace.ports import NamedToken, Position, SearchFilter
 from claude_headspace.testing import START, hook
 from tests.journals import opened, sqlite_journal, store
 
@@ -59,7 +59,7 @@ def fill(journal: SqlJournal, sessions: int = 3) -> None:
             hook("UserPromptSubmit", START + number + 1, prompt=f"needle {number} \0 日本", **common),  # type: ignore[arg-type]
             hook("Stop", START + number + 2, last_assistant_message="Which?", **common),  # type: ignore[arg-type]
         )
-    journal.remember("tail", {"/a": Position(1, START)})
+    journal.save_positions("tail", {"/a": Position(1, START)})
     journal.add_token(NamedToken(name="one", scopes=("read",), owner="", created_at=START), "digest")
     journal.prune(START + 1)
 
@@ -81,7 +81,7 @@ def test_a_copy_is_the_same(make: Make, origin: str, target: str) -> None:
     assert destination.counts() == source.counts()
     assert destination.tokens() == source.tokens()
     assert destination.positions("tail") == source.positions("tail")
-    assert len(destination.search(read_query("needle"), Searched(), 10)) == 3
+    assert len(destination.search(read_query("needle"), SearchFilter(), 10)) == 3
     assert list(destination.verify()) == []
     store(destination, hook("SessionStart", START + 99, session_id="new", cwd="/new"))
     assert list(destination.verify()) == []
@@ -117,7 +117,7 @@ def test_half_a_copy_is_not_served(make: Make, target: str, phase: str) -> None:
         destination.open()
     assert refusal.value.code == "half_copied"
     assert "db copy" in refusal.value.hint
-    destination.open(may_be_half=True)
+    destination.open(allow_partial_copy=True)
     again = copy(source, destination)
     assert (again.copied, again.differing) == (0, [])
     destination.open()

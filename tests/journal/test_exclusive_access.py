@@ -7,8 +7,8 @@ import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.journal.exclusive_access import is_same, reserved
-from claude_headspace.journal.host_lease import MachineName
-from claude_headspace.journal.listener import Listener
+from claude_headspace.journal.host_lease import HostLease
+from claude_headspace.journal.listener import CommitListener
 from claude_headspace.testing import hook
 from tests.journals import sqlite_journal, store
 from tests.postgres import Postgres
@@ -45,7 +45,7 @@ def test_a_server_on_which_a_daemon_listens_is_in_use(postgres: Postgres) -> Non
 
     async def play() -> None:
         heard = asyncio.Event()
-        listeners = [Listener(address, MachineName(name, name.encode()), heard.set) for name in ("one", "two")]
+        listeners = [CommitListener(address, HostLease(name, name.encode()), heard.set) for name in ("one", "two")]
         assert await asyncio.to_thread(is_free, address)
         for listener in listeners:
             heard.clear()

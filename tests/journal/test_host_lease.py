@@ -6,12 +6,12 @@ import psycopg
 import pytest
 
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.journal.host_lease import TAKEN, MachineName
-from claude_headspace.journal.listener import Listener
+from claude_headspace.journal.host_lease import HOST_NAME_IN_USE, HostLease
+from claude_headspace.journal.listener import CommitListener
 from tests.postgres import Postgres
 
-OURS = MachineName("laptop", b"one home")
-THEIRS = MachineName("laptop", b"another home")
+OURS = HostLease("laptop", b"one home")
+THEIRS = HostLease("laptop", b"another home")
 
 
 async def connect(url: str) -> "psycopg.AsyncConnection":
@@ -25,13 +25,13 @@ def test_a_name_is_held_as_long_as_the_connection(postgres: Postgres) -> None:
     async def story() -> None:
         url = postgres.database()
         async with await connect(url) as first, await connect(url) as second:
-            await OURS.take(first)
+            await OURS.acquire(first)
             with pytest.raises(JournalUnavailable, match="laptop") as refused:
-                await THEIRS.take(second)
-            assert (refused.value.code, "HEADSPACE_MACHINE" in refused.value.hint) == (TAKEN, True)
-            await MachineName("desktop", THEIRS.owner).take(second)
+                await THEIRS.acquire(second)
+            assert (refused.value.code, "HEADSPACE_MACHINE" in refused.value.hint) == (HOST_NAME_IN_USE, True)
+            await HostLease("desktop", THEIRS.owner).acquire(second)
             async with await connect(postgres.database()) as elsewhere:
-                await THEIRS.take(elsewhere)
+                await THEIRS.acquire(elsewhere)
             await first.close()
             await _eventually(second)
 
@@ -39,7 +39,7 @@ def test_a_name_is_held_as_long_as_the_connection(postgres: Postgres) -> None:
         async with asyncio.timeout(60):
             while True:
                 try:
-                    return await THEIRS.take(connection)
+                    return await THEIRS.acquire(connection)
                 except JournalUnavailable:
                     await asyncio.sleep(0.01)
 
@@ -52,13 +52,13 @@ def test_the_same_home_takes_over_what_it_left_behind(postgres: Postgres) -> Non
     async def story() -> None:
         url = postgres.database()
         async with await connect(url) as left, await connect(url) as again, await connect(url) as bystander:
-            await OURS.take(left)
-            await OURS.take(again)
+            await OURS.acquire(left)
+            await OURS.acquire(again)
             with pytest.raises(psycopg.OperationalError):
                 await left.execute("SELECT 1")
             await bystander.execute("SELECT 1")
             with pytest.raises(JournalUnavailable):
-                await THEIRS.take(bystander)
+                await THEIRS.acquire(bystander)
 
     asyncio.run(story())
 
@@ -69,20 +69,20 @@ def test_a_listener_does_nothing_under_a_name_that_is_taken(postgres: Postgres) 
     async def story() -> None:
         url = postgres.database()
         heard = asyncio.Event()
-        listener = Listener(url, THEIRS, heard.set)
+        listener = CommitListener(url, THEIRS, heard.set)
         async with await connect(url) as first:
-            await OURS.take(first)
+            await OURS.acquire(first)
             with pytest.raises(JournalUnavailable, match="laptop"):
-                await listener.check()
+                await listener.check_host_name()
             with pytest.raises(JournalUnavailable, match="HEADSPACE_MACHINE"):
-                await listener.claim()
+                await listener.acquire_host_name()
             with pytest.raises(JournalUnavailable, match="laptop"):
-                listener.require_name()
+                listener.require_host_name()
             assert not heard.is_set()
         async with asyncio.timeout(60):
             await heard.wait()
-        await listener.claim()
-        listener.require_name()
+        await listener.acquire_host_name()
+        listener.require_host_name()
         await listener.stop()
 
     asyncio.run(story())

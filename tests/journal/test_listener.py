@@ -3,11 +3,11 @@
 import asyncio
 
 from claude_headspace.journal.dialects import CHANNEL
-from claude_headspace.journal.host_lease import MachineName
-from claude_headspace.journal.listener import Listener
+from claude_headspace.journal.host_lease import HostLease
+from claude_headspace.journal.listener import CommitListener
 from tests.postgres import Postgres
 
-NAME = MachineName("laptop", b"the home")
+NAME = HostLease("laptop", b"the home")
 
 CUT = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -22,7 +22,7 @@ def test_every_commit_is_heard_and_a_lost_connection_is_made_again(postgres: Pos
 
     async def story() -> None:
         heard = asyncio.Event()
-        listener = Listener(url, NAME, heard.set)
+        listener = CommitListener(url, NAME, heard.set)
 
         async def hears() -> None:
             async with asyncio.timeout(60):
@@ -48,7 +48,7 @@ def test_a_server_that_is_not_there_is_told() -> None:
     """It goes on trying, and says why it hears nothing."""
 
     async def story() -> None:
-        listener = Listener("postgresql://nobody@127.0.0.1:9/none", NAME, lambda: None)
+        listener = CommitListener("postgresql://nobody@127.0.0.1:9/none", NAME, lambda: None)
         listener.start()
         async with asyncio.timeout(60):
             while True:

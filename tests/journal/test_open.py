@@ -6,7 +6,7 @@ import pytest
 
 from claude_headspace.config import Places, Settings
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
-from claude_headspace.journal.open import database_url, file_of, open_journal, ready_journal
+from claude_headspace.journal.open import database_url, open_configured_journal, open_journal, sqlite_path
 from tests.postgres import Postgres
 
 
@@ -36,17 +36,17 @@ def test_a_database_is_a_path_or_an_address(
 def test_a_path_is_used_whatever_stands_in_it(places: Places, tmp_path: Path) -> None:
     """The journal lies in that very file, and in the data directory when nothing is set."""
     told = tmp_path / "50% of a?b#c.db"
-    ready_journal(Settings(database=str(told)), places).close()
-    ready_journal(Settings(), places).close()
+    open_configured_journal(Settings(database=str(told)), places).close()
+    open_configured_journal(Settings(), places).close()
     assert {told, places.database} <= set(tmp_path.iterdir())
-    assert file_of(database_url(Settings(database=str(told)), places)) == told
+    assert sqlite_path(database_url(Settings(database=str(told)), places)) == told
 
 
 @pytest.mark.parametrize("told", ["headspace.db", "./headspace.db", "sqlite:///headspace.db", "sqlite://"])
 def test_where_the_daemon_starts_does_not_matter(told: str, places: Places) -> None:
     """A path that begins nowhere is refused."""
     with pytest.raises(BadConfiguration) as refused:
-        ready_journal(Settings(database=told), places)
+        open_configured_journal(Settings(database=told), places)
     assert "An address is `postgresql://user@host/name`" in refused.value.hint
 
 

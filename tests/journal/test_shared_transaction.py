@@ -117,7 +117,9 @@ def test_a_batch_that_dies_leaves_nothing_behind(writers: list[SqlJournal]) -> N
         half_a_batch()
     assert store(two, hook("SessionStart")) == ["new"]
     with two.transaction() as transaction:
-        assert set(transaction.find([Identity("session", "session-1")])) == {Identity("session", "session-1")}
+        assert set(transaction.agents_by_identity([Identity("session", "session-1")])) == {
+            Identity("session", "session-1")
+        }
 
 
 def test_four_daemons_that_start_at_once_make_one_schema(postgres: Postgres, tmp_path: Path) -> None:

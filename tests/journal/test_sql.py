@@ -45,7 +45,7 @@ def test_everything_is_there_after_opening_again(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "journal.db").stat().st_mode) == 0o600
     again = opened(tmp_path)
     with again.transaction() as transaction:
-        found = transaction.find([Identity("session", "session-1")])
+        found = transaction.agents_by_identity([Identity("session", "session-1")])
     assert [answer.in_memory for answer in found.values()] == [False]
     again.close()
 
@@ -63,11 +63,11 @@ def test_who_was_looked_up_is_remembered(tmp_path: Path) -> None:
     for number in range(3):
         store(again, hook("UserPromptSubmit", START + 1 + number, prompt=f"go {number}"))
         with again.transaction() as transaction:
-            assert transaction.find([newcomer]) == {}
+            assert transaction.agents_by_identity([newcomer]) == {}
     assert asked["identities"] == 2
     store(again, hook("SessionStart", START + 9, session_id="session-2", cwd="/home/dev/web"))
     with again.transaction() as transaction:
-        assert list(transaction.find([newcomer])) == [newcomer]
+        assert list(transaction.agents_by_identity([newcomer])) == [newcomer]
     again.close()
 
 

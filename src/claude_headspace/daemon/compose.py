@@ -41,8 +41,8 @@ from claude_headspace.inputs.receive.spool import Spool
 from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler, awake_clock
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.inputs.watch.transcript_import import History
-from claude_headspace.journal.host_lease import MachineName
-from claude_headspace.journal.listener import Listener
+from claude_headspace.journal.host_lease import HostLease
+from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
@@ -160,7 +160,7 @@ class Daemon:
             self.troubles,
             self.guard.judge,
             partial(attend, customs_of(settings)),
-            self.listener.require_name if self.listener else lambda: None,
+            self.listener.require_host_name if self.listener else lambda: None,
         )
         self._surroundings = SurroundingsFinder()
         keep = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
@@ -219,10 +219,10 @@ class Daemon:
         self.standing = self._standing()
         self.api, self._link_page = self._surfaces(household, keyboard, effort_model)
 
-    def _listener(self, follower: Follower) -> Listener:
+    def _listener(self, follower: Follower) -> CommitListener:
         """Under this machine's name, which is this home's on this hardware: a copy of the home is somebody else."""
-        name = MachineName(self._settings.host_name, self._secret + uuid.getnode().to_bytes(8))
-        return Listener(database_url(self._settings, self._places), name, follower.heard)
+        name = HostLease(self._settings.host_name, self._secret + uuid.getnode().to_bytes(8))
+        return CommitListener(database_url(self._settings, self._places), name, follower.heard)
 
     def _standing(self) -> Standing:
         """What the daemon says of itself."""
@@ -378,7 +378,7 @@ class Daemon:
         try:
             await asyncio.to_thread(self._journal.open)
             if self.listener is not None:
-                await self.listener.claim()
+                await self.listener.acquire_host_name()
             await asyncio.to_thread(self._recall)
         except JournalUnavailable as error:
             self.troubles.begin(error.message)
@@ -431,7 +431,7 @@ class Daemon:
 
     async def _fall_asleep(self) -> None:
         """End everything; a database that does not answer is not waited for."""
-        patience = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._journal.abandon)
+        patience = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._journal.abort_connections)
         if self._presence is not None:
             await self._presence.stop()
         await self.rpc.stop()
@@ -455,7 +455,7 @@ class Daemon:
         self.guard.close()
         await asyncio.to_thread(self._journal.close)
         patience.cancel()
-        self._journal.abandon()
+        self._journal.abort_connections()
 
     def _leave_to_the_follower(self, _messages: Sequence[StreamMessage]) -> None:
         """The database tells it, and what others announced before."""

@@ -15,13 +15,13 @@ from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.inputs.receive.spool import Spool
 from claude_headspace.inputs.watch.reconcile import Reconciler
 from claude_headspace.inputs.watch.sources import Sources
-from claude_headspace.journal.listener import Listener
+from claude_headspace.journal.listener import CommitListener
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.views import iso
 from claude_headspace.outputs.held_hooks import Holds
 from claude_headspace.outputs.mission_reports import Conversations
 from claude_headspace.outputs.notify.notifier import Notifier
-from claude_headspace.ports import Counts, Journal
+from claude_headspace.ports import Journal, JournalCounts
 from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.api.routes import AWAY, Health, HookStatus, PartHealth, SpoolStatus, TroubleView, part
 from claude_headspace.surfaces.live.follower import Follower
@@ -33,7 +33,7 @@ class Tally:
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
-        self.counts = Counts(0, 0, 0, 0, {})
+        self.counts = JournalCounts(0, 0, 0, 0, {})
         self.heard_before: Micros | None = None
         """When a hook of this machine fired last, before the start."""
         self.events = 0
@@ -74,7 +74,7 @@ class Standing:
     notifier: Notifier
     rpc: RpcServer
     broadcaster: Broadcaster
-    following: Sequence[Listener | Follower]
+    following: Sequence[CommitListener | Follower]
     """What follows a shared database."""
     is_waking: Callable[[], bool]
     """Whether the database is not there yet."""
@@ -108,7 +108,7 @@ class Standing:
     def _journal(self) -> PartHealth:
         trouble = self.troubles.now
         kind = "shared with other daemons" if self.journal.is_shared else "this daemon's own"
-        failure = f"{trouble.reason} (since {iso(trouble.since)})" if trouble else self.journal.loss()
+        failure = f"{trouble.reason} (since {iso(trouble.since)})" if trouble else self.journal.storage_problem()
         return part(True, failure, kind)
 
     def _stream(self) -> PartHealth:
@@ -118,7 +118,7 @@ class Standing:
     def _sources(self) -> dict[str, PartHealth]:
         return {name: part(*each) for name, each in self.sources.health().items()}
 
-    def _counted(self) -> Counts | None:
+    def _counted(self) -> JournalCounts | None:
         """What the journal holds; while it is away nobody knows. A file can be read though its disk is full."""
         if self.troubles.now is None or not self.journal.is_shared:
             with suppress(JournalUnavailable):

@@ -25,7 +25,7 @@ from claude_headspace.daemon.logs import configure_logging
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.receive.advertisement import Presence
-from claude_headspace.journal.open import database_url, ready_journal
+from claude_headspace.journal.open import database_url, open_configured_journal
 from claude_headspace.kernel.answers import HELD_HOOKS
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.views import iso
@@ -76,7 +76,9 @@ def serve(
         presence = Presence(places, host, port, asked, held)
         put_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
         away: list[str] = []
-        daemon = Daemon(settings, places, ready_journal(settings, places, away=away.append), presence, origins)
+        daemon = Daemon(
+            settings, places, open_configured_journal(settings, places, on_unavailable=away.append), presence, origins
+        )
         if not away:
             _refuse_taken_name(daemon)
         if killed is not None:
@@ -134,7 +136,7 @@ def _refuse_open_bind(settings: Settings) -> None:
 def _refuse_taken_name(daemon: Daemon) -> None:
     if daemon.listener is not None:
         try:
-            asyncio.run(daemon.listener.check())
+            asyncio.run(daemon.listener.check_host_name())
         except JournalUnavailable as error:
             raise BadConfiguration(error.code, error.message, error.hint) from error
 

@@ -51,9 +51,9 @@ from claude_headspace.kernel.react import react
 from claude_headspace.kernel.replay import UNDERSTANDING_FAILED
 from claude_headspace.kernel.wire import PROBE, is_plate
 from claude_headspace.ports import (
-    Delivered,
+    LockScope,
     Record,
-    Touched,
+    StoredDelivery,
     Transaction,
 )
 
@@ -144,7 +144,7 @@ class Batch:
         self._agents: dict[str, Agent] = {}
         self._owners: dict[Identity, str] = {}
         self._outcomes: dict[str, Outcome] = {}
-        self._delivered: dict[str, Delivered] = {}
+        self._delivered: dict[str, StoredDelivery] = {}
         # Not a method of ours: everything that a batch worked on would stay until the collector finds the cycle.
         self._desk = Desk(transaction, partial(_is_alive, transaction, self._agents))
         self.records: list[Record] = []
@@ -153,8 +153,8 @@ class Batch:
         """Hold what all of them are about, then take one after the other."""
         read = [_attempt(_opened, submission, submission.envelope.name) for submission in submissions]
         touched = _touched([each for each in read if isinstance(each, Opened)])
-        self._transaction.hold(touched)
-        self._delivered = self._transaction.delivered(touched.deliveries) if touched.deliveries else {}
+        self._transaction.lock(touched)
+        self._delivered = self._transaction.find_deliveries(touched.delivery_ids) if touched.delivery_ids else {}
         return [_attempt(self._take, each, each.envelope.name) if isinstance(each, Opened) else each for each in read]
 
     def _take(self, opened: Opened) -> Answer:
@@ -235,13 +235,13 @@ class Batch:
         project_id = opened.project_id
         if project_id is None:
             return []
-        stored = self._transaction.unclaimed(project_id, opened.envelope.fired_at - CLAIMABLE_AFTER_END)
+        stored = self._transaction.claimable_agents(project_id, opened.envelope.fired_at - CLAIMABLE_AFTER_END)
         ours = {agent.id: agent for agent in stored}
         ours |= {agent.id: agent for agent in self._agents.values() if agent.project.id == project_id}
         return sorted(ours.values(), key=lambda agent: agent.last_active_at, reverse=True)
 
     def _find(self, wanted: list[Identity]) -> dict[Identity, Found]:
-        found = self._transaction.find([identity for identity in wanted if identity not in self._owners])
+        found = self._transaction.agents_by_identity([identity for identity in wanted if identity not in self._owners])
         for identity, stored in found.items():
             if stored.agent.id in self._agents:
                 found[identity] = Found(self._agents[stored.agent.id], stored.in_memory)
@@ -261,7 +261,7 @@ class Batch:
 
     def _taken(self, names: list[str]) -> set[str]:
         ours = {agent.name for agent in self._agents.values() if agent.ended_at is None}
-        return self._transaction.taken(names) | ours.intersection(names)
+        return self._transaction.names_in_use(names) | ours.intersection(names)
 
     def _free_name(self, agent_id: str) -> str:
         choices = suggestions(agent_id)
@@ -390,7 +390,7 @@ class Batch:
 
 def _agent(transaction: Transaction, ours: Mapping[str, Agent], agent_id: str) -> Agent | None:
     """An agent as the batch left it so far, or as it is stored."""
-    return ours.get(agent_id) or transaction.agents([agent_id]).get(agent_id)
+    return ours.get(agent_id) or transaction.agents_by_id([agent_id]).get(agent_id)
 
 
 def _is_alive(transaction: Transaction, ours: Mapping[str, Agent], agent_id: str) -> bool:
@@ -411,13 +411,13 @@ def _project_of(envelope: Envelope, event: Event) -> str | None:
     return project.id if project.root else None
 
 
-def _touched(batch: Sequence[Opened]) -> Touched:
+def _touched(batch: Sequence[Opened]) -> LockScope:
     """What a batch is about."""
-    return Touched(
-        deliveries=frozenset(each.envelope.delivery_id for each in batch if each.envelope.delivery_id),
+    return LockScope(
+        delivery_ids=frozenset(each.envelope.delivery_id for each in batch if each.envelope.delivery_id),
         identities=frozenset(chain.from_iterable((*each.known.values(), *each.ancestors) for each in batch)),
-        agents=frozenset(each.submission.agent_id for each in batch if each.submission.agent_id),
-        newcomers=frozenset(
+        agent_ids=frozenset(each.submission.agent_id for each in batch if each.submission.agent_id),
+        new_sessions=frozenset(
             (each.known.get("session"), each.project_id, each.envelope.fired_at) for each in batch if each.project_id
         ),
     )

@@ -167,7 +167,7 @@ class Desk:
     # --- what the batch knows ---
 
     def _active(self, host: str) -> list[Effort]:
-        stored = {effort.id: effort for effort in self._transaction.efforts(host)}
+        stored = {effort.id: effort for effort in self._transaction.active_efforts(host)}
         return [effort for effort in (stored | self._efforts).values() if effort.active and effort.host == host]
 
     def _effort(self, effort_id: str) -> Effort | None:

@@ -24,7 +24,7 @@ from claude_headspace.kernel.effort.snapshot import KEY
 from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.replay import retell
 from claude_headspace.kernel.snapshot import Snapshot
-from claude_headspace.ports import Reader, Record, StoredEvent, Touched, Writer
+from claude_headspace.ports import LockScope, Reader, Record, StoredEvent, Writer
 
 FORMAT = "headspace-log"
 VERSION = 1
@@ -167,17 +167,17 @@ def bring_in(writer: Writer, header: Header, lines: Iterable[bytes], first: int,
     snapshot, events, is_last = _read(header, lines, first)
     mark = _mark(header, new_id, now)
     with writer.transaction() as transaction:
-        transaction.hold(_touched(header, events, mark))
-        known = transaction.known(header.agent_id, [line.id for line in events])
-        delivered = transaction.delivered([line.delivery_id for line in events if line.delivery_id])
+        transaction.lock(_touched(header, events, mark))
+        known = transaction.stored_event_ids(header.agent_id, [line.id for line in events])
+        delivered = transaction.find_deliveries([line.delivery_id for line in events if line.delivery_id])
         fresh = [line for line in events if line.id not in known and line.delivery_id not in delivered]
-        agent = transaction.agents([header.agent_id]).get(header.agent_id)
+        agent = transaction.agents_by_id([header.agent_id]).get(header.agent_id)
         restored = snapshot if agent is None else None
         if restored is not None:
             transaction.restore(restored)
             agent = restored.agent
         records = list(_retold(agent, fresh))
-        if is_last and (fresh or restored) and not transaction.delivered([mark.delivery_id or ""]):
+        if is_last and (fresh or restored) and not transaction.find_deliveries([mark.delivery_id or ""]):
             records += _retold(_last(records) or agent, [_as_line(mark, header.agent_id)])
         if records:
             transaction.write(records)
@@ -208,13 +208,13 @@ def _read(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot 
     return snapshot, list(events.values()), is_last
 
 
-def _touched(header: Header, lines: Iterable[LineOfLog], mark: Envelope) -> Touched:
+def _touched(header: Header, lines: Iterable[LineOfLog], mark: Envelope) -> LockScope:
     """What others must keep away from meanwhile; the mark keeps two from bringing in the same agent at once."""
     known = [identities(envelope, decode(envelope)).values() for envelope in map(_envelope, lines)]
-    return Touched(
-        deliveries=frozenset({line.delivery_id for line in lines if line.delivery_id} | {mark.delivery_id or ""}),
+    return LockScope(
+        delivery_ids=frozenset({line.delivery_id for line in lines if line.delivery_id} | {mark.delivery_id or ""}),
         identities=frozenset(identity for some in known for identity in some),
-        agents=frozenset({header.agent_id}),
+        agent_ids=frozenset({header.agent_id}),
     )
 
 

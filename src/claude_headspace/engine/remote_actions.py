@@ -27,7 +27,7 @@ from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.outputs.keyboard import refuse_elsewhere
 from claude_headspace.outputs.tmux import Refused
-from claude_headspace.ports import Clock, EventChoice, Journal, StoredEvent, StreamMessage
+from claude_headspace.ports import Clock, EventFilter, Journal, StoredEvent, StreamMessage
 
 log = structlog.get_logger(__name__)
 
@@ -232,7 +232,7 @@ class Errands:
         return (await self._act(f"Errand{step}", act, agent_id, f"errand-{errand_id}-{delivery}"))[1]
 
     def _find(self, name: str, agent_id: str, errand_id: str) -> StoredEvent | None:
-        found = self._journal.events(agent_id=agent_id, limit=SOUGHT, choice=EventChoice(names=frozenset((name,))))
+        found = self._journal.events(agent_id=agent_id, limit=SOUGHT, matching=EventFilter(names=frozenset((name,))))
         return next((event for event in reversed(found) if _act_in(event).errand_id == errand_id), None)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.dialects import Dialect
 
-AWAY, UNUSABLE = "journal_unavailable", "database_unusable"
+UNAVAILABLE, UNUSABLE = "journal_unavailable", "database_unusable"
 """What may pass by itself, and what will not."""
 
 CANNOT = "The journal cannot be used: "
@@ -25,7 +25,7 @@ def translated(dialect: Dialect, cause: Callable[[], Exception | None] = lambda:
         error = cause() or last
         said = getattr(error, "orig", None) or error
         raise JournalUnavailable(
-            AWAY if dialect.may_pass(said) else UNUSABLE,
+            UNAVAILABLE if dialect.may_pass(said) else UNUSABLE,
             f"{CANNOT}{(str(said).splitlines() or [type(error).__name__])[0]}",
             advice(str(said)),
         ) from error

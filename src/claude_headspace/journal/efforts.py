@@ -116,7 +116,7 @@ class EffortLookups:
     known_efforts: KnownEfforts
     _held_efforts: dict[str, list[Effort]] | None = None
 
-    def efforts(self, host: str) -> list[Effort]:
+    def active_efforts(self, host: str) -> list[Effort]:
         """The active efforts of a machine, as they were when the batch first asked."""
         if self.connection.dialect.name == "sqlite":
             return [effort for effort in self.known_efforts.all(self.connection) if effort.host == host]
@@ -150,27 +150,27 @@ class _Rows(Protocol):
 class EffortReading:
     """What surfaces ask of efforts."""
 
-    def list_efforts(self: _Rows, *, only_active: bool = True, limit: int = 200) -> list[Effort]:
+    def efforts(self: _Rows, *, only_active: bool = True, limit: int = 200) -> list[Effort]:
         """Efforts, the newest first."""
         query = select(schema.efforts.c.body).order_by(schema.efforts.c.started_at.desc()).limit(limit)
         return [effort_of(row["body"]) for row in self._rows(query.where(IS_ACTIVE) if only_active else query)]
 
-    def find_effort(self: _Rows, effort_id: str) -> Effort | None:
+    def effort(self: _Rows, effort_id: str) -> Effort | None:
         """One effort."""
         found = self._rows(select(schema.efforts.c.body).where(schema.efforts.c.id == effort_id))
         return effort_of(found[0]["body"]) if found else None
 
-    def list_tasks(self: _Rows, limit: int = 200) -> list[Task]:
+    def tasks(self: _Rows, limit: int = 200) -> list[Task]:
         """Tasks."""
         return [task_of(row["body"]) for row in self._rows(select(schema.tasks.c.body).limit(limit))]
 
-    def windows(self: _Rows, effort_id: str) -> list[Window]:
+    def effort_windows(self: _Rows, effort_id: str) -> list[Window]:
         """The context windows that worked on an effort, in order."""
         table = schema.windows.c
         query = select(table.body).where(table.effort_id == effort_id).order_by(table.started_at, table.id)
         return [window_of(row["body"]) for row in self._rows(query)]
 
-    def messages(self: _Rows, effort_id: str, limit: int = 100) -> list[Message]:
+    def effort_messages(self: _Rows, effort_id: str, limit: int = 100) -> list[Message]:
         """The newest messages of an effort, oldest of them first."""
         table = schema.messages.c
         query = select(schema.messages).where(table.effort_id == effort_id)

@@ -19,7 +19,7 @@ from claude_headspace.journal.dialects import NAMED, OWNED
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
 
-TAKEN = "machine_taken"
+HOST_NAME_IN_USE = "machine_taken"
 
 TRIES = 50
 TRY_SECONDS = 0.1
@@ -39,13 +39,13 @@ HOLDER = """
 """
 
 
-class MachineName(msgspec.Struct, frozen=True):
+class HostLease(msgspec.Struct, frozen=True):
     """A name, and whose it is: something that no other home on no other machine has."""
 
     name: str
     owner: bytes
 
-    async def take(self, connection: "AsyncConnection") -> None:
+    async def acquire(self, connection: "AsyncConnection") -> None:
         """Go by the name as long as this connection lasts; refused while another daemon does."""
         await connection.execute(LOOK_AFTER)
         await connection.execute("SELECT pg_advisory_lock_shared(%(owned)s, %(owner)s)", self._keys())
@@ -72,7 +72,7 @@ class MachineName(msgspec.Struct, frozen=True):
 
     def _taken(self) -> JournalUnavailable:
         return JournalUnavailable(
-            TAKEN,
+            HOST_NAME_IN_USE,
             f"Another daemon on this database is called {self.name}: their agents would be confused.",
             "Every machine has a name of its own: set `machine` in config.toml, or HEADSPACE_MACHINE.",
         )

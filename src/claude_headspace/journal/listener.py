@@ -15,7 +15,7 @@ import structlog
 from claude_headspace.background import Loop
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.dialects import CHANNEL, USED, Postgres, dialect_of
-from claude_headspace.journal.host_lease import MachineName
+from claude_headspace.journal.host_lease import HostLease
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
@@ -27,10 +27,10 @@ CHECK_SECONDS = 10.0
 """How long a start may wait to learn whether its name is free."""
 
 
-class Listener(Loop):
+class CommitListener(Loop):
     """Listens, and begins anew when the connection is lost."""
 
-    def __init__(self, url: str, name: MachineName, heard: Callable[[], None]) -> None:
+    def __init__(self, url: str, name: HostLease, heard: Callable[[], None]) -> None:
         super().__init__()
         address = dialect_of(url)[1].set(drivername="postgresql")
         self._address = address.render_as_string(hide_password=False)
@@ -41,7 +41,7 @@ class Listener(Loop):
         self._refusal: JournalUnavailable | None = None
         """Why this machine cannot have its name."""
 
-    async def claim(self) -> None:
+    async def acquire_host_name(self) -> None:
         """Have the machine's name before anything is done under it; refused while that cannot be."""
         if not self.running:
             self.start()
@@ -49,18 +49,18 @@ class Listener(Loop):
         if self.failure is not None:
             raise JournalUnavailable("unheard", self.failure, "It is tried again every second.")
 
-    def require_name(self) -> None:
+    def require_host_name(self) -> None:
         """Refuse to do anything under a name that is another daemon's."""
         if self._refusal is not None:
             raise self._refusal
 
-    async def check(self) -> None:
+    async def check_host_name(self) -> None:
         """Refuse a name that another daemon has; a database that is away has nothing to say."""
         import psycopg
 
         try:
             async with asyncio.timeout(CHECK_SECONDS), await self._connect() as connection:
-                await self._name.take(connection)
+                await self._name.acquire(connection)
         except (psycopg.Error, OSError, TimeoutError) as error:
             log.info("name_not_checked", reason=str(error).strip())
 
@@ -86,7 +86,7 @@ class Listener(Loop):
     async def _listen(self) -> None:
         async with await self._connect() as connection:
             await connection.execute("SELECT pg_try_advisory_lock_shared(%s, %s)", USED)
-            await self._name.take(connection)
+            await self._name.acquire(connection)
             await connection.execute(f"LISTEN {CHANNEL}")
             self.failure = self._refusal = None
             self._tried.set()

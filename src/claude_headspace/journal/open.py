@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from claude_headspace.config import Places, Settings, without_password
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
-from claude_headspace.journal.database_errors import AWAY, CANNOT, UNUSABLE
+from claude_headspace.journal.database_errors import CANNOT, UNAVAILABLE, UNUSABLE
 from claude_headspace.journal.sql import SqlJournal
 
 FORMS = "An address is `postgresql://user@host/name`, a whole path, or `sqlite:///` before one."
@@ -22,46 +22,48 @@ SETTING = " Check the setting `database` (see `headspace config`)."
 def database_url(settings: Settings, places: Places) -> str:
     """The database in use. Where the daemon was started from must not matter, so a path is a whole one."""
     told = settings.database or str(places.database)
-    address = database_address(told)
-    if (file := file_of(address)) is not None and not file.is_absolute():
+    address = parse_database_address(told)
+    if (file := sqlite_path(address)) is not None and not file.is_absolute():
         raise _unusable(told, "the path does not begin at the root", FORMS + SETTING)
     return address
 
 
-def database_address(text: str) -> str:
+def parse_database_address(text: str) -> str:
     """The address of a database that is told so, or by a path."""
     return text if "://" in text else str(URL.create("sqlite", database=str(Path(text).expanduser())))
 
 
-def file_of(address: str) -> Path | None:
+def sqlite_path(address: str) -> Path | None:
     """The file of a database that is one."""
     found = re.match(r"sqlite(\+\w+)?:///([^?]*)", address)
     return Path(unquote(found[2])) if found else None
 
 
-def ready_journal(settings: Settings, places: Places, *, away: Callable[[str], None] | None = None) -> SqlJournal:
+def open_configured_journal(
+    settings: Settings, places: Places, *, on_unavailable: Callable[[str], None] | None = None
+) -> SqlJournal:
     """The journal of this home, ready for use. Whoever can wait for a database that is away is told why it is."""
     places.make()
     url = database_url(settings, places)
-    return open_journal(url, SETTING if settings.database else "", away=away)
+    return open_journal(url, SETTING if settings.database else "", on_unavailable=on_unavailable)
 
 
 def open_journal(
-    url: str, also: str = "", *, away: Callable[[str], None] | None = None, may_be_half: bool = False
+    url: str, also: str = "", *, on_unavailable: Callable[[str], None] | None = None, allow_partial_copy: bool = False
 ) -> SqlJournal:
     """The journal at an address, ready for use; `also` is what else there is to do when it cannot be. Only who goes on
     with a copy opens half of one.
     """
     journal = _journal(url, also)
     try:
-        journal.open(may_be_half=may_be_half)
+        journal.open(allow_partial_copy=allow_partial_copy)
     except JournalUnavailable as error:
-        if error.code == AWAY and away is not None:
-            away(error.message)
+        if error.code == UNAVAILABLE and on_unavailable is not None:
+            on_unavailable(error.message)
             return journal
         with suppress(JournalUnavailable):
             journal.close()
-        if error.code in (AWAY, UNUSABLE):
+        if error.code in (UNAVAILABLE, UNUSABLE):
             raise _unusable(url, error.message.removeprefix(CANNOT), error.hint + also) from error
         raise
     return journal

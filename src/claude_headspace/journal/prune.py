@@ -30,7 +30,7 @@ from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.replay import retell
 from claude_headspace.kernel.search_documents import Document, documents
 from claude_headspace.kernel.snapshot import Snapshot, Telling
-from claude_headspace.ports import Pruned
+from claude_headspace.ports import PruneResult
 
 if TYPE_CHECKING:
     from claude_headspace.journal.transaction import SqlTransaction
@@ -66,20 +66,20 @@ class Pruning(SqlReader, ABC):
         found = self._rows(select(schema.snapshots.c.body).where(schema.snapshots.c.agent_id == agent_id))
         return rows.snapshot_of(found[0]["body"]) if found else None
 
-    def prune(self, before: Micros, *, dry_run: bool = False) -> Pruned:
+    def prune(self, before: Micros, *, dry_run: bool = False) -> PruneResult:
         """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
         cuts, up_to = self._cuts(before), self._told_before(before)
         taken = sum(cut.events for cut in cuts)
         told = self._scalar(select(func.count()).where(schema.stream.c.seq <= up_to)) or 0
         if dry_run:
-            return Pruned(taken, told, self._departed(cuts), up_to, self._finished(before))
+            return PruneResult(taken, told, self._departed(cuts), up_to, self._finished(before))
         efforts = self._prune_efforts(before) if taken or self._finished(before) else 0
         gone = self._prune_agents(cuts)
         for edge in range(0, up_to + 1, STREAM_AT_ONCE):
             with self._step() as connection:
                 some = schema.stream.c.seq <= min(edge + STREAM_AT_ONCE, up_to)
                 connection.execute(schema.stream.delete().where(some))
-        return Pruned(taken, told, gone, up_to, efforts)
+        return PruneResult(taken, told, gone, up_to, efforts)
 
     def _prune_efforts(self, before: Micros) -> int:
         """Before any event goes: afterwards they no longer follow from the log."""

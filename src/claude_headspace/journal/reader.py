@@ -12,7 +12,15 @@ from claude_headspace.journal.efforts import EffortReading
 from claude_headspace.journal.rows import Row
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.envelope import Micros, Origin
-from claude_headspace.ports import EVERY_EVENT, Counts, EventChoice, Position, StateRow, StoredEvent, StreamMessage
+from claude_headspace.ports import (
+    ALL_EVENTS,
+    EventFilter,
+    JournalCounts,
+    Position,
+    StateRow,
+    StoredEvent,
+    StreamMessage,
+)
 
 COUNTER = "journal"
 
@@ -38,18 +46,18 @@ class SqlReader(EffortReading):
         found = self._agents(select(schema.agents.c.body).where(schema.agents.c.id == agent_id))
         return found[0] if found else None
 
-    def agents_named(self, name: str) -> list[Agent]:
+    def agents_by_name(self, name: str) -> list[Agent]:
         """Agents of that name, the living first, then the most recently active."""
         table = schema.roster.c
         query = LISTED.where(table.name == name).order_by(table.ended_at.is_not(None), table.ended_at.desc()).limit(10)
         return sorted(self._agents(query), key=lambda agent: (agent.ended_at is not None, -agent.last_active_at))
 
-    def agents_beginning(self, prefix: str) -> list[Agent]:
+    def agents_by_id_prefix(self, prefix: str) -> list[Agent]:
         """Agents whose id begins so."""
         table = schema.agents.c
         return self._agents(select(table.body).where(table.id.startswith(prefix, autoescape=True)).limit(10))
 
-    def agent_of_session(self, session_id: str) -> Agent | None:
+    def agent_by_session(self, session_id: str) -> Agent | None:
         """The agent that a session of the client belongs to."""
         table = schema.identities.c
         owner = select(table.agent_id).where(table.kind == "session", table.key == rows.storable(session_id))
@@ -104,16 +112,16 @@ class SqlReader(EffortReading):
         agent_id: str | None = None,
         after: int | None = None,
         limit: int = 100,
-        choice: EventChoice = EVERY_EVENT,
+        matching: EventFilter = ALL_EVENTS,
     ) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest."""
         query, newest_first = event_query(agent_id, after, limit)
         with translated(self._dialect), self._engine.connect() as connection:
-            query = query.where(*periods.chosen(connection, choice))
+            query = query.where(*periods.chosen(connection, matching))
             found = [dict(row) for row in connection.execute(query).mappings()]
         return [rows.stored_event(row) for row in (reversed(found) if newest_first else found)]
 
-    def delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
+    def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
         """How long hooks that arrived in this time had been on their way."""
         with translated(self._dialect), self._engine.connect() as connection:
             return periods.delays(connection, since, until, limit)
@@ -149,10 +157,10 @@ class SqlReader(EffortReading):
         ours = select(table.received_at).where(table.origin == Origin.HOOK.value, table.host == host)
         return self._scalar(ours.order_by(table.seq.desc()).limit(1))
 
-    def counts(self) -> Counts:
+    def counts(self) -> JournalCounts:
         """What the journal holds."""
         by_state = select(schema.roster.c.state, func.count().label("agents")).group_by(schema.roster.c.state)
-        return Counts(
+        return JournalCounts(
             events=self._scalar(select(func.count()).select_from(schema.events)) or 0,
             agents=self._scalar(select(func.count()).select_from(schema.roster)) or 0,
             anomalies=self._scalar(select(func.count()).where(schema.events.c.anomaly.is_not(None))) or 0,

@@ -26,7 +26,7 @@ from claude_headspace.journal.search_index import (
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.search_documents import Document, call_text, turn_text
 from claude_headspace.kernel.search_terms import Query
-from claude_headspace.ports import Difference, Match, Searched
+from claude_headspace.ports import Difference, SearchFilter, SearchMatch
 
 Texts = Sequence[tuple[Document, str]]
 """Documents with their texts."""
@@ -128,7 +128,7 @@ def differences(connection: Connection) -> Iterator[Difference]:
 class Searching(SqlReader):
     """The searching side of a journal."""
 
-    def search(self, query: Query, wanted: Searched, limit: int) -> list[Match]:
+    def search(self, query: Query, matching: SearchFilter, limit: int) -> list[SearchMatch]:
         """The newest documents that match, newest first, with what the engine thinks of each."""
         if not query.terms:
             return []
@@ -136,11 +136,11 @@ class Searching(SqlReader):
         ask = (
             select(asked.number.label("id"), documents.at, asked.rank.label("rank"))
             .select_from(asked.index.join(schema.documents, documents.id == asked.number))
-            .where(asked.condition, *_conditions(wanted))
+            .where(asked.condition, *_conditions(matching))
             .order_by(asked.number.desc())
             .limit(limit)
         )
-        return [Match(row["id"], row["at"], float(row["rank"])) for row in self._rows(ask)]
+        return [SearchMatch(row["id"], row["at"], float(row["rank"])) for row in self._rows(ask)]
 
     def documents(self, ids: Collection[int]) -> dict[int, tuple[Document, str]]:
         """Documents with their texts, by number."""
@@ -164,10 +164,10 @@ class Searching(SqlReader):
         return {row["seq"]: rows.stored_event(row).envelope for row in self._rows(ask)} if numbers else {}
 
 
-def _conditions(wanted: Searched) -> Iterator[ColumnElement[bool]]:
+def _conditions(wanted: SearchFilter) -> Iterator[ColumnElement[bool]]:
     """What the filters come to."""
-    if wanted.up_to is not None:
-        yield documents.id <= wanted.up_to
+    if wanted.max_document_id is not None:
+        yield documents.id <= wanted.max_document_id
     if wanted.agent_id is not None:
         yield documents.agent_id == wanted.agent_id
     if wanted.project_ids is not None:

@@ -18,7 +18,7 @@ from claude_headspace.journal.transaction import SqlTransaction
 from claude_headspace.journal.writer_cache import Cache
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import CLAIMABLE_AFTER_END, Found, Identity
-from claude_headspace.ports import Record, StreamMessage, Touched
+from claude_headspace.ports import LockScope, Record, StreamMessage
 
 LOCK_AGENTS = text("SELECT id FROM agents WHERE id = ANY(:ids) ORDER BY id FOR UPDATE")
 
@@ -47,18 +47,18 @@ class SharedTransaction(SqlTransaction):
         """Wait until no batch runs, and let none begin."""
         dialects.lock_journal(self.connection)
 
-    def hold(self, touched: Touched) -> None:
+    def lock(self, scope: LockScope) -> None:
         """Lock, then read."""
-        identities = [f"{identity.kind}\0{identity.key}" for identity in touched.identities]
-        dialects.lock_identities(self.connection, [*identities, *touched.deliveries])
-        self._asked = touched.identities
-        self._owners = self._look_up_owners(touched.identities)
-        neighbours = self._hold_projects(touched)
-        self._hold_agents({*self._owners.values(), *touched.agents, *neighbours})
+        identities = [f"{identity.kind}\0{identity.key}" for identity in scope.identities]
+        dialects.lock_identities(self.connection, [*identities, *scope.delivery_ids])
+        self._asked = scope.identities
+        self._owners = self._look_up_owners(scope.identities)
+        neighbours = self._hold_projects(scope)
+        self._hold_agents({*self._owners.values(), *scope.agent_ids, *neighbours})
 
-    def _hold_projects(self, touched: Touched) -> list[str]:
+    def _hold_projects(self, touched: LockScope) -> list[str]:
         """The agents that a session which nobody knows may turn out to be."""
-        unknown = [(project, at) for session, project, at in touched.newcomers if session not in self._owners]
+        unknown = [(project, at) for session, project, at in touched.new_sessions if session not in self._owners]
         if not unknown:
             return []
         projects, since = {project for project, _ in unknown}, min(at for _, at in unknown) - CLAIMABLE_AFTER_END
@@ -78,13 +78,13 @@ class SharedTransaction(SqlTransaction):
             remembered = self._cache.agent(row.id) if row.body is None else None
             self._held[row.id] = Found(remembered or rows.agent_of(row.body), remembered is not None)
 
-    def find(self, identities: Collection[Identity]) -> dict[Identity, Found]:
+    def agents_by_identity(self, identities: Collection[Identity]) -> dict[Identity, Found]:
         """The agents that answer to these identities; what is not held is only looked at."""
         owned = {identity: self._owners[identity] for identity in identities if identity in self._owners}
         held = {identity: self._held[owner] for identity, owner in owned.items() if owner in self._held}
         return held | self._look_up([identity for identity in identities if identity not in self._asked])
 
-    def agents(self, ids: Collection[str]) -> dict[str, Agent]:
+    def agents_by_id(self, ids: Collection[str]) -> dict[str, Agent]:
         """The agents with these ids; what is not held is only looked at."""
         held = {agent_id: self._held[agent_id].agent for agent_id in ids if agent_id in self._held}
         others = [agent_id for agent_id in ids if agent_id not in held]
@@ -93,12 +93,12 @@ class SharedTransaction(SqlTransaction):
         query = select(schema.agents.c.id, schema.agents.c.body).where(schema.agents.c.id.in_(others))
         return held | {row.id: rows.agent_of(row.body) for row in self.connection.execute(query)}
 
-    def taken(self, names: Collection[str]) -> set[str]:
+    def names_in_use(self, names: Collection[str]) -> set[str]:
         """Which of these names living agents have; nobody else gives any until the commit."""
         if not self._names_are_ours:
             dialects.lock_names(self.connection)
             self._names_are_ours = True
-        return super().taken(names)
+        return super().names_in_use(names)
 
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
         """Append, and let all daemons know when it is committed."""

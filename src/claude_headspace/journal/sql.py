@@ -20,7 +20,7 @@ from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal import dialects, replay, rows, schema, search
 from claude_headspace.journal.bulk_insert import bulk
 from claude_headspace.journal.copy_marker import refuse_half
-from claude_headspace.journal.database_errors import AWAY, CANNOT, translated
+from claude_headspace.journal.database_errors import CANNOT, UNAVAILABLE, translated
 from claude_headspace.journal.migrate import upgrade
 from claude_headspace.journal.prune import Pruning, all_snapshots
 from claude_headspace.journal.prune_efforts import kept_efforts
@@ -70,14 +70,14 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
         """Whether other daemons write here too."""
         return self._dialect.is_shared
 
-    def open(self, *, may_be_half: bool = False) -> None:
+    def open(self, *, allow_partial_copy: bool = False) -> None:
         """Bring the database to this version: its schema, and what another kernel made of the log. One that is half
         copied is only opened to go on with that.
         """
         with translated(self._dialect):
             self._dialect.inspect(self._engine)
             upgrade(self._engine)
-            if may_be_half:
+            if allow_partial_copy:
                 return
             with self._engine.connect() as connection:
                 refuse_half(connection)
@@ -160,7 +160,7 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
 
     def _commit(self, batch: SqlTransaction) -> None:
         """Bring it to the disk; only then it is known."""
-        if loss := self.loss():
+        if loss := self.storage_problem():
             self._refuse(batch, loss)
         started = time.perf_counter()
         try:
@@ -181,7 +181,7 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
                 batch.connection.rollback()
         finally:
             self._lock.release()
-        raise JournalUnavailable(AWAY, f"{CANNOT}{loss}.", "Hooks wait in the spool meanwhile.")
+        raise JournalUnavailable(UNAVAILABLE, f"{CANNOT}{loss}.", "Hooks wait in the spool meanwhile.")
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -208,7 +208,7 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
 
     # --- bookmarks ---
 
-    def remember(self, reader: str, positions: Mapping[str, Position]) -> None:
+    def save_positions(self, reader: str, positions: Mapping[str, Position]) -> None:
         """Keep how far a reader came."""
         with self.transaction() as batch:
             kept = [
@@ -254,11 +254,11 @@ class SqlJournal(Searching, Pruning, TokenKeeping):
             with moment.begin():
                 yield moment
 
-    def loss(self) -> str:
+    def storage_problem(self) -> str:
         """What is the matter with its place."""
         return self._dialect.loss()
 
-    def abandon(self) -> None:
+    def abort_connections(self) -> None:
         """Wait no longer for a database that does not answer."""
         self._dialect.cut()
 

@@ -10,10 +10,10 @@ from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from claude_headspace.journal.schema import commands, events, states
 from claude_headspace.kernel.envelope import Micros, Origin
-from claude_headspace.ports import EventChoice
+from claude_headspace.ports import EventFilter
 
 
-def chosen(connection: Connection, choice: EventChoice) -> list[ColumnElement[bool]]:
+def chosen(connection: Connection, choice: EventFilter) -> list[ColumnElement[bool]]:
     """What an event must fulfil to be chosen."""
     table = events.c
     wanted: list[ColumnElement[bool]] = []
@@ -21,12 +21,12 @@ def chosen(connection: Connection, choice: EventChoice) -> list[ColumnElement[bo
         wanted.append(table.name.in_(sorted(choice.names)))
     if choice.origins:
         wanted.append(table.origin.in_(sorted(choice.origins)))
-    if choice.odd:
+    if choice.only_anomalies:
         wanted.append(table.anomaly.is_not(None))
-    if choice.before is not None:
-        wanted.append(table.seq < choice.before)
-    if choice.received is not None:
-        wanted += _arrived(connection, *choice.received)
+    if choice.before_seq is not None:
+        wanted.append(table.seq < choice.before_seq)
+    if choice.received_between is not None:
+        wanted += _arrived(connection, *choice.received_between)
     return wanted
 
 

@@ -47,7 +47,7 @@ class TokenKeeping(SqlReader, ABC):
         with self.transaction() as batch:
             return batch.connection.execute(schema.tokens.delete().where(_table.name == name)).rowcount > 0
 
-    def use_token(self, name: str, at: Micros) -> None:
+    def record_token_use(self, name: str, at: Micros) -> None:
         """Note that one was used."""
         with self.transaction() as batch:
             batch.connection.execute(update(schema.tokens).where(_table.name == name).values(last_used_at=at))

@@ -19,7 +19,7 @@ from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.search_documents import Document, documents
 from claude_headspace.kernel.snapshot import Snapshot
-from claude_headspace.ports import Delivered, Record, StreamMessage, Touched
+from claude_headspace.ports import LockScope, Record, StoredDelivery, StreamMessage
 
 CHUNK = 400
 """How many values one `IN (…)` may have."""
@@ -48,22 +48,22 @@ class SqlTransaction(EffortLookups):
         self.version = ""
         """What the rows that it wrote are known by where others write too."""
 
-    def hold(self, _touched: Touched) -> None:
+    def lock(self, _touched: LockScope) -> None:
         """Nobody else writes here."""
 
     def be_alone(self) -> None:
         """Nobody else writes here."""
 
-    def delivered(self, delivery_ids: Collection[str]) -> dict[str, Delivered]:
+    def find_deliveries(self, delivery_ids: Collection[str]) -> dict[str, StoredDelivery]:
         """Which of these deliveries are here already."""
         stored_as = {rows.storable(each): each for each in delivery_ids}
         return {
-            stored_as[row.delivery_id]: Delivered(row.agent_id, Strategy(row.strategy))
+            stored_as[row.delivery_id]: StoredDelivery(row.agent_id, Strategy(row.strategy))
             for some in chunks(stored_as)
             for row in self.connection.execute(DELIVERED, {"ids": some})
         }
 
-    def find(self, identities: Collection[Identity]) -> dict[Identity, Found]:
+    def agents_by_identity(self, identities: Collection[Identity]) -> dict[Identity, Found]:
         """The agents that answer to these identities: known ones from memory, others from the database."""
         owners = {identity: self._cache.owner(identity) for identity in identities}
         unknown = [identity for identity, owner in owners.items() if owner is None]
@@ -85,7 +85,7 @@ class SqlTransaction(EffortLookups):
         return self._read(self._look_up_owners(missing))
 
     def _read(self, owners: Mapping[Identity, str]) -> dict[Identity, Found]:
-        agents = self.agents(set(owners.values()))
+        agents = self.agents_by_id(set(owners.values()))
         return {identity: Found(agents[owner], False) for identity, owner in owners.items() if owner in agents}
 
     def _look_up_owners(self, missing: Collection[Identity]) -> dict[Identity, str]:
@@ -98,7 +98,7 @@ class SqlTransaction(EffortLookups):
                 owners.update({stored_as[row.key]: row.agent_id for row in self.connection.execute(query)})
         return owners
 
-    def agents(self, ids: Collection[str]) -> dict[str, Agent]:
+    def agents_by_id(self, ids: Collection[str]) -> dict[str, Agent]:
         """The agents with these ids."""
         found = {agent_id: agent for agent_id in ids if (agent := self._cache.agent(agent_id))}
         table = schema.agents.c
@@ -107,21 +107,21 @@ class SqlTransaction(EffortLookups):
                 found[row.id] = rows.agent_of(row.body)
         return found
 
-    def unclaimed(self, project_id: str, not_ended_before: Micros) -> list[Agent]:
+    def claimable_agents(self, project_id: str, ended_since: Micros) -> list[Agent]:
         """The agents of a project that a new session may be taken for, if they did not end before; newest first."""
         table = schema.roster.c
-        recent = table.ended_at.is_(None) | (table.ended_at >= not_ended_before)
+        recent = table.ended_at.is_(None) | (table.ended_at >= ended_since)
         query = LISTED.where(table.project_id == project_id, recent, table.free == 1)
         found = [rows.agent_of(row.body) for row in self.connection.execute(query)]
         return sorted(found, key=lambda agent: agent.last_active_at, reverse=True)
 
-    def taken(self, names: Collection[str]) -> set[str]:
+    def names_in_use(self, names: Collection[str]) -> set[str]:
         """Which of these names living agents have."""
         table = schema.roster.c
         query = select(table.name).where(table.name.in_(names), table.ended_at.is_(None))
         return {row.name for row in self.connection.execute(query)}
 
-    def known(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
+    def stored_event_ids(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
         """Which of these events of an agent are here already."""
         table = schema.events.c
         query = select(table.id).where(table.agent_id == agent_id)

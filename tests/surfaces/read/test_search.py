@@ -6,7 +6,7 @@ import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.ports import Match, Searched
+from claude_headspace.ports import SearchFilter, SearchMatch
 from claude_headspace.surfaces.api.search import WINDOW, Hits, Searcher, read_cursor, score
 from claude_headspace.testing import START, ManualClock, MemoryJournal, hook
 from tests.journals import store
@@ -29,7 +29,7 @@ def searched(
     journal: MemoryJournal, query: str, limit: int = 5, before: str | None = None, window: int = WINDOW
 ) -> Hits:
     """A page of hits."""
-    return Searcher(journal, ManualClock(START + 30 * DAY), window).search(query, Searched(), limit, before)
+    return Searcher(journal, ManualClock(START + 30 * DAY), window).search(query, SearchFilter(), limit, before)
 
 
 def texts(page: Hits) -> list[str]:
@@ -102,10 +102,10 @@ def test_a_hit_says_whose_it_is() -> None:
 
 def test_newness_is_only_a_touch() -> None:
     """A better match wins against a newer one, and of equals the newer comes first."""
-    new, old = Match(2, START, 1.0), Match(1, START - 365 * DAY, 1.0)
+    new, old = SearchMatch(2, START, 1.0), SearchMatch(1, START - 365 * DAY, 1.0)
     assert score(new, START) > score(old, START)
-    assert score(Match(1, START - 365 * DAY, 2.0), START) > score(new, START)
-    assert score(Match(3, START + DAY, 1.0), START) == score(new, START), "a clock that goes ahead is no merit"
+    assert score(SearchMatch(1, START - 365 * DAY, 2.0), START) > score(new, START)
+    assert score(SearchMatch(3, START + DAY, 1.0), START) == score(new, START), "a clock that goes ahead is no merit"
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_nothing_found_says_what_to_try(query: str, hint: str) -> None:
 def test_filters_that_leave_nothing_are_named() -> None:
     """Only if there is something without them."""
     searcher = Searcher(prompts(1), ManualClock(START))
-    assert "leave one of them out" in (searcher.search("needle", Searched(actor="AGENT"), 5).hint or "")
-    assert "No word begins with" in (searcher.search("noodle", Searched(actor="AGENT"), 5).hint or "")
+    assert "leave one of them out" in (searcher.search("needle", SearchFilter(actor="AGENT"), 5).hint or "")
+    assert "No word begins with" in (searcher.search("noodle", SearchFilter(actor="AGENT"), 5).hint or "")
 
 
 def test_a_page_with_hits_has_nothing_to_advise() -> None:

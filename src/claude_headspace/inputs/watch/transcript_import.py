@@ -28,7 +28,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Context, Envelope
 from claude_headspace.kernel.novelty import is_beyond_memory
 from claude_headspace.kernel.transcript import is_repetition
-from claude_headspace.ports import Bookmarks, Clock, Position
+from claude_headspace.ports import Clock, Position, PositionStore
 
 Submit = Callable[[Envelope, str | None], Awaitable[tuple[Agent, bool]]]
 """Hands an envelope in without announcing it; the agent afterwards, and whether it was known already."""
@@ -61,7 +61,7 @@ class History:
         host: str,
         clock: Clock,
         config_dirs: Callable[[], Sequence[Path]],
-        bookmarks: Bookmarks,
+        bookmarks: PositionStore,
         submit: Submit,
         sealer: Sealer,
         client_of: Callable[[str], Context | None],
@@ -105,7 +105,7 @@ class History:
             await self._tell(piece, tally)
             moved, reading = piece.offset != reading.offset, Reading(path, piece.offset, piece.at, piece.inode)
             position = {path: Position(reading.offset, reading.at)}
-            await asyncio.to_thread(self._bookmarks.remember, self._reader, position)
+            await asyncio.to_thread(self._bookmarks.save_positions, self._reader, position)
             if not (piece.more and moved):
                 break
         await self._end(tally, reading)

@@ -41,7 +41,7 @@ from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.novelty import is_beyond_memory, is_news
 from claude_headspace.kernel.transcript import Line, is_repetition, measured_tokens
-from claude_headspace.ports import Bookmarks, Clock, Position
+from claude_headspace.ports import Clock, Position, PositionStore
 
 log = structlog.get_logger(__name__)
 
@@ -75,7 +75,7 @@ class TranscriptTailer(Loop):
         clock: Clock,
         config_dirs: Callable[[], Sequence[Path]],
         known: KnownAgents,
-        bookmarks: Bookmarks,
+        bookmarks: PositionStore,
         submit: Submit,
         sealer: Sealer,
         client_of: Callable[[str], Context | None],
@@ -305,7 +305,7 @@ class TranscriptTailer(Loop):
             return
         unsaved = set(self._unsaved)
         positions = {path: Position(self._readings[path].offset, self._readings[path].at) for path in unsaved}
-        await asyncio.to_thread(self._bookmarks.remember, self._reader, positions)
+        await asyncio.to_thread(self._bookmarks.save_positions, self._reader, positions)
         self._unsaved -= unsaved
 
     # --- telling ---

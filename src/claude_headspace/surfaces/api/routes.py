@@ -20,7 +20,7 @@ from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.kernel.views import AgentView, CommandView, SessionView, Time, TurnView, WaitView, agent_view
-from claude_headspace.ports import Clock, Difference, EventChoice, Upkeep
+from claude_headspace.ports import Clock, Difference, EventFilter, Maintenance
 from claude_headspace.surfaces.api.endpoints import actions, activity, missions, usage
 from claude_headspace.surfaces.api.endpoints import efforts as efforts_api
 from claude_headspace.surfaces.api.endpoints import installation as household
@@ -172,7 +172,7 @@ class Api:
         engine: Engine,
         broadcaster: Broadcaster,
         metrics: Metrics,
-        upkeep: Upkeep,
+        upkeep: Maintenance,
         clock: Clock,
         host: str,
         health: Callable[[], Health],
@@ -256,11 +256,11 @@ class Api:
         """The log, of one agent or of all."""
         agent = request.path_params.get("agent")
         query, limit = request.query_params, read_limit(request)
-        choice = EventChoice(
+        choice = EventFilter(
             names=read_words(request, "names"),
             origins=read_words(request, "origins"),
-            odd=read_flag(request, "odd"),
-            before=whole_number("before", query.get("before") or None, 0),
+            only_anomalies=read_flag(request, "odd"),
+            before_seq=whole_number("before", query.get("before") or None, 0),
         )
         after = whole_number("after", query.get("after") or None, 0)
         return await asyncio.to_thread(self._model.events, reference=agent, after=after, limit=limit, choice=choice)

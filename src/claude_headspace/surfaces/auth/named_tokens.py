@@ -61,7 +61,7 @@ class NamedTokens:
             return Principal(found.name, frozenset(), found.expires_at)
         if found.last_used_at is None or abs(now - found.last_used_at) >= LAST_USE_PRECISION:
             with suppress(JournalUnavailable):  # the token is valid even if its use cannot be stored
-                self._store.use_token(found.name, now)
+                self._store.record_token_use(found.name, now)
         return Principal(found.name, scopes_of(found.scopes))
 
     def create(

@@ -14,7 +14,7 @@ import msgspec
 from claude_headspace.kernel.agent import Agent, Command, Project
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.views import Time, iso
-from claude_headspace.ports import Clock, EventChoice, Reader, StateRow, StoredEvent
+from claude_headspace.ports import Clock, EventFilter, Reader, StateRow, StoredEvent
 
 HOUR = 3_600 * SECOND
 LATE = 60 * SECOND
@@ -189,10 +189,10 @@ class ActivityQueries:
         totals = DayTotals(self._reader.agents(ended_after=0))
         end = min(until, max(self._clock(), since))
         spent = list(intervals(self._reader.states_between(since, until), since, end))
-        calls = EventChoice(names=frozenset({"PreToolUse"}), received=(since, until))
+        calls = EventFilter(names=frozenset({"PreToolUse"}), received_between=(since, until))
         totals.add_time(spent)
         totals.add_commands(self._reader.commands_between(since, until))
-        tools = totals.add_tools(self._reader.events(limit=MAX_TOOL_CALLS, choice=calls))
+        tools = totals.add_tools(self._reader.events(limit=MAX_TOOL_CALLS, matching=calls))
         return ActivityView(
             day=day,
             begins_at=iso(since),
@@ -200,5 +200,5 @@ class ActivityQueries:
             projects=totals.projects,
             hours=by_hour(spent, since, until),
             tools=dict(tools.most_common()),
-            latency_ms=latency(self._reader.delays(since, until, MAX_DELAYS)),
+            latency_ms=latency(self._reader.hook_delays(since, until, MAX_DELAYS)),
         )

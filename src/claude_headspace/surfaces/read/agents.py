@@ -95,9 +95,9 @@ class AgentQueries:
         """The agent with this id or name, or the only one whose id starts with the reference (4 characters or more)."""
         if (exact := self._reader.agent(reference)) is not None:
             return exact
-        if named := self._reader.agents_named(reference):
+        if named := self._reader.agents_by_name(reference):
             return named[0]
-        prefixed = self._reader.agents_beginning(reference) if len(reference) >= MIN_PREFIX_LENGTH else []
+        prefixed = self._reader.agents_by_id_prefix(reference) if len(reference) >= MIN_PREFIX_LENGTH else []
         if len(prefixed) == 1:
             return prefixed[0]
         if prefixed:
@@ -110,11 +110,11 @@ class AgentQueries:
 
     def of_session(self, session_id: str) -> Agent | None:
         """The agent that a session of the client belongs to."""
-        return self._reader.agent_of_session(session_id)
+        return self._reader.agent_by_session(session_id)
 
     def working_on_mission(self, session_id: str) -> Agent | None:
         """The agent of a session; for a client that a mission's worker started (`claude -p`), the worker."""
-        agent = self._reader.agent_of_session(session_id)
+        agent = self._reader.agent_by_session(session_id)
         if agent is None or agent.mission is not None or not agent.parent_id:
             return agent
         parent = self._reader.agent(agent.parent_id)

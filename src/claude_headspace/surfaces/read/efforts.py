@@ -50,16 +50,16 @@ class EffortQueries:
         """Efforts of every host, the newest first, and all tasks."""
         efforts = self._reader.list_efforts(only_active=only_active)
         active = {effort.task_id for effort in self._reader.list_efforts()}
-        tasks = [task_view(task, active=task.id in active) for task in self._reader.list_tasks()]
+        tasks = [task_view(task, active=task.id in active) for task in self._reader.tasks()]
         return EffortList([effort_view(effort) for effort in efforts], tasks)
 
     def details(self, effort: Effort) -> EffortStory:
         """An effort with its sessions and messages."""
-        return effort_story(effort, self._reader.windows(effort.id), self._reader.messages(effort.id))
+        return effort_story(effort, self._reader.effort_windows(effort.id), self._reader.effort_messages(effort.id))
 
     def find(self, reference: str, *, any_host: bool = False) -> Effort:
         """The effort with this id, or the only one whose id starts with the reference; of this host or of any."""
-        exact = self._reader.find_effort(reference)
+        exact = self._reader.effort(reference)
         if exact is not None and (any_host or exact.host == self._host):
             return exact
         known = self._reader.list_efforts(only_active=False) if len(reference) >= MIN_PREFIX_LENGTH else []

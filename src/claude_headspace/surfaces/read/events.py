@@ -11,7 +11,7 @@ from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import Fact, PromptQueued, PromptSubmitted, Several, UserSpoke
 from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.views import Time, iso
-from claude_headspace.ports import EVERY_EVENT, Clock, EventChoice, Reader, StoredEvent
+from claude_headspace.ports import ALL_EVENTS, Clock, EventFilter, Reader, StoredEvent
 
 MAX_EVENTS_SEARCHED = 200
 
@@ -43,10 +43,10 @@ class EventQueries:
         self._host = host
 
     def page(
-        self, *, agent_id: str | None, after: int | None, limit: int, choice: EventChoice = EVERY_EVENT
+        self, *, agent_id: str | None, after: int | None, limit: int, matching: EventFilter = ALL_EVENTS
     ) -> list[EventView]:
         """Events of one agent or of all: those after a sequence number, or the newest."""
-        found = self._reader.events(agent_id=agent_id, after=after, limit=limit, choice=choice)
+        found = self._reader.events(agent_id=agent_id, after=after, limit=limit, matching=matching)
         return [_event_view(stored) for stored in found]
 
     def export(self, agent: Agent, session_id: str | None) -> Iterator[bytes]:

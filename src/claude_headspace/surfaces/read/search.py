@@ -19,7 +19,7 @@ from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.search_documents import Document
 from claude_headspace.kernel.search_terms import Piece, Query, Term, read_query, snippet, steps
 from claude_headspace.kernel.views import Time, iso
-from claude_headspace.ports import Clock, Match, Reader, Searched
+from claude_headspace.ports import Clock, SearchMatch, Reader, SearchFilter
 from claude_headspace.surfaces.text.labels import cut
 
 WINDOW_SIZE = 2_000
@@ -28,7 +28,7 @@ RECENCY_HALF_LIFE: Micros = 7 * 86_400 * SECOND
 RECENCY_WEIGHT = 0.5
 
 MAX_SHOWN_LENGTH = 60
-NO_FILTER = Searched()
+NO_FILTER = SearchFilter()
 
 CURSOR = re.compile(r"(\d{1,18})-(\d)-(\d{1,18})-(\d{1,6})")
 
@@ -90,31 +90,31 @@ class SearchQueries:
         self._clock = clock
         self._window_size = window_size
 
-    def find(self, text: str, wanted: Searched, limit: int, before: str | None = None) -> Hits:
+    def find(self, text: str, matching: SearchFilter, limit: int, before: str | None = None) -> Hits:
         """A page of hits for a query."""
         query = read_query(text)
         queries = dict(enumerate(steps(query)))
         cursor = read_cursor(before) if before else Cursor(self._clock())
         hits: list[Hit] = []
         while cursor.step in queries and len(hits) < limit:
-            more, cursor = self._page(queries[cursor.step], cursor, wanted, limit - len(hits))
+            more, cursor = self._page(queries[cursor.step], cursor, matching, limit - len(hits))
             hits += more
-        while cursor.step in queries and not (cursor.shown or self._matches(queries[cursor.step], cursor, wanted, 1)):
+        while cursor.step in queries and not (cursor.shown or self._matches(queries[cursor.step], cursor, matching, 1)):
             cursor = Cursor(cursor.at, cursor.step + 1)
         if not hits and not before:
-            return Hits([], None, hint=self._hint(query, wanted))
+            return Hits([], None, hint=self._hint(query, matching))
         return Hits(hits, str(cursor) if cursor.step in queries else None)
 
-    def _hint(self, query: Query, wanted: Searched) -> str:
-        if wanted != NO_FILTER and self._reader.search(query, NO_FILTER, 1):
+    def _hint(self, query: Query, matching: SearchFilter) -> str:
+        if matching != NO_FILTER and self._reader.search(query, NO_FILTER, 1):
             return "There are hits without the filters: remove one of them."
         missing = [term for term in query.terms if not self._reader.search(Query((term,)), NO_FILTER, 1)]
         return advice(query, missing)
 
-    def _page(self, query: Query, cursor: Cursor, wanted: Searched, limit: int) -> tuple[list[Hit], Cursor]:
+    def _page(self, query: Query, cursor: Cursor, matching: SearchFilter, limit: int) -> tuple[list[Hit], Cursor]:
         """Hits of one window, and the cursor behind them."""
-        window = self._matches(query, cursor, wanted, self._window_size)
-        ranked = sorted(((score(match, cursor.at), match.id) for match in window), reverse=True)
+        window = self._matches(query, cursor, matching, self._window_size)
+        ranked = sorted(((score(match, cursor.at), match.document_id) for match in window), reverse=True)
         page = ranked[cursor.shown : cursor.shown + limit]
         found = self._reader.documents([number for _score, number in page])
         names = self._names({document.agent_id for document, _text in found.values()})
@@ -125,19 +125,19 @@ class SearchQueries:
         ]
         return hits, self._after(cursor, window, cursor.shown + limit)
 
-    def _matches(self, query: Query, cursor: Cursor, wanted: Searched, limit: int) -> list[Match]:
-        return self._reader.search(query, msgspec.structs.replace(wanted, up_to=cursor.up_to), limit)
+    def _matches(self, query: Query, cursor: Cursor, matching: SearchFilter, limit: int) -> list[SearchMatch]:
+        return self._reader.search(query, msgspec.structs.replace(matching, max_document_id=cursor.up_to), limit)
 
     def _names(self, ids: set[str]) -> dict[str, tuple[str, str]]:
         agents = [agent for agent_id in ids if (agent := self._reader.agent(agent_id))]
         return {agent.id: (agent.name, agent.project.name) for agent in agents}
 
-    def _after(self, cursor: Cursor, window: Sequence[Match], shown: int) -> Cursor:
+    def _after(self, cursor: Cursor, window: Sequence[SearchMatch], shown: int) -> Cursor:
         """The next cursor: in this window, in the window before it, or in the next step."""
         if shown < len(window):
-            return Cursor(cursor.at, cursor.step, cursor.up_to or window[0].id, shown)
+            return Cursor(cursor.at, cursor.step, cursor.up_to or window[0].document_id, shown)
         if len(window) == self._window_size:
-            return Cursor(cursor.at, cursor.step, window[-1].id - 1)
+            return Cursor(cursor.at, cursor.step, window[-1].document_id - 1)
         return Cursor(cursor.at, cursor.step + 1)
 
 
@@ -160,7 +160,7 @@ def _missing(term: Term) -> str:
     return f"The word “{shown}” does not occur. Only the last word may be a prefix, and only without quotes."
 
 
-def score(match: Match, now: Micros) -> float:
+def score(match: SearchMatch, now: Micros) -> float:
     """The rank of a match, plus up to half of it if the document is recent."""
     age = max(now - match.at, 0)
     return match.rank * (1 + RECENCY_WEIGHT * math.exp2(-age / RECENCY_HALF_LIFE))

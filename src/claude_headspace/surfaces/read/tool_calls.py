@@ -13,7 +13,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.reading import summary_of, tolerant
 from claude_headspace.kernel.views import Time, iso
 from claude_headspace.kernel.wire import WireToolInput
-from claude_headspace.ports import EventChoice, Reader, StoredEvent
+from claude_headspace.ports import EventFilter, Reader, StoredEvent
 
 MAX_TEXT_LENGTH = 20_000
 MAX_DEPTH = 12
@@ -57,8 +57,8 @@ class WireToolCall(msgspec.Struct):
 
 def tool_calls(reader: Reader, agent: Agent, limit: int) -> list[ToolCallView]:
     """The newest tool calls of an agent, the oldest of them first."""
-    choice = EventChoice(names=frozenset(OUTCOMES))
-    events = reader.events(agent_id=agent.id, limit=limit * EVENTS_PER_CALL, choice=choice)
+    tool_events = EventFilter(names=frozenset(OUTCOMES))
+    events = reader.events(agent_id=agent.id, limit=limit * EVENTS_PER_CALL, matching=tool_events)
     running = {call.id for call in agent.calls}
     return list(_assemble(events, running).values())[-limit:]
 

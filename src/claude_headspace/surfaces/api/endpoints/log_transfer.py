@@ -35,7 +35,7 @@ async def export(api: Serving, request: Request) -> Response:
 
 def _meant(services: Services, reference: str) -> tuple[Agent, str | None]:
     """The agent that a person means, or one of its sessions by Claude's id."""
-    if (agent := services.journal.agent_of_session(reference)) is not None:
+    if (agent := services.journal.agent_by_session(reference)) is not None:
         return agent, reference
     return services.model.resolve(reference), None
 

@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.ports import Pruned
+from claude_headspace.ports import PruneResult
 from claude_headspace.surfaces.api.openapi import Endpoint
 from claude_headspace.surfaces.api.parameters import read_body
 from claude_headspace.surfaces.api.services import Serving
@@ -35,7 +35,7 @@ def prune_before(days: int | None, retention_days: int, now: Micros) -> Micros:
     return now - kept * DAY
 
 
-async def prune(api: Serving, request: Request) -> Pruned:
+async def prune(api: Serving, request: Request) -> PruneResult:
     """Take old events out."""
     wanted, services = await read_body(request, Pruning), api.services
     before = prune_before(wanted.days, services.settings.retention_days, services.clock())
@@ -48,7 +48,7 @@ ENDPOINTS = (
         "/api/admin/db/prune",
         "Take out what is older than the retention; agents that go on keep a snapshot.",
         prune,
-        Pruned,
+        PruneResult,
         scope="admin",
         takes=Pruning,
     ),

@@ -114,7 +114,7 @@ async def begin(api: Serving, request: Request) -> MissionOverview:
 async def _on_behalf_of(api: Serving, request: Request, named: str | None) -> tuple[str, Agent | None]:
     """Who begins a mission, and which conversation is told of its end."""
     session = await api.services.caller.session_of(request)
-    asker = await asyncio.to_thread(api.services.journal.agent_of_session, session) if session else None
+    asker = await asyncio.to_thread(api.services.journal.agent_by_session, session) if session else None
     meant = await asyncio.to_thread(api.services.model.resolve, named) if named else asker
     if session is None:
         return (await api.services.caller.identify(request)).name, meant
@@ -170,7 +170,7 @@ async def _asker(api: Serving, request: Request) -> Agent | None:
 
 def _agent_of(api: Serving, session: str) -> Agent:
     journal = api.services.journal
-    agent = journal.agent_of_session(session)
+    agent = journal.agent_by_session(session)
     if agent is None:
         raise BadRequest(
             "unknown_session", "Headspace does not know this session.", "Are its hooks installed? `headspace doctor`"

@@ -6,7 +6,7 @@ from starlette.requests import Request
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.state_machine import Actor
-from claude_headspace.ports import Searched
+from claude_headspace.ports import SearchFilter
 from claude_headspace.surfaces.api.openapi import Endpoint, Parameter
 from claude_headspace.surfaces.api.parameters import MOMENT, moment, whole_number
 from claude_headspace.surfaces.api.search import CURSOR, Hits, Searcher
@@ -27,7 +27,7 @@ async def search(api: Serving, request: Request) -> Hits:
     )
 
 
-def _wanted(services: Services, request: Request) -> Searched:
+def _wanted(services: Services, request: Request) -> SearchFilter:
     query = request.query_params
     agent, project, actor = (query.get(name) or None for name in ("agent", "project", "actor"))
     if actor is not None and actor.upper() not in ACTORS:
@@ -35,7 +35,7 @@ def _wanted(services: Services, request: Request) -> Searched:
     since, until = (moment(request, name, services.clock) for name in ("since", "until"))
     if since is not None and until is not None and since > until:
         raise BadRequest("bad_parameter", "`since` is later than `until`.", "Nothing lies between them: swap them.")
-    return Searched(
+    return SearchFilter(
         agent_id=services.model.resolve(agent).id if agent else None,
         project_ids=services.model.projects(project) if project else None,
         actor=actor.upper() if actor else None,
