@@ -13,7 +13,7 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decode import WireAct
 from claude_headspace.ports import StreamMessage
-from claude_headspace.surfaces.api.routes import operator_envelope
+from claude_headspace.surfaces.api.recording import operator_envelope
 from claude_headspace.testing import ManualClock, MemoryJournal, hook
 
 HELLO = Errand("send", "ann", "cli", "Hello.")

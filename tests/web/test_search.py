@@ -55,7 +55,7 @@ def test_nothing_found_says_what_to_try(visits: Visits, stage: Stage) -> None:
     expect(page.locator(".hit").first).to_be_visible()
     expect(page.get_by_label("Tool")).to_have_value("")
     page.get_by_label("Search for").fill("zzz")
-    expect(page.get_by_text("No word begins with “zzz”.")).to_be_visible()
+    expect(page.get_by_text("No word starts with “zzz”.")).to_be_visible()
     expect(page.get_by_role("button", name="Leave out the filters")).to_have_count(0)
 
 

@@ -80,7 +80,10 @@ class NamedTokens:
         )
         if not self._store.add_token(token, digest_of(text)):
             raise BadRequest(
-                "name_taken", f"A token named {name} exists already.", f"Choose another name, or revoke {name}.", status=409
+                "name_taken",
+                f"A token named {name} exists already.",
+                f"Choose another name, or revoke {name}.",
+                status=409,
             )
         return token, text
 
@@ -88,7 +91,10 @@ class NamedTokens:
         """Revoke a token. It is refused from now on."""
         if not self._store.remove_token(name):
             raise BadRequest(
-                "unknown_token", f"There is no token {name[:60]}.", "`headspace token list` shows all tokens.", status=404
+                "unknown_token",
+                f"There is no token {name[:60]}.",
+                "`headspace token list` shows all tokens.",
+                status=404,
             )
 
     def all(self) -> list[NamedToken]:

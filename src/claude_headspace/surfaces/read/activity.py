@@ -93,9 +93,9 @@ def intervals(rows: Iterable[StateRow], since: Micros, until: Micros) -> Iterato
     for row in rows:
         by_agent[row.agent_id].append(row)
     for agent_id, states in by_agent.items():
-        next_at = [row.at for row in states[1:]] + [until]
-        for row, end in zip(states, next_at, strict=True):
-            start, end = max(row.at, since), min(end, until)
+        ends = [row.at for row in states[1:]] + [until]
+        for row, left_at in zip(states, ends, strict=True):
+            start, end = max(row.at, since), min(left_at, until)
             if row.state in COUNTED_STATES and end > start:
                 yield Interval(agent_id, row.state, start, end)
 

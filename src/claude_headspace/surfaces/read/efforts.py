@@ -44,12 +44,12 @@ class EffortQueries:
 
     def of_this_host(self, *, only_active: bool = True) -> list[Effort]:
         """The efforts of this host."""
-        return [each for each in self._reader.list_efforts(only_active=only_active) if each.host == self._host]
+        return [each for each in self._reader.efforts(only_active=only_active) if each.host == self._host]
 
     def list_all(self, *, only_active: bool) -> EffortList:
         """Efforts of every host, the newest first, and all tasks."""
-        efforts = self._reader.list_efforts(only_active=only_active)
-        active = {effort.task_id for effort in self._reader.list_efforts()}
+        efforts = self._reader.efforts(only_active=only_active)
+        active = {effort.task_id for effort in self._reader.efforts()}
         tasks = [task_view(task, active=task.id in active) for task in self._reader.tasks()]
         return EffortList([effort_view(effort) for effort in efforts], tasks)
 
@@ -62,7 +62,7 @@ class EffortQueries:
         exact = self._reader.effort(reference)
         if exact is not None and (any_host or exact.host == self._host):
             return exact
-        known = self._reader.list_efforts(only_active=False) if len(reference) >= MIN_PREFIX_LENGTH else []
+        known = self._reader.efforts(only_active=False) if len(reference) >= MIN_PREFIX_LENGTH else []
         prefixed = [each for each in known if each.id.startswith(reference) and (any_host or each.host == self._host)]
         if len(prefixed) == 1:
             return prefixed[0]
@@ -96,4 +96,6 @@ class EffortQueries:
         session = env.get("CLAUDE_CODE_SESSION_ID")
         if not session:
             return None
-        return next((each for each in self._reader.agents() if each.session and each.session.client_id == session), None)
+        return next(
+            (each for each in self._reader.agents() if each.session and each.session.client_id == session), None
+        )

@@ -49,7 +49,7 @@ class EventQueries:
         found = self._reader.events(agent_id=agent_id, after=after, limit=limit, matching=matching)
         return [_event_view(stored) for stored in found]
 
-    def export(self, agent: Agent, session_id: str | None) -> Iterator[bytes]:
+    def export(self, agent: Agent, session_id: str | None = None) -> Iterator[bytes]:
         """The log of an agent, or of one of its sessions, as JSON lines."""
         return log_lines(self._reader, agent, session_id, self._host, self._clock())
 

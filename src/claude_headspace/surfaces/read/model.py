@@ -18,6 +18,7 @@ class ReadModel:
     """All queries, by subject."""
 
     def __init__(self, reader: Reader, clock: Clock, host: str) -> None:
+        self.clock = clock
         self.agents = AgentQueries(reader, clock)
         self.events = EventQueries(reader, clock, host)
         self.waits = WaitQueries(reader)

@@ -19,7 +19,7 @@ from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.search_documents import Document
 from claude_headspace.kernel.search_terms import Piece, Query, Term, read_query, snippet, steps
 from claude_headspace.kernel.views import Time, iso
-from claude_headspace.ports import Clock, SearchMatch, Reader, SearchFilter
+from claude_headspace.ports import Clock, Reader, SearchFilter, SearchMatch
 from claude_headspace.surfaces.text.labels import cut
 
 WINDOW_SIZE = 2_000
