@@ -75,8 +75,8 @@ MEANING = {
 
 def hooks() -> str:
     """Return the table of hook events with path and effect."""
+    from claude_headspace.clients.claude_code.wire import HOOKS
     from claude_headspace.inputs.receive.receiver import kebab
-    from claude_headspace.kernel.wire import HOOKS
 
     rows = [
         f"| `{name}` | `/hook/{kebab(name)}` | {MEANING.get(name, 'Proves that the agent is alive.')} |"
@@ -168,10 +168,10 @@ def shipped_rules() -> str:
     """Return the built-in rules with their outcome in each preset."""
     from pathlib import Path
 
-    from claude_headspace.config import Places
+    from claude_headspace.config import Paths
     from claude_headspace.inputs.policy.files import built_in
 
-    nowhere = Places(*[Path("/headspace")] * 4)
+    nowhere = Paths(*[Path("/headspace")] * 4)
     rules = built_in(nowhere, "strict").policy
     rows = [f"| `{r.id}` | {r.outcome.value} | {rules.outcome(r).value} | {r.reason} |" for r in rules.rules]
     return "\n".join(["| rule | `guard` | `strict` | reason |", "|---|---|---|---|", *rows])

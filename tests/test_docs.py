@@ -19,10 +19,10 @@ import pytest
 from typer.main import get_command
 
 from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED
-from claude_headspace.config import Places, describe_settings, effective_settings, find_places
+from claude_headspace.clients.claude_code.wire import HOOKS
+from claude_headspace.config import Paths, describe_settings, effective_settings, find_paths
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.react import STREAM
-from claude_headspace.kernel.wire import HOOKS
 from claude_headspace.main import application
 from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.api.routes import ENDPOINTS
@@ -127,19 +127,22 @@ def test_everything_is_documented(page: str) -> None:
 def test_every_file_of_a_home_is_documented() -> None:
     """Whoever finds a file in the home finds it on the page, too."""
     text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
-    places = find_places({"HEADSPACE_HOME": "/home"})
-    files = [getattr(places, name) for name, each in vars(Places).items() if isinstance(each, property)]
+    places = find_paths({"HEADSPACE_HOME": "/home"})
+    files = [getattr(places, name) for name, each in vars(Paths).items() if isinstance(each, property)]
     assert files
     assert [path.name for path in files if path.name not in text] == []
 
 
 def test_every_key_of_the_page_is_documented() -> None:
-    """What its own help lists stands on the page about it."""
+    """Keys of the help dialog and shortcuts of the route table are in docs/dashboard.md."""
     text = (ROOT / "docs/dashboard.md").read_text(encoding="utf-8")
-    own = (ROOT / "web/src/parts/Help.svelte").read_text(encoding="utf-8")
-    listed = re.findall(r'^    \["([^"]+)", "', own, re.MULTILINE)
-    assert listed
-    assert [key for keys in listed for key in keys.split() if f"`{key}`" not in text] == []
+    dialog = (ROOT / "web/src/components/KeyboardHelp.svelte").read_text(encoding="utf-8")
+    routes = (ROOT / "web/src/routes.ts").read_text(encoding="utf-8")
+    keys = re.findall(r'^    \["([^"]+)", "', dialog, re.MULTILINE)
+    shortcuts = re.findall(r'shortcut: "(.)"', routes)
+    assert keys
+    assert shortcuts
+    assert [key for each in [*keys, *shortcuts] for key in each.split() if f"`{key}`" not in text] == []
 
 
 def test_the_board_of_grafana_shows_every_metric_and_no_other() -> None:
@@ -252,7 +255,7 @@ def test_toml_examples_can_be_used(page: Path, block: str, tmp_path: Path) -> No
     first = block.partition("\n")[0]
     if page.name == "notifications.md" or re.match(r"# (policy|contacts|cases)\.toml", first):
         return
-    places = find_places({"HEADSPACE_HOME": str(tmp_path)})
+    places = find_paths({"HEADSPACE_HOME": str(tmp_path)})
     places.config_file.write_text(block, encoding="utf-8")
     _, origins = effective_settings(places, {})
     assert str(places.config_file) in origins.values()
@@ -285,7 +288,9 @@ def test_every_file_of_the_page_says_what_it_is() -> None:
         for path in (ROOT / "web" / part).rglob(f"*.{end}")
     ]
     assert page
-    assert [path.name for path in page if not path.read_text(encoding="utf-8").startswith(("// ", "<!-- "))] == []
+    assert [
+        path.name for path in page if not path.read_text(encoding="utf-8").startswith(("// ", "/**", "<!-- "))
+    ] == []
     programs = [path for path in (ROOT / "bin").iterdir() if path.is_file()]
     assert [
         path.name for path in programs if not path.read_text(encoding="utf-8").split("\n")[1].startswith("# ")

@@ -15,6 +15,7 @@ from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.effort.model import Effort, EffortChange, Message, Task, Window
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.react import Publish
 from claude_headspace.kernel.search_documents import Document
 from claude_headspace.kernel.search_terms import Query
@@ -37,6 +38,8 @@ class Record(msgspec.Struct, kw_only=True):
     claims: Sequence[Identity]
     publish: Sequence[Publish]
     efforts: Sequence[EffortChange] = ()
+    event: Event | None = None
+    """The decoded envelope; always there if there is a change."""
 
 
 class StoredEvent(msgspec.Struct, kw_only=True, frozen=True):

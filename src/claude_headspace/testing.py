@@ -11,13 +11,24 @@ from itertools import count, islice
 
 import msgspec
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, is_free
 from claude_headspace.kernel.effort.advance import Ledger
 from claude_headspace.kernel.effort.model import Effort, EffortChange, Message, Task, Window
 from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot, KeptEffort, is_over
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import (
+    NO_DECISIONS,
+    NO_OBSERVATIONS,
+    SECOND,
+    Decisions,
+    Envelope,
+    Micros,
+    Observations,
+    Origin,
+)
 from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.replay import retell
 from claude_headspace.kernel.search_documents import Document, documents
 from claude_headspace.kernel.search_terms import Query, matches, words
@@ -67,7 +78,8 @@ def hook(
     name: str,
     at: Micros = START,
     *,
-    context: Context | None = None,
+    observations: Observations = NO_OBSERVATIONS,
+    decisions: Decisions = NO_DECISIONS,
     delivery_id: str | None = None,
     host: str = "laptop",
     origin: Origin = Origin.HOOK,
@@ -84,7 +96,8 @@ def hook(
         fired_at=at,
         received_at=at,
         payload=json.dumps(body).encode(),
-        context=context or Context(),
+        observations=observations,
+        decisions=decisions,
         delivery_id=delivery_id,
     )
 
@@ -365,7 +378,8 @@ class MemoryJournal:
             telling, claimed = Telling(before), set(before.identities if before else ())
             ours = [event for event in old if event.agent_id == agent_id]
             for stored in ours:
-                retold = retell(telling.agent, agent_id, stored.envelope, stored.strategy, stored.anomaly)
+                event = decode(stored.envelope)
+                retold = retell(telling.agent, agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
                 if retold is not None:
                     telling.take(retold.change)
                     claimed.update(retold.claims)
@@ -386,11 +400,12 @@ class MemoryJournal:
             if isinstance(stored, Snapshot):
                 anew.begin(stored)
                 continue
-            agent = anew.agents.get(stored.agent_id)
-            retold = retell(agent, stored.agent_id, stored.envelope, stored.strategy, stored.anomaly)
+            agent, event = anew.agents.get(stored.agent_id), decode(stored.envelope)
+            retold = retell(agent, stored.agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
             if retold is not None:
-                anew.take(stored.seq, stored.envelope, retold.change, retold.claims)
-            anew.take_effort(efforts.read(stored.seq, stored.envelope, retold.change.agent if retold else None))
+                anew.take(stored.seq, event, retold.change, retold.claims)
+            agent = retold.change.agent if retold else None
+            anew.take_effort(efforts.read(stored.seq, stored.envelope, event, agent))
         return anew
 
 
@@ -502,7 +517,7 @@ class MemoryTransaction:
             )
             journal._events.append(stored)
             if record.change is not None:
-                journal._rows.take(seq, record.envelope, record.change, record.claims)
+                journal._rows.take(seq, record.event or decode(record.envelope), record.change, record.claims)
             for change in record.efforts:
                 journal._rows.take_effort(change)
 
@@ -573,10 +588,10 @@ class _Rows(msgspec.Struct):
         self.turns.update(snapshot.turns)
         self.waits.update(snapshot.waits)
 
-    def take(self, seq: int, envelope: Envelope, change: Change, claimed: Sequence[Identity]) -> None:
+    def take(self, seq: int, event: Event, change: Change, claimed: Sequence[Identity]) -> None:
         """Add what one event changed."""
         agent = change.agent
-        self.documents.update({each[0].id: each for each in documents(seq, envelope, change)})
+        self.documents.update({each[0].id: each for each in documents(seq, event, change)})
         self.agents[agent.id] = agent
         self.identities.update(dict.fromkeys(claimed, agent.id))
         self.sessions.update({session.id: session for session in change.sessions})

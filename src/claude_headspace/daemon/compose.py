@@ -19,7 +19,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from claude_headspace.config import Places, Settings, claude_config_dirs
+from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS, hook_names
+from claude_headspace.clients.decode import decode
+from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Standing, Tally
 from claude_headspace.engine.batch import Outcome
 from claude_headspace.engine.outages import Troubles
@@ -45,12 +47,12 @@ from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
+from claude_headspace.kernel.answers import asked_by
 from claude_headspace.kernel.claude_os.notices import attend
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.creation import born
 from claude_headspace.kernel.decide import judged
-from claude_headspace.kernel.decode import WireAct, decode
+from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.novelty import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
@@ -119,7 +121,7 @@ class Daemon:
     def __init__(
         self,
         settings: Settings,
-        places: Places,
+        places: Paths,
         journal: Journal,
         presence: Presence | None = None,
         origins: Mapping[str, str] | None = None,
@@ -127,7 +129,7 @@ class Daemon:
         self._settings = settings
         self._places = places
         self._journal = journal
-        self.troubles = Troubles(wall_clock, places.troubles_file)
+        self.troubles = Troubles(wall_clock, places.outages_file)
         self._clock = SteadyClock(wall_clock, self.troubles.note)
         self._started_at = self._clock()
         self._presence = presence
@@ -209,7 +211,7 @@ class Daemon:
             settings.host_name, self._note, journal, self._clock, places.notify_file, self._address, self.links.create
         )
         colours = [Colours(settings.host_name)] if settings.tmux_colours else []
-        displays: list[Display] = [Glance(places.glance_file), *colours, self.notifier]
+        displays: list[Display] = [Glance(places.status_file), *colours, self.notifier]
         self.gathering = Gathering(self._board, displays)
         self.lookout = Lookout(self.sources.known.with_client, self._note_seen)
         self.broadcaster.ring = self._ring
@@ -354,7 +356,7 @@ class Daemon:
             self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
         await self.rpc.start()
         if self._presence is not None:
-            self._presence.also = lambda: {*self._advising.asked(), *self.conversations.asked()}
+            self._presence.also = lambda: set(hook_names(self._advising.asked() | self.conversations.asked()))
             self._presence.start()
         try:
             yield
@@ -451,7 +453,7 @@ class Daemon:
         if for_claude_alone:
             asked = await self._hear_asked(envelope, speaks=True)
             if isinstance(asked, Envelope):
-                return for_claude(envelope.name, asked.context.verdict or ABSTAIN), False
+                return for_claude(envelope.name, asked.decisions.verdict or ABSTAIN), False
             return await self._reply(envelope, asked), True
         outcome = await self._shelter.take(envelope, partial(self._hear, trusted=False))
         if isinstance(outcome, Envelope):
@@ -463,7 +465,7 @@ class Daemon:
         wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
-            return partial(self.holds.hold, msgspec.structs.replace(envelope, whole=None), wait)
+            return partial(self.holds.hold, msgspec.structs.replace(envelope, original_payload=None), wait)
         return await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:
@@ -484,7 +486,7 @@ class Daemon:
             return
         await self.sources.transcripts.tell_until(envelope.fired_at)
         async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
-            if envelope.context.verdict is None:
+            if envelope.decisions.verdict is None:
                 await self.guard.gather(envelope, asked=False)
             envelope = await self._advising.gather(envelope)
             hearing = asyncio.ensure_future(self._hear(envelope, envelope.fired_at))

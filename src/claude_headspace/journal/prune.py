@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import Connection, Table, func, select
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.journal import rows, schema, search
 from claude_headspace.journal.bulk_insert import bulk
 from claude_headspace.journal.database_errors import translated
@@ -201,12 +202,13 @@ def _retold(connection: Connection, cut: Cut, limit: int) -> Past:
     old = select(schema.events).where(table.agent_id == agent_id, table.seq <= cut.up_to)
     for row in connection.execute(old.order_by(table.seq).limit(limit)).mappings():
         stored = rows.stored_event(dict(row))
-        retold = retell(telling.agent, agent_id, stored.envelope, stored.strategy, stored.anomaly)
+        event = decode(stored.envelope)
+        retold = retell(telling.agent, agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
         seq, at, count = stored.seq, max(at, stored.envelope.received_at), count + 1
         if retold is not None:
             telling.take(retold.change)
             claims.update(retold.claims)
-            findable += documents(stored.seq, stored.envelope, retold.change)
+            findable += documents(stored.seq, event, retold.change)
     return Past(telling, claims, findable, count, seq, at)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping, Table
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.journal.rows import Projection, Row, storable
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.advance import Ledger
@@ -33,12 +34,14 @@ def project(
             projection.begin(step)
             continue
         stored, count = step, count + 1
-        retold = retell(agents.get(stored.agent_id), stored.agent_id, stored.envelope, stored.strategy, stored.anomaly)
+        event, agent = decode(stored.envelope), agents.get(stored.agent_id)
+        retold = retell(agent, stored.agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
         if retold is not None:
             agents[stored.agent_id] = retold.change.agent
             projection.take(stored.seq, retold.change, retold.claims)
-            find(documents(stored.seq, stored.envelope, retold.change))
-        _take_effort(projection, efforts.read(stored.seq, stored.envelope, retold.change.agent if retold else None))
+            find(documents(stored.seq, event, retold.change))
+        agent = retold.change.agent if retold else None
+        _take_effort(projection, efforts.read(stored.seq, stored.envelope, event, agent))
     projection.rows(_nobody)
     return projection, count
 

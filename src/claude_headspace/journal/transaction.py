@@ -145,7 +145,7 @@ class SqlTransaction(EffortLookups):
             events.append(rows.event_row(seq, record))
             if record.change is not None:
                 self.projection.take(seq, record.change, record.claims)
-                findable += documents(seq, record.envelope, record.change)
+                findable += documents(seq, record.event, record.change) if record.event is not None else ()
             for change in record.efforts:
                 self.projection.take_effort(change)
             for publish in record.publish:

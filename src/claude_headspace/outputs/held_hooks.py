@@ -18,10 +18,12 @@ from contextlib import suppress
 import msgspec
 import structlog
 
+from claude_headspace.clients.claude_code.replies import answer_reply
+from claude_headspace.clients.decode import decode
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent, Wait
-from claude_headspace.kernel.answers import Answer, for_client
-from claude_headspace.kernel.decode import WireAct, decode
+from claude_headspace.kernel.answers import Answer
+from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import SECOND, Envelope
 from claude_headspace.ports import Clock, Reader, StreamMessage
 
@@ -107,10 +109,11 @@ class Holds:
         answer = await asyncio.to_thread(given_answer, self._reader, now)
         if answer is None:
             return b""
-        following = asyncio.create_task(self._follow(decode(envelope).meta.session_id, now), name="answer taken")
+        event = decode(envelope)
+        following = asyncio.create_task(self._follow(event.meta.session_id, now), name="answer taken")
         self._following.add(following)
         following.add_done_callback(self._following.discard)
-        return msgspec.json.encode(for_client(envelope.name, envelope.payload, now, answer))
+        return answer_reply(event, now, answer)
 
     async def _follow(self, session_id: str, wait: Wait) -> None:
         """See to it that the wait ends once the client has taken the answer up."""

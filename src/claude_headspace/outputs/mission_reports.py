@@ -23,6 +23,7 @@ from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.missions import to_wake_for
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.messages import summary, wake_up
 from claude_headspace.kernel.mission.notices import wanted
 from claude_headspace.outputs.keyboard import Keyboard
@@ -62,7 +63,7 @@ class Conversations(Loop):
         self._host = host
         self._changed = changed
         self._pause = pause
-        self._wanted: dict[str, tuple[str, ...]] = {}
+        self._wanted: dict[str, tuple[HookKind, ...]] = {}
         self._back: list[str] = []
         self._asleep: set[str] = set()
         self._stirred = asyncio.Event()
@@ -73,18 +74,18 @@ class Conversations(Loop):
 
     # --- what is heard ---
 
-    def asked(self) -> frozenset[str]:
+    def asked(self) -> frozenset[HookKind]:
         """The events that wait for an answer: none while nobody is to be told anything."""
-        return frozenset(name for names in self._wanted.values() for name in names)
+        return frozenset(kind for kinds in self._wanted.values() for kind in kinds)
 
     def met(self, agent: Agent) -> None:
         """This is what an agent is now."""
-        names = wanted(agent)
-        if agent.host != self._host or not (names or agent.id in self._wanted):
+        kinds = wanted(agent)
+        if agent.host != self._host or not (kinds or agent.id in self._wanted):
             return
         before = self.asked()
-        self._wanted |= {agent.id: names}
-        if not names:
+        self._wanted |= {agent.id: kinds}
+        if not kinds:
             del self._wanted[agent.id]
         if self.asked() != before:
             self._changed()

@@ -60,20 +60,20 @@ def test_every_state_has_its_own_shape() -> None:
 )
 def test_nothing_stays_that_a_terminal_would_act_on(hostile: str, harmless: str) -> None:
     """Escape sequences go whole, control characters go, everything that people write stays."""
-    assert wording.clean(hostile) == harmless
+    assert wording.clean_text(hostile) == harmless
 
 
 @given(st.text())
 def test_any_text_is_harmless_once_cleaned(text: str) -> None:
     """Whatever comes in, no control character but the newline comes out, and cleaning again changes nothing."""
-    once = wording.clean(text)
+    once = wording.clean_text(text)
     assert not [char for char in once if (ord(char) < 32 and char != "\n") or 127 <= ord(char) < 160]
-    assert wording.clean(once) == once
+    assert wording.clean_text(once) == once
 
 
 def test_cleaning_reaches_into_json() -> None:
     """Texts are cleaned wherever they stand, keys included; everything else stays."""
-    assert wording.cleaned({"a\x1b[1m": ["\x07b", {"c": "\x1b[0m"}], "n": 1.5, "none": None, "yes": True}) == {
+    assert wording.clean_json({"a\x1b[1m": ["\x07b", {"c": "\x1b[0m"}], "n": 1.5, "none": None, "yes": True}) == {
         "a": ["b", {"c": ""}],
         "n": 1.5,
         "none": None,
@@ -147,13 +147,13 @@ def test_times_are_told_from_now(seconds: float, words: str) -> None:
 def test_a_time_that_cannot_be_read_is_no_error() -> None:
     """Surfaces never fail because of a strange time."""
     assert wording.ago("nonsense", NOW).endswith(" d ago")
-    assert wording.instant("2026-03-14T11:59:00") == NOW - timedelta(minutes=1)
+    assert wording.parse_timestamp("2026-03-14T11:59:00") == NOW - timedelta(minutes=1)
 
 
 def test_the_clock_shows_the_date_of_another_day() -> None:
     """Today the time is enough."""
-    assert wording.clock(before(hours=1), NOW) == "11:00:00"
-    assert wording.clock(before(days=1), NOW) == "2026-03-13 12:00"
+    assert wording.clock_time(before(hours=1), NOW) == "11:00:00"
+    assert wording.clock_time(before(days=1), NOW) == "2026-03-13 12:00"
 
 
 # --- what an agent does ---
@@ -169,13 +169,13 @@ def wait(kind: str, text: str = "", **fields: Any) -> dict[str, Any]:
     [
         (wait("question", "Which\ndatabase?", tool="AskUserQuestion"), "asks: Which database?"),
         (wait("question", "All done. Nice.\n\nIt works. Shall I push?"), "asks: Shall I push?"),
-        (wait("question"), "asks something"),
+        (wait("question"), "asks a question"),
         (wait("elicitation", "Your key?"), "asks: Your key?"),
         (wait("permission", "Bash: rm x", tool="Bash", summary="rm x"), "wants to run: rm x"),
         (wait("permission", "Edit", tool="Edit", summary="/src/auth.py"), "wants to edit: auth.py"),
         (wait("permission", "x", tool="mcp__db__query", summary="SELECT"), "wants to use mcp__db__query: SELECT"),
         (wait("permission", "Claude needs your permission"), "asks: Claude needs your permission"),
-        (wait("permission"), "asks for a permission"),
+        (wait("permission"), "asks for permission"),
         (wait("plan", "# The plan", tool="ExitPlanMode"), "has a plan"),
         (wait("plan", tool="EnterPlanMode"), "wants to plan first"),
         (wait("dialog", "trust this folder"), "shows a dialog: trust this folder"),
@@ -191,7 +191,7 @@ def test_the_newest_wait_speaks_for_the_others() -> None:
     """Of several waits the newest is told, with the number of the others."""
     waits = [wait("plan"), wait("question", "Really?")]
     assert wording.summary(agent("waiting", waits=waits), NOW) == "asks: Really? (and 1 more)"
-    assert wording.summary(agent("waiting", waiting_for="plan", waits=[]), NOW) == "waiting for an approval of its plan"
+    assert wording.summary(agent("waiting", waiting_for="plan", waits=[]), NOW) == "waiting for plan approval"
 
 
 def tool(name: str, summary: str = "") -> dict[str, Any]:
@@ -211,7 +211,7 @@ def tool(name: str, summary: str = "") -> dict[str, Any]:
         ({"command": {"text": "Fix the login", "ended_at": before(seconds=9)}}, "working"),
         ({"subagents": [{"type": "Explore", "description": "find it", "tool": None}]}, "sub-agent: Explore, find it"),
         ({"subagents": [{"type": "Explore", "tool": tool("Read", "/a.py")}]}, "sub-agent: Explore, reading a.py"),
-        ({"subagents": [{"type": ""}, {"type": ""}]}, "2 sub-agents at work"),
+        ({"subagents": [{"type": ""}, {"type": ""}]}, "2 sub-agents working"),
         ({}, "working"),
     ],
 )
@@ -242,7 +242,7 @@ def test_what_an_idle_agent_did(fields: dict[str, Any], words: str) -> None:
     """It is done, unless something still runs or it only just began."""
     idle = agent("idle", **fields)
     assert wording.summary(idle, NOW) == words
-    assert wording.tells_time(idle) == words.endswith("ago")
+    assert wording.summary_has_time(idle) == words.endswith("ago")
     assert wording.summary(idle, None) == words.removesuffix(" 4 min ago")
 
 
@@ -257,11 +257,11 @@ def test_the_other_states_in_words() -> None:
 
 # --- the page ---
 
-EXAMPLES = json.loads((Path(__file__).parents[3] / "web/tests/agents.json").read_text(encoding="utf-8"))
-"""The page's own tests read the same file: page and terminal speak alike."""
+EXAMPLES = json.loads((Path(__file__).parents[3] / "web/tests/agent-summaries.json").read_text(encoding="utf-8"))
+"""The page is tested with the same file, so that page and terminal use the same sentences."""
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["words"])
-def test_the_terminal_says_what_the_page_says(example: dict[str, Any]) -> None:
-    """One file of examples holds for both."""
-    assert wording.summary(example["agent"], datetime(2026, 1, 1, 12, tzinfo=UTC)) == example["words"]
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["summary"])
+def test_the_terminal_and_the_page_use_the_same_sentences(example: dict[str, Any]) -> None:
+    """Both are tested with one file of examples."""
+    assert wording.summary(example["agent"], datetime(2026, 1, 1, 12, tzinfo=UTC)) == example["summary"]

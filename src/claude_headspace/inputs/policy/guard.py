@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.policy.calls import understand
 from claude_headspace.inputs.policy.files import PROJECT_FILE, built_in, load, read_project
@@ -75,7 +75,7 @@ class PolicyGuard:
 
     def __init__(
         self,
-        places: Places,
+        places: Paths,
         preset: str,
         home: Path | None = None,
         *,
@@ -131,8 +131,8 @@ class PolicyGuard:
 
     def _look(self, envelope: Envelope, lapse: str | None) -> Gathered:
         self._refresh()
-        root = envelope.context.project_root or ""
-        call = understand(envelope.whole or envelope.payload, self.book, home=self._home, project=root)
+        root = envelope.observations.project_root or ""
+        call = understand(envelope.original_payload or envelope.payload, self.book, home=self._home, project=root)
         return Gathered(self._with_project(root), call, lapse)
 
     def _refresh(self) -> None:

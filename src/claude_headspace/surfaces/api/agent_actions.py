@@ -12,7 +12,7 @@ from claude_headspace.inputs.receive.receiver import Relatives, Surroundings
 from claude_headspace.inputs.watch.agent_cache import KnownAgents
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decode import WireAct
-from claude_headspace.kernel.envelope import Context
+from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.names import NAME
 from claude_headspace.outputs.keyboard import checked
 from claude_headspace.surfaces.api.recording import ActRecorder
@@ -39,7 +39,7 @@ class AgentActions:
 
     async def record(self, name: str, act: WireAct, agent_id: str, *, actor: str | None = None) -> Agent:
         """Store an act on an agent; the agent afterwards."""
-        return self._updated(await self._recorder.record(name, act, agent_id, context=Context(actor=actor)))
+        return self._updated(await self._recorder.record(name, act, agent_id, observations=Observations(actor=actor)))
 
     async def register(
         self, act: WireAct, headspace_id: str, *, tmux_session: str | None = None, tmux_pane: str | None = None
@@ -48,22 +48,26 @@ class AgentActions:
         if act.name:  # without one Headspace chooses
             check_name(act.name)
         project = await self._find_project(act.cwd)
-        context = msgspec.structs.replace(
+        observations = msgspec.structs.replace(
             project,
             headspace_id=headspace_id,
-            mission_id=act.mission_id or None,
+            declared_mission_id=act.mission_id or None,
             tmux_session=tmux_session,
             tmux_pane=tmux_pane,
         )
         outcome = await self._recorder.record(
-            "AgentRegistered", act, delivery_id=f"register-{headspace_id}", context=context, client="claude-code"
+            "AgentRegistered",
+            act,
+            delivery_id=f"register-{headspace_id}",
+            observations=observations,
+            client="claude-code",
         )
         return self._updated(outcome)
 
-    async def find_wrapper(self, pid: int | None) -> Context:
+    async def find_wrapper(self, pid: int | None) -> Observations:
         """The process that starts a client; empty if it is not visible from here, so that it is not watched."""
-        found = await self._find_process(pid) if pid else Context()
-        return found if found.client_started_at else Context()
+        found = await self._find_process(pid) if pid else Observations()
+        return found if found.client_started_at else Observations()
 
     async def send(self, agent: Agent, text: str, send_id: str, requester: Requester) -> Sent:
         """Type a text into the agent's terminal, on the agent's host."""

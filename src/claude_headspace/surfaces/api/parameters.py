@@ -9,7 +9,7 @@ from starlette.requests import Request
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.surfaces.api.openapi import Parameter
-from claude_headspace.surfaces.text.timestamps import read_moment
+from claude_headspace.surfaces.text.timestamps import parse_time
 
 MAX_LIMIT = 1_000
 MAX_BODY_BYTES = 64 * 1024
@@ -77,7 +77,7 @@ def read_list(request: Request, name: str) -> frozenset[str]:
 def read_time(request: Request, name: str, now: Micros) -> Micros | None:
     """A time parameter; None if it is absent."""
     value = request.query_params.get(name)
-    return read_moment(name, value, now) if value else None
+    return parse_time(name, value, now) if value else None
 
 
 def read_day(request: Request, name: str, now: Micros) -> tuple[date, Micros, Micros]:

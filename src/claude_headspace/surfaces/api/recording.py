@@ -6,7 +6,7 @@ from claude_headspace.engine.batch import Outcome
 from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.receive.receiver import new_id
 from claude_headspace.kernel.decode import WireAct
-from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import Envelope, Micros, Observations, Origin
 from claude_headspace.ports import Clock
 
 
@@ -25,13 +25,13 @@ class ActRecorder:
         agent_id: str | None = None,
         *,
         delivery_id: str | None = None,
-        context: Context | None = None,
+        observations: Observations | None = None,
         client: str = "headspace",
     ) -> Outcome:
         """Store an act. The same `delivery_id` is stored once; the outcome of a repetition is a `duplicate`."""
         envelope = operator_envelope(name, act, self._host, self._clock())
         sent = msgspec.structs.replace(
-            envelope, delivery_id=delivery_id, client=client, context=context or envelope.context
+            envelope, delivery_id=delivery_id, client=client, observations=observations or envelope.observations
         )
         return await self._engine.submit(sent, agent_id)
 
@@ -47,5 +47,5 @@ def operator_envelope(name: str, act: WireAct, host: str, now: Micros) -> Envelo
         fired_at=now,
         received_at=now,
         payload=msgspec.json.encode(act),
-        context=Context(),
+        observations=Observations(),
     )

@@ -9,10 +9,9 @@ from typing import Any
 
 import msgspec
 
+from claude_headspace.clients.claude_code.tools import read_input, summary_of
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.reading import summary_of, tolerant
 from claude_headspace.kernel.views import Time, iso
-from claude_headspace.kernel.wire import WireToolInput
 from claude_headspace.ports import EventFilter, Reader, StoredEvent
 
 MAX_TEXT_LENGTH = 20_000
@@ -104,7 +103,7 @@ def _merge(
 
 
 def _summary(tool_input: Any) -> str:
-    return summary_of(tolerant(msgspec.Raw(msgspec.json.encode(tool_input)), WireToolInput)[0])
+    return summary_of(read_input(tool_input))
 
 
 def truncated(value: Any, depth: int = MAX_DEPTH) -> Any:

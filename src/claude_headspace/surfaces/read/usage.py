@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.replay import retell
 from claude_headspace.kernel.views import Time, iso
@@ -35,7 +36,7 @@ def _changes(agent: Agent, events: Iterable[StoredEvent]) -> Iterator[UsageView]
     past: Agent | None = None
     last = NOT_MEASURED
     for stored in events:
-        replayed = retell(past, agent.id, stored.envelope, stored.strategy, stored.anomaly)
+        replayed = retell(past, agent.id, stored.envelope, decode(stored.envelope), stored.strategy, stored.anomaly)
         if replayed is None:
             continue
         past = replayed.change.agent

@@ -25,7 +25,8 @@ from claude_headspace.kernel.effort.messages import introduction, recovery
 from claude_headspace.kernel.effort.model import Effort, EffortOutcome
 from claude_headspace.kernel.effort.skill import Skill
 from claude_headspace.kernel.effort.views import effort_view
-from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.kernel.envelope import Envelope, Observations, Origin
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.ports import Clock
 from claude_headspace.surfaces.read.efforts import EffortQueries
 from claude_headspace.surfaces.socket.effort_requests import (
@@ -76,7 +77,7 @@ class Efforts:
         """Whether there is an effort that hooks may belong to."""
         return bool(self._active)
 
-    def asked(self) -> frozenset[str]:
+    def asked(self) -> frozenset[HookKind]:
         """The events that wait for an answer: none while nobody makes an effort."""
         return ASKED if self._active else frozenset()
 
@@ -224,7 +225,7 @@ class Efforts:
             fired_at=now,
             received_at=now,
             payload=msgspec.json.encode(act),
-            context=Context(),
+            observations=Observations(),
         )
         outcome = (await self._engine.submit(envelope)).effort
         assert outcome is not None

@@ -5,7 +5,7 @@ that does not know an event in its settings stops with a dialog at its start (se
 registered only for clients that are known to have them.
 """
 
-from claude_headspace.kernel.answers import HELD_HOOKS
+from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS
 
 Version = tuple[int, ...]
 

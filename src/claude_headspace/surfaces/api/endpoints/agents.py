@@ -13,7 +13,7 @@ from claude_headspace.surfaces.api.parameters import LIMIT, TIME_SCHEMA, read_fl
 from claude_headspace.surfaces.read.agents import StateView
 from claude_headspace.surfaces.read.tool_calls import ToolCallView
 from claude_headspace.surfaces.read.usage import UsageView
-from claude_headspace.surfaces.text.timestamps import read_past
+from claude_headspace.surfaces.text.timestamps import parse_past_time
 
 STATES = [state.value for state in AgentState]
 
@@ -32,7 +32,7 @@ async def agent(context: ApiContext, request: Request) -> AgentView:
     reference, at = request.path_params["agent"], request.query_params.get("at")
     if at is None:
         return await asyncio.to_thread(context.read.agents.view, reference)
-    time = read_past("at", at, context.read.clock())
+    time = parse_past_time("at", at, context.read.clock())
     return await asyncio.to_thread(context.read.agents.view_at, reference, time)
 
 

@@ -11,7 +11,7 @@ from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import Endpoint
 from claude_headspace.surfaces.api.parameters import read_body
 from claude_headspace.surfaces.auth.tokens import Scope
-from claude_headspace.surfaces.text.timestamps import read_moment
+from claude_headspace.surfaces.text.timestamps import parse_time
 
 
 class TokenView(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ async def list_tokens(context: ApiContext, _request: Request) -> list[TokenView]
 async def create_token(context: ApiContext, request: Request) -> CreatedToken:
     """Create a token."""
     wanted, now = await read_body(request, NewToken), context.read.clock()
-    expires_at = read_moment("expires_at", wanted.expires_at, now) if wanted.expires_at else None
+    expires_at = parse_time("expires_at", wanted.expires_at, now) if wanted.expires_at else None
     token, text = await asyncio.to_thread(
         context.administration.tokens.create, wanted.name, wanted.scopes, wanted.owner, expires_at
     )
