@@ -81,7 +81,7 @@ def test_nothing_found_says_what_to_try(headspace: Headspace) -> None:
     done = headspace("search", "no-such-word-anywhere", '"')
     assert done.returncode == 0
     assert "Nothing was found for 'no-such-word-anywhere \"'." in done.stdout
-    assert "Nowhere does “no such word anywhere” stand in this order." in done.stdout
+    assert "The phrase “no such word anywhere” does not occur." in done.stdout
     assert "The query contains no word." in headspace("search", "*").stdout
 
 
