@@ -2,15 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
-from claude_headspace.engine.log_transfer import BroughtIn, bring_in, read_header
+from claude_headspace.engine.log_transfer import BroughtIn, import_lines, read_header
+from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import new_id
 from claude_headspace.inputs.watch.transcript_import import History
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.ports import Clock, Difference, Journal, PruneResult
+from claude_headspace.ports import Clock, Difference, Maintenance, PruneResult
 from claude_headspace.surfaces.auth.named_tokens import NamedTokens
 
 DAY: Micros = 86_400 * SECOND
@@ -29,9 +31,16 @@ class Administration:
     """Maintains the journal of a running daemon."""
 
     def __init__(
-        self, journal: Journal, clock: Clock, retention_days: int, transcripts: History, tokens: NamedTokens
+        self,
+        journal: Maintenance,
+        engine: Engine,
+        clock: Clock,
+        retention_days: int,
+        transcripts: History,
+        tokens: NamedTokens,
     ) -> None:
         self._journal = journal
+        self._engine = engine
         self._clock = clock
         self._retention_days = retention_days
         self.transcripts = transcripts
@@ -53,9 +62,15 @@ class Administration:
 
     async def import_log(self, header: str, lines: Sequence[str], first_line: int) -> BroughtIn:
         """Import lines of an exported log."""
-        read = read_header(header.encode())
-        encoded = [line.encode() for line in lines]
-        return await asyncio.to_thread(bring_in, self._journal, read, encoded, first_line, new_id(), self._clock())
+        work = partial(
+            import_lines,
+            header=read_header(header.encode()),
+            lines=[line.encode() for line in lines],
+            first=first_line,
+            new_id=new_id(),
+            now=self._clock(),
+        )
+        return await self._engine.transact(work)
 
 
 def prune_before(days: int | None, retention_days: int, now: Micros) -> Micros:

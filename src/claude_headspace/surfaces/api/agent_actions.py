@@ -5,17 +5,15 @@ Every action is stored as an event of the agent, with the person who did it.
 
 import msgspec
 
-from claude_headspace.engine.batch import Outcome
-from claude_headspace.engine.remote_actions import Errand, Errands
+from claude_headspace.engine.remote_actions import Action, RemoteActions
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import Relatives, Surroundings
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.kernel.acts import Act, AgentRegistered
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.names import NAME
 from claude_headspace.outputs.keyboard import checked
-from claude_headspace.surfaces.api.recording import ActRecorder
+from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.auth.requester import Requester
 
@@ -25,24 +23,22 @@ class AgentActions:
 
     def __init__(
         self,
-        recorder: ActRecorder,
+        recorder: Recorder,
         find_project: Surroundings,
         find_process: Relatives,
-        remote_actions: Errands,
-        cache: KnownAgents,
+        remote_actions: RemoteActions,
     ) -> None:
         self._recorder = recorder
         self._find_project = find_project
         self._find_process = find_process
         self._remote_actions = remote_actions
-        self._cache = cache
 
-    async def record(self, name: str, act: WireAct, agent_id: str, *, actor: str | None = None) -> Agent:
+    async def record(self, act: Act, agent_id: str, *, actor: str | None = None) -> Agent:
         """Store an act on an agent; the agent afterwards."""
-        return self._updated(await self._recorder.record(name, act, agent_id, observations=Observations(actor=actor)))
+        return (await self._recorder.record(act, agent_id, observations=Observations(actor=actor))).agent
 
     async def register(
-        self, act: WireAct, headspace_id: str, *, tmux_session: str | None = None, tmux_pane: str | None = None
+        self, act: AgentRegistered, headspace_id: str, *, tmux_session: str | None = None, tmux_pane: str | None = None
     ) -> Agent:
         """Store an agent that is about to be started, by the id that its hooks will send. Idempotent per id."""
         if act.name:  # without one Headspace chooses
@@ -56,13 +52,9 @@ class AgentActions:
             tmux_pane=tmux_pane,
         )
         outcome = await self._recorder.record(
-            "AgentRegistered",
-            act,
-            delivery_id=f"register-{headspace_id}",
-            observations=observations,
-            client="claude-code",
+            act, delivery_id=f"register-{headspace_id}", observations=observations, client="claude-code"
         )
-        return self._updated(outcome)
+        return outcome.agent
 
     async def find_wrapper(self, pid: int | None) -> Observations:
         """The process that starts a client; empty if it is not visible from here, so that it is not watched."""
@@ -71,16 +63,12 @@ class AgentActions:
 
     async def send(self, agent: Agent, text: str, send_id: str, requester: Requester) -> Sent:
         """Type a text into the agent's terminal, on the agent's host."""
-        action = Errand("send", requester.name, requester.via, checked(text), send_id)
+        action = Action("send", requester.name, requester.via, checked(text), send_id)
         return await self._remote_actions.do(agent, action, Sent)
 
     async def interrupt(self, agent: Agent, requester: Requester) -> Interrupted:
         """Press Esc in the agent's terminal, on the agent's host."""
-        return await self._remote_actions.do(agent, Errand("interrupt", requester.name, requester.via), Interrupted)
-
-    def _updated(self, outcome: Outcome) -> Agent:
-        self._cache.met(outcome.agent)
-        return outcome.agent
+        return await self._remote_actions.do(agent, Action("interrupt", requester.name, requester.via), Interrupted)
 
 
 def check_name(name: str) -> None:

@@ -11,11 +11,11 @@ import asyncio
 import msgspec
 
 from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.answers import Answer, misfit
-from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.views import WaitView, iso, wait_view
-from claude_headspace.surfaces.api.recording import ActRecorder
+from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.auth.requester import Requester
 from claude_headspace.surfaces.read.waits import WaitQueries
 
@@ -23,7 +23,7 @@ from claude_headspace.surfaces.read.waits import WaitQueries
 class Answers:
     """Stores answers."""
 
-    def __init__(self, waits: WaitQueries, recorder: ActRecorder) -> None:
+    def __init__(self, waits: WaitQueries, recorder: Recorder) -> None:
         self._waits = waits
         self._recorder = recorder
 
@@ -36,7 +36,7 @@ class Answers:
         wait = await self.wait(wait_id)
         if (problem := misfit(wait, answer)) is not None and wait.closed_at is None:
             raise BadRequest("answer_does_not_fit", problem, "GET /api/waits shows what is asked.")
-        act = WireAct(
+        act = WaitAnswered(
             wait_id=wait_id,
             by=requester.name,
             via=requester.via,
@@ -44,7 +44,7 @@ class Answers:
             answer=msgspec.Raw(msgspec.json.encode(answer)),
         )
         try:
-            await self._recorder.record("WaitAnswered", act, wait.agent_id)
+            await self._recorder.record(act, wait.agent_id)
         except BadRequest as refusal:
             return await self._repeated(await self.wait(wait_id), answer, refusal)
         return wait_view(await self.wait(wait_id))

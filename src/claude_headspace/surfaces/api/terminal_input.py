@@ -16,12 +16,12 @@ from typing import TypeVar
 
 import msgspec
 
-from claude_headspace.engine.remote_actions import Errand
+from claude_headspace.engine.remote_actions import Action
 from claude_headspace.errors import HeadspaceError
+from claude_headspace.kernel.acts import EscPressed, TextTyped, TypingFailed
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.kernel.decode import WireAct
 from claude_headspace.outputs.keyboard import Keyboard, checked, refuse_resting, refuse_unready
-from claude_headspace.surfaces.api.recording import ActRecorder
+from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.read.model import ReadModel
 
 CONFIRM_SECONDS = 6.0
@@ -50,12 +50,12 @@ class Interrupted(msgspec.Struct, frozen=True):
 class TerminalInput:
     """Types into the terminals of this host's agents."""
 
-    def __init__(self, read: ReadModel, recorder: ActRecorder, keyboard: Keyboard) -> None:
+    def __init__(self, read: ReadModel, recorder: Recorder, keyboard: Keyboard) -> None:
         self._read = read
         self._recorder = recorder
         self._keyboard = keyboard
 
-    async def type_text(self, agent: Agent, action: Errand) -> Sent:
+    async def type_text(self, agent: Agent, action: Action) -> Sent:
         """Type a text, once, and wait for the client to report it."""
         text = checked(action.text)
         async with self._keyboard.turn(agent):
@@ -63,9 +63,9 @@ class TerminalInput:
             refuse_unready(agent)
             await self._keyboard.check(agent)
             after = await asyncio.to_thread(self._read.events.last_seq, agent.id)
-            act = WireAct(text=text, by=action.by, via=action.via)
+            act = TextTyped(text=text, by=action.by, via=action.via)
             delivery_id = f"send-{action.id}" if action.id else None
-            if (await self._recorder.record("TextTyped", act, agent.id, delivery_id=delivery_id)).duplicate:
+            if (await self._recorder.record(act, agent.id, delivery_id=delivery_id)).duplicate:
                 return Sent("duplicate", agent.id, agent.name)
             try:
                 await self._keyboard.type(agent, text)
@@ -75,13 +75,13 @@ class TerminalInput:
             confirmed = await _poll(lambda: self._read.events.has_prompt(agent.id, after, text), bool)
         return Sent("confirmed" if confirmed else "typed", agent.id, agent.name)
 
-    async def press_escape(self, agent: Agent, action: Errand) -> Interrupted:
+    async def press_escape(self, agent: Agent, action: Action) -> Interrupted:
         """Press Esc, once, and wait for the client to stop."""
         async with self._keyboard.turn(agent):
             before = await self._current(agent)  # it may have changed while the lock was held
             refuse_resting(before)
             await self._keyboard.check(before)
-            await self._recorder.record("EscPressed", WireAct(by=action.by, via=action.via), agent.id)
+            await self._recorder.record(EscPressed(by=action.by, via=action.via), agent.id)
             try:
                 await self._keyboard.press(before, "Escape")
             except HeadspaceError as error:
@@ -95,7 +95,7 @@ class TerminalInput:
         return await asyncio.to_thread(self._read.agents.find, agent.id)
 
     async def _record_failure(self, agent: Agent, error: HeadspaceError) -> None:
-        await self._recorder.record("TypingFailed", WireAct(reason=error.message), agent.id)
+        await self._recorder.record(TypingFailed(reason=error.message), agent.id)
 
 
 async def _poll(query: Callable[[], Answer], is_done: Callable[[Answer], bool]) -> Answer:

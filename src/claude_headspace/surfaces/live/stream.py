@@ -68,8 +68,6 @@ class EventStream:
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
         self.readers = 0
-        self.ring: Callable[[], None] = lambda: None
-        """Called after messages were published."""
 
     @property
     def newest(self) -> int:
@@ -101,7 +99,6 @@ class EventStream:
         self._buffer.extend(messages)
         self._newest = messages[-1].seq
         self._wake_readers()
-        self.ring()
 
     def close(self) -> None:
         """End every stream."""

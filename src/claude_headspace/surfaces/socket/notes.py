@@ -12,9 +12,9 @@ import msgspec
 from msgspec import Meta
 
 from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.acts import AgentNoted
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import WireAct
-from claude_headspace.surfaces.api.recording import ActRecorder
+from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.read.agents import AgentQueries
 
 COMMAND = "agent.note"
@@ -44,7 +44,7 @@ class Noted(msgspec.Struct, frozen=True):
 class NoteCommand:
     """Stores notes."""
 
-    def __init__(self, agents: AgentQueries, recorder: ActRecorder, host: str) -> None:
+    def __init__(self, agents: AgentQueries, recorder: Recorder, host: str) -> None:
         self._agents = agents
         self._recorder = recorder
         self._host = host
@@ -58,7 +58,7 @@ class NoteCommand:
             raise BadRequest("bad_note", f"The note is not valid: {error}.", hint) from error
         agent = await asyncio.to_thread(self._find_agent, request, env)
         text = " ".join(request.text.split())
-        await self._recorder.record("AgentNoted", WireAct(text=text), agent.id)
+        await self._recorder.record(AgentNoted(text=text), agent.id)
         return Noted(agent.id, agent.name, text)
 
     def _find_agent(self, request: NoteRequest, env: Env) -> Agent:

@@ -7,8 +7,16 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
+from claude_headspace.kernel.acts import (
+    Act,
+    AgentClosed,
+    AgentRegistered,
+    AgentRenamed,
+    AgentSeen,
+    RestartBegun,
+    SupervisionEnded,
+)
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.views import AgentView, agent_view
 from claude_headspace.outputs.keyboard import LONGEST_TEXT
 from claude_headspace.surfaces.api.agent_actions import check_name
@@ -74,7 +82,7 @@ async def register(context: ApiContext, request: Request) -> AgentView:
     """Register an agent. It is `starting` until its first hook."""
     wanted = await read_body(request, Registration)
     wrapper = await context.actions.find_wrapper(wanted.wrapper_pid)
-    act = WireAct(
+    act = AgentRegistered(
         name=wanted.name,
         cwd=wanted.cwd,
         role=wanted.role,
@@ -93,33 +101,33 @@ async def register(context: ApiContext, request: Request) -> AgentView:
 async def close(context: ApiContext, request: Request) -> AgentView:
     """Report the end of a client."""
     wanted = await read_body(request, Closing)
-    return await _record(context, request, "AgentClosed", WireAct(reason=wanted.reason, pid=wanted.pid))
+    return await _record(context, request, AgentClosed(reason=wanted.reason, pid=wanted.pid))
 
 
 async def restart(context: ApiContext, request: Request) -> AgentView:
     """Report a supervised restart."""
     wanted = await read_body(request, Reason)
-    return await _record(context, request, "RestartBegun", WireAct(reason=wanted.reason))
+    return await _record(context, request, RestartBegun(reason=wanted.reason))
 
 
 async def unsupervise(context: ApiContext, request: Request) -> AgentView:
     """Report the end of supervision."""
     wanted = await read_body(request, Reason)
-    return await _record(context, request, "SupervisionEnded", WireAct(reason=wanted.reason))
+    return await _record(context, request, SupervisionEnded(reason=wanted.reason))
 
 
 async def mark_seen(context: ApiContext, request: Request) -> AgentView:
     """Mark an agent as seen. No-op if it is not marked as unseen."""
     await read_body(request, Empty)
     agent = await _find(context, request)
-    return agent_view(await context.actions.record("AgentSeen", WireAct(), agent.id) if agent.is_unseen else agent)
+    return agent_view(await context.actions.record(AgentSeen(), agent.id) if agent.is_unseen else agent)
 
 
 async def rename(context: ApiContext, request: Request) -> AgentView:
     """Rename an agent."""
     name = (await read_body(request, Renaming)).name.strip().lower()
     check_name(name)
-    return await _record(context, request, "AgentRenamed", WireAct(name=name), actor=request.scope.get(ACTOR))
+    return await _record(context, request, AgentRenamed(name=name), actor=request.scope.get(ACTOR))
 
 
 async def send(context: ApiContext, request: Request) -> Sent:
@@ -140,11 +148,9 @@ async def _find(context: ApiContext, request: Request) -> Agent:
     return await asyncio.to_thread(context.read.agents.find, request.path_params["agent"])
 
 
-async def _record(
-    context: ApiContext, request: Request, name: str, act: WireAct, actor: str | None = None
-) -> AgentView:
+async def _record(context: ApiContext, request: Request, act: Act, actor: str | None = None) -> AgentView:
     agent = await _find(context, request)
-    return agent_view(await context.actions.record(name, act, agent.id, actor=actor))
+    return agent_view(await context.actions.record(act, agent.id, actor=actor))
 
 
 ENDPOINTS = (

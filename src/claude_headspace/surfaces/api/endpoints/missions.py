@@ -14,8 +14,8 @@ from msgspec import Meta
 from starlette.requests import Request
 
 from claude_headspace.errors import BadRequest, Forbidden
+from claude_headspace.kernel.acts import AgentRegistered, MissionFinished, MissionReported
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.mission.model import LONGEST_GOAL, LONGEST_REPORT
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.endpoints.agent_actions import Directory, ShortText
@@ -77,7 +77,7 @@ async def start(context: ApiContext, request: Request) -> MissionOverview:
     wanted = await read_body(request, NewMission)
     started_by, conversation = await _starter(context, request, wanted.conversation)
     mission_id = str(uuid.uuid4())
-    act = WireAct(
+    act = AgentRegistered(
         name=wanted.name,
         cwd=wanted.cwd,
         role=wanted.role,
@@ -99,8 +99,8 @@ async def report(context: ApiContext, request: Request) -> MissionOverview:
     if sender is not None and sender.id not in {agent.id for agent, _ in assignments}:
         raise _not_permitted("Only the agent that works on a mission can report on it.")
     worker = sender or assignments[0][0]
-    act = WireAct(text=wanted.text, outcome="failed" if wanted.failed else "")
-    await context.actions.record("MissionReported", act, worker.id)
+    act = MissionReported(text=wanted.text, outcome="failed" if wanted.failed else "")
+    await context.actions.record(act, worker.id)
     return await _details(context, request, sender)
 
 
@@ -115,8 +115,7 @@ async def finish(context: ApiContext, request: Request) -> MissionOverview:
         message = "This mission has already ended."
         raise BadRequest("mission_over", message, "`headspace mission show` shows its outcome.", status=409)
     for worker in workers:
-        act = WireAct(outcome=wanted.outcome, text=wanted.text)
-        await context.actions.record("MissionFinished", act, worker.id)
+        await context.actions.record(MissionFinished(outcome=wanted.outcome, text=wanted.text), worker.id)
     return await _details(context, request, sender)
 
 
