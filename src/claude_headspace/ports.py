@@ -17,9 +17,10 @@ from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.effort.model import Effort, EffortChange, EffortOutcome, Message, Task, Window
-from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations
+from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations, decided
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import Publish
 from claude_headspace.kernel.search_documents import Document
@@ -27,6 +28,9 @@ from claude_headspace.kernel.search_terms import Query
 from claude_headspace.kernel.snapshot import Snapshot
 
 Clock = Callable[[], Micros]
+
+ExpectHooks = Callable[[frozenset[HookKind]], None]
+"""Declares which hooks must wait for a reply."""
 
 Result = TypeVar("Result")
 
@@ -163,6 +167,11 @@ class Received(NamedTuple):
 
     envelope: Envelope
     event: Event
+
+    def decided(self, **decisions: object) -> "Received":
+        """The same with further decisions."""
+        envelope = decided(self.envelope, **decisions)
+        return Received(envelope, msgspec.structs.replace(self.event, decisions=envelope.decisions))
 
 
 class HookCounters(Protocol):

@@ -138,7 +138,7 @@ def test_the_examples_of_a_page_work(page: Path, home: Path) -> None:
             command = command.replace("localhost:5055", address(home).removeprefix("http://"))
         done = run(home, f"{command} {beginning(example, ANSWERS) or ''}")
         said = done.stdout + done.stderr
-        refused = "was not known at" in said or "is still to come" in said
+        refused = "did not exist yet at" in said or "is still to come" in said
         is_too_early = refused and any(moment in example for moment in TOO_EARLY)
         assert is_too_early or (done.returncode == 0 and '{"error"' not in said), f"{example}\n{said}"
 

@@ -1,17 +1,12 @@
 """The active efforts of this host: whether hooks may belong to one, and which hooks must wait for its advice."""
 
 import contextlib
-from collections.abc import Callable
 
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.effort.acts import FilesLoaded
 from claude_headspace.kernel.effort.advise import ASKED
 from claude_headspace.kernel.effort.model import Effort, EffortOutcome
-from claude_headspace.kernel.hooks import HookKind
-from claude_headspace.ports import Reader, Recorder
-
-ExpectHooks = Callable[[frozenset[HookKind]], None]
-"""Declares which hooks must wait for a reply."""
+from claude_headspace.ports import ExpectHooks, Reader, Recorder
 
 
 class ActiveEfforts:

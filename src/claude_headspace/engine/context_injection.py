@@ -25,7 +25,7 @@ from claude_headspace.kernel.claude_os.context_files import Composed, compose
 from claude_headspace.kernel.claude_os.notices import ASKED, Customs, takes_part
 from claude_headspace.kernel.effort.advice import NOTHING
 from claude_headspace.kernel.effort.advise import injected
-from claude_headspace.kernel.envelope import SECOND, decided
+from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.facts import Event, SessionStarted
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.outputs.advice import room_beside, with_advice
@@ -69,7 +69,7 @@ class ContextInjection:
         if not self._efforts or event.hook is not HookKind.AFTER_TOOL or event.tool is None or not event.tool.path:
             return received
         found = await self._instruction_files(event.tool.path, envelope.observations.project_root or "")
-        return Received(decided(envelope, directives=found), event) if found else received
+        return received.decided(directives=found) if found else received
 
     async def reply(self, event: Event, outcome: Outcome) -> bytes:
         """The client's reply: the verdict, and the context to inject. Files are recorded before they are sent."""

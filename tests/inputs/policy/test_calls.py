@@ -1,15 +1,17 @@
 """A tool call as the client tells it becomes a call as rules see it."""
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.policy.calls import call_of, understand
 from claude_headspace.inputs.policy.files import RuleBook
 from claude_headspace.kernel.policy.call import Call, Recipient, Use
+from claude_headspace.testing import hook
 
-RECORDED = {
+RECORDED: dict[str, Any] = {
     "session_id": "s",
     "cwd": "/code",
     "permission_mode": "default",
@@ -27,7 +29,7 @@ def call(book: RuleBook, tool: str, **given: object) -> Call:
 
 def test_a_payload_of_the_client(book: RuleBook) -> None:
     """Tool, input and directory are taken from it; everything else is ignored."""
-    found = understand(json.dumps(RECORDED).encode(), book, home="/home/dev", project="/code")
+    found = understand(decode(hook("PreToolUse", **RECORDED)), book, home="/home/dev", project="/code")
     assert [(use.path, use.use) for use in found.paths] == [("/code/x", Use.DELETE)]
     assert (found.tool, found.home, found.project) == ("Bash", "/home/dev", "/code")
 

@@ -20,7 +20,7 @@ from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.sanitize import Keeper
-from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin, decided
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.ports import Clock, Received
 
@@ -174,9 +174,8 @@ class HookReceiver:
     async def receive_spooled(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Received:
         """Receive a hook from the spool or the socket. A tool call that was judged before brings its verdict."""
         received = await self._receive(event_name(event), payload, notes, lenient=True)
-        if (verdict := _verdict(notes.get(b"verdict"))) is None:
-            return received
-        return Received(decided(received.envelope, verdict=verdict), received.event)
+        verdict = _verdict(notes.get(b"verdict"))
+        return received if verdict is None else received.decided(verdict=verdict)
 
     async def _receive(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Received:
         received_at = self._clock()

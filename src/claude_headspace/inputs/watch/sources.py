@@ -88,6 +88,10 @@ class Sources:
         await self.processes()
         self.processes.start()
 
+    def health_of(self, name: str) -> tuple[bool, str | None, str]:
+        """The health of one part, by its name."""
+        return self.health()[name]
+
     def health(self) -> dict[str, tuple[bool, str | None, str]]:
         """Of each part: whether it runs, what fails, and what it has to do."""
         registry, transcripts, processes = self.registry, self.transcripts, self.processes
