@@ -20,5 +20,5 @@ def test_while_the_journal_is_away_nothing_is_decided(name: str) -> None:
 
 def test_a_policys_denial_is_told_with_its_reason() -> None:
     """Whoever denies, `allow` is false."""
-    answer = pre_tool_use(Told("PreToolUse", verdict=Verdict(Ruling.DENY, "no-rm", "Dangerous.")))
+    answer = pre_tool_use(Told(verdict=Verdict(Ruling.DENY, "no-rm", "Dangerous.")))
     assert (answer["allow"], answer["reason"]) == (False, "Dangerous.")
