@@ -134,8 +134,8 @@ class PolicyGuard:
 
     def _look(self, envelope: Envelope, lapse: str | None) -> Gathered:
         self._refresh()
-        root = envelope.context.project_root or ""
-        event = decode(msgspec.structs.replace(envelope, payload=envelope.whole or envelope.payload))
+        root = envelope.observations.project_root or ""
+        event = decode(msgspec.structs.replace(envelope, payload=envelope.original_payload or envelope.payload))
         call = understand(event, self.book, home=self._home, project=root)
         return Gathered(self._with_project(root), call, lapse)
 
