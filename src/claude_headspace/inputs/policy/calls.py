@@ -18,9 +18,9 @@ MOST_RECIPIENTS = 50
 
 
 def understand(event: Event, book: RuleBook, *, home: str, project: str = "") -> Call:
-    """What the call of an event would do. Raises `TypeError` if the event is no tool call."""
-    if event.tool is None:
-        raise TypeError("the event is no tool call")
+    """What the call of an event would do. Raises `TypeError` if the event names no tool."""
+    if event.tool is None or not event.tool.name:
+        raise TypeError("the event names no tool")
     directory = event.meta.cwd if event.meta.cwd and event.meta.cwd.startswith("/") else home or "/"
     return call_of(event.tool, book, directory=directory, home=home, project=project)
 
