@@ -12,7 +12,7 @@ from bench import sessions
 from claude_headspace.engine.batch import Batch, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.decide import nobody
-from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.kernel.envelope import Envelope, Observations, Origin
 
 BEGAN = 1_750_000_000_000_000
 APART = 10_000
@@ -67,6 +67,6 @@ def _envelope(number: int, payload: bytes) -> Envelope:
         fired_at=at,
         received_at=at,
         payload=payload,
-        context=Context(project_root=body["cwd"], branch="main", tmux_pane=f"%{number % AT_ONCE}"),
+        observations=Observations(project_root=body["cwd"], branch="main", tmux_pane=f"%{number % AT_ONCE}"),
         delivery_id=f"past-{number:012}",
     )

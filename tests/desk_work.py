@@ -12,7 +12,7 @@ from claude_headspace.engine.batch import Outcome
 from claude_headspace.engine.writer import Engine
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.model import Effort
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
+from claude_headspace.kernel.envelope import SECOND, Decisions, Envelope, Observations, Origin
 from claude_headspace.testing import START, MemoryJournal, MemoryTransaction, hook
 
 ROOT = "/home/dev/app"
@@ -58,7 +58,7 @@ class Work:
                 fired_at=self._now,
                 received_at=self._now,
                 payload=msgspec.json.encode(act),
-                context=Context(),
+                observations=Observations(),
             )
         )
         assert outcome.effort is not None
@@ -74,8 +74,11 @@ class Work:
     ) -> Outcome:
         """A hook of a client."""
         self._now += SECOND
-        context = Context(project_root=ROOT, fleet_id=fleet, client_pid=pid, directives=told.pop("directives", ()))
-        return await self.engine.submit(hook(name, self._now, context=context, **told), asked=asked)
+        context = Observations(project_root=ROOT, fleet_id=fleet, client_pid=pid)
+        decisions = Decisions(directives=told.pop("directives", ()))
+        return await self.engine.submit(
+            hook(name, self._now, observations=context, decisions=decisions, **told), asked=asked
+        )
 
     async def tool(self, **told: Any) -> Outcome:
         """A tool is about to run."""

@@ -17,7 +17,16 @@ from claude_headspace.kernel.correlate import Found, Identity, is_free
 from claude_headspace.kernel.effort.advance import Ledger
 from claude_headspace.kernel.effort.model import Effort, EffortChange, Message, Task, Window
 from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot, KeptEffort, is_over
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import (
+    NO_DECISIONS,
+    NO_OBSERVATIONS,
+    SECOND,
+    Decisions,
+    Envelope,
+    Micros,
+    Observations,
+    Origin,
+)
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.replay import retell
@@ -69,7 +78,8 @@ def hook(
     name: str,
     at: Micros = START,
     *,
-    context: Context | None = None,
+    observations: Observations = NO_OBSERVATIONS,
+    decisions: Decisions = NO_DECISIONS,
     delivery_id: str | None = None,
     host: str = "laptop",
     origin: Origin = Origin.HOOK,
@@ -86,7 +96,8 @@ def hook(
         fired_at=at,
         received_at=at,
         payload=json.dumps(body).encode(),
-        context=context or Context(),
+        observations=observations,
+        decisions=decisions,
         delivery_id=delivery_id,
     )
 

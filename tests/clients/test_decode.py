@@ -11,7 +11,7 @@ from claude_headspace.clients.claude_code.hook_kinds import KINDS
 from claude_headspace.clients.claude_code.tools import digest
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.envelope import Context, Origin
+from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.text import one_line
 from claude_headspace.kernel.wait_request import Ask, Option, Question
@@ -82,8 +82,8 @@ def test_session_prompt_mode_and_thread_are_kept() -> None:
 
 def test_the_context_comes_along() -> None:
     """What was found out around the event is part of it."""
-    context = Context(client_pid=7, branch="main")
-    assert decode(envelope("Stop", 1, {}, context=context)).context == context
+    context = Observations(client_pid=7, branch="main")
+    assert decode(envelope("Stop", 1, {}, observations=context)).observations == context
 
 
 # --- what hooks mean --------------------------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def test_the_registry_tells_states_and_dialogs() -> None:
 
 def test_a_vanished_process_and_a_new_name() -> None:
     """What the process table and an operator tell."""
-    gone = decode(envelope("ClientVanished", 1, b"{}", origin=Origin.PROCESS, context=Context(client_pid=7)))
+    gone = decode(envelope("ClientVanished", 1, b"{}", origin=Origin.PROCESS, observations=Observations(client_pid=7)))
     named = decode(envelope("AgentRenamed", 1, b'{"name":"anna"}', origin=Origin.OPERATOR))
     odd = decode(envelope("Danced", 1, b"{}", origin=Origin.OPERATOR))
     assert gone.fact == facts.ClientVanished(7)

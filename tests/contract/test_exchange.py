@@ -12,7 +12,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.effort import acts
-from claude_headspace.kernel.envelope import SECOND, Context, Origin
+from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.agent_history import agent_at
 from claude_headspace.testing import START, MemoryJournal, hook
@@ -25,11 +25,13 @@ def origin() -> MemoryJournal:
     call: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "ls \n\t…"}}
     store(
         journal,
-        hook("SessionStart", context=Context(tmux_pane="%1", branch="main"), delivery_id="d1"),
+        hook("SessionStart", observations=Observations(tmux_pane="%1", branch="main"), delivery_id="d1"),
         hook("UserPromptSubmit", START + 1, prompt="Fix it, 日本"),
         hook("PreToolUse", START + 2, **call),
         hook("PostToolUse", START + 3, tool_response="ok", **call),
-        hook("SessionStart", START + 4, session_id="session-2", source="clear", context=Context(tmux_pane="%1")),
+        hook(
+            "SessionStart", START + 4, session_id="session-2", source="clear", observations=Observations(tmux_pane="%1")
+        ),
         hook("Mystery", START + 5, session_id="session-2"),
         hook("Stop", START + SECOND, session_id="session-2", last_assistant_message="Which one do you mean?"),
     )

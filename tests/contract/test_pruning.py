@@ -13,7 +13,7 @@ from claude_headspace.journal.prune import EVENTS_AT_ONCE
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.journal.transaction import SqlTransaction
 from claude_headspace.kernel.effort import acts
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
+from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.kernel.search_terms import read_query
 from claude_headspace.ports import Journal, SearchFilter
 from claude_headspace.testing import START, MemoryJournal, hook
@@ -40,8 +40,8 @@ def grown(journal: Journal) -> None:
     store(journal, hook("SessionStart", START, session_id="gone", cwd="/gone"), *work(START + 1, "gone", "oldest"))
     store(journal, hook("SessionEnd", START + 9, session_id="gone", cwd="/gone", reason="other"))
     for session in ("lasting", "resting"):
-        pane = Context(tmux_pane=f"%{session}")
-        store(journal, hook("SessionStart", START + 20, session_id=session, cwd=f"/{session}", context=pane))
+        pane = Observations(tmux_pane=f"%{session}")
+        store(journal, hook("SessionStart", START + 20, session_id=session, cwd=f"/{session}", observations=pane))
         store(journal, *work(START + 21, session, "early"))
     store(journal, hook("UserPromptSubmit", START + 60, session_id="lasting", cwd="/lasting", prompt="Yes, unfinished"))
     store(journal, hook("Stop", LATER, session_id="lasting", cwd="/lasting", last_assistant_message="Finished at last"))

@@ -11,7 +11,7 @@ from claude_headspace.errors import STOPPING, BadRequest, JournalUnavailable
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.spool import Spool
 from claude_headspace.kernel.decide import judged
-from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.testing import START, ManualClock, hook
 
@@ -46,8 +46,8 @@ class Room:
         self.troubles = Troubles(clock)
         self.folder = folder
 
-        async def nowhere(_cwd: str | None) -> Context:
-            return Context()
+        async def nowhere(_cwd: str | None) -> Observations:
+            return Observations()
 
         self.spool = Spool(folder, HookReceiver("laptop", clock, nowhere), self._take, clock, 1_000_000)
         self.refused: list[str] = []
@@ -63,8 +63,8 @@ class Room:
 
     async def send(self, number: int, *, asked: bool = False) -> str:
         """A hook comes: what became of its event."""
-        context = Context(tmux_pane="%1", client_pid=42, headspace_id="h1")
-        sent = hook("Stop", START - 1000 + number, delivery_id=f"d{number}", context=context)
+        context = Observations(tmux_pane="%1", client_pid=42, headspace_id="h1")
+        sent = hook("Stop", START - 1000 + number, delivery_id=f"d{number}", observations=context)
         outcome = await self.shelter.take(sent, self.journal.hear, asked=asked)
         return outcome if isinstance(outcome, str) else "spooled"
 
@@ -110,9 +110,13 @@ def test_what_is_put_into_the_spool_comes_out_as_it_was(tmp_path: Path) -> None:
     asyncio.run(room.spool.drain())
     [envelope] = seen
     assert (envelope.name, envelope.delivery_id, envelope.fired_at) == ("Stop", "d1", START - 999)
-    assert (envelope.context.tmux_pane, envelope.context.client_pid, envelope.context.headspace_id) == ("%1", 42, "h1")
+    assert (envelope.observations.tmux_pane, envelope.observations.client_pid, envelope.observations.headspace_id) == (
+        "%1",
+        42,
+        "h1",
+    )
     assert envelope.payload == hook("Stop").payload
-    assert envelope.context.verdict == DENIED
+    assert envelope.decisions.verdict == DENIED
 
 
 def test_nobody_waits_longer_than_his_patience(tmp_path: Path) -> None:

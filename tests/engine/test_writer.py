@@ -16,7 +16,7 @@ from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailab
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
 from claude_headspace.kernel.correlate import Strategy
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
+from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.names import suggestions
@@ -386,9 +386,14 @@ def test_a_reused_pane_ends_the_agent_before() -> None:
 
     async def play(room: Room) -> None:
         def begins(session: str, root: str, pid: int | None = None) -> Envelope:
-            context = Context(tmux_pane="%1", project_root=root, client_pid=pid)
+            context = Observations(tmux_pane="%1", project_root=root, client_pid=pid)
             return hook(
-                "SessionStart", START + len(room.told), session_id=session, cwd=root, source="startup", context=context
+                "SessionStart",
+                START + len(room.told),
+                session_id=session,
+                cwd=root,
+                source="startup",
+                observations=context,
             )
 
         first = await room.engine.submit(begins("one", "/a"))
@@ -429,8 +434,8 @@ def test_what_was_broken_in_the_text_is_noted() -> None:
 
     async def play(room: Room) -> None:
         envelope = hook("SessionStart")
-        context = msgspec.structs.replace(envelope.context, flaw="the text was broken")
-        await room.engine.submit(msgspec.structs.replace(envelope, context=context))
+        context = msgspec.structs.replace(envelope.observations, anomaly="the text was broken")
+        await room.engine.submit(msgspec.structs.replace(envelope, observations=context))
 
     assert [stored.anomaly for stored in run(play).journal.events()] == ["the text was broken"]
 
@@ -450,7 +455,7 @@ def test_what_a_session_is_told_stands_with_the_event() -> None:
         assert asked.agent.told_level == 80
 
     room = run(play, lambda _agent, _event: spoken)
-    assert [each.envelope.context.care for each in room.journal.events()] == [None, spoken, None]
+    assert [each.envelope.decisions.session_notice for each in room.journal.events()] == [None, spoken, None]
 
 
 def test_a_mistake_leaves_the_session_in_peace_and_its_mark() -> None:

@@ -21,7 +21,7 @@ import psutil
 from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.views import iso
 from claude_headspace.ports import StoredEvent
 from claude_headspace.testing import MemoryJournal, hook
@@ -162,7 +162,7 @@ class Reading:
     async def hook(self, name: str, session_id: str, *, pid: int | None = None, ago: float = 0.0, **body: Any) -> Agent:
         """A hook arrives."""
         at = wall_clock() - round(ago * SECOND)
-        sealed = hook(name, at, context=Context(client_pid=pid), host=HOST, session_id=session_id, **body)
+        sealed = hook(name, at, observations=Observations(client_pid=pid), host=HOST, session_id=session_id, **body)
         outcome = await self.engine.submit(sealed)
         self.sources.known.met(outcome.agent)
         return outcome.agent
@@ -205,5 +205,5 @@ class Reading:
         await asyncio.sleep(0.5)
 
 
-async def _no_surroundings(directory: str | None) -> Context:
-    return Context(project_root=directory)
+async def _no_surroundings(directory: str | None) -> Observations:
+    return Observations(project_root=directory)

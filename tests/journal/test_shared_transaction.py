@@ -14,7 +14,7 @@ from claude_headspace.engine.batch import Batch, Outcome, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.correlate import Identity
 from claude_headspace.kernel.decide import nobody
-from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.testing import START, hook
 from tests.postgres import Postgres
 from tests.support import environment
@@ -81,7 +81,7 @@ def test_batches_that_need_the_same_never_wait_for_each_other_for_ever(writers: 
                     cwd=f"/p{agent % 3}",
                     message="x",
                     delivery_id=f"{number}-{turn}-{place}",
-                    context=Context(client_pid=100 + agent, ancestor_pids=(100 + (agent + 1) % agents, 1)),
+                    observations=Observations(client_pid=100 + agent, ancestor_pids=(100 + (agent + 1) % agents, 1)),
                 )
                 for place, agent in enumerate(order)
             ]

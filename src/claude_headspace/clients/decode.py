@@ -31,10 +31,16 @@ def decode(envelope: Envelope, body: Any = None) -> Event:
     if envelope.origin is Origin.OPERATOR:
         return decode_act(envelope)
     if envelope.origin is Origin.PROCESS:
-        return Event(bare_meta(envelope), _vanished(envelope), envelope.context)
+        return Event(bare_meta(envelope), _vanished(envelope), envelope.observations, envelope.decisions)
     decoder = _decoder(envelope)
     if decoder is None:
-        return Event(bare_meta(envelope), facts.Observed(), envelope.context, f"unknown client {envelope.client}")
+        return Event(
+            bare_meta(envelope),
+            facts.Observed(),
+            envelope.observations,
+            envelope.decisions,
+            f"unknown client {envelope.client}",
+        )
     value, anomaly = (body, None) if body is not None else parse(envelope.payload)
     return decoder(envelope, value, anomaly)
 
@@ -48,4 +54,4 @@ def _decoder(envelope: Envelope) -> Decoder | None:
 
 def _vanished(envelope: Envelope) -> facts.Fact:
     kind = facts.WrapperVanished if envelope.name == "WrapperVanished" else facts.ClientVanished
-    return kind(envelope.context.client_pid)
+    return kind(envelope.observations.client_pid)

@@ -466,7 +466,7 @@ class Daemon:
         if for_claude_alone:
             asked = await self._hear_asked(envelope, speaks=True)
             if isinstance(asked, Envelope):
-                return for_claude(envelope.name, asked.context.verdict or ABSTAIN), False
+                return for_claude(envelope.name, asked.decisions.verdict or ABSTAIN), False
             return await self._reply(envelope, asked), True
         outcome = await self._shelter.take(envelope, partial(self._hear, trusted=False))
         if isinstance(outcome, Envelope):
@@ -478,7 +478,7 @@ class Daemon:
         wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
-            return partial(self.holds.hold, msgspec.structs.replace(envelope, whole=None), wait)
+            return partial(self.holds.hold, msgspec.structs.replace(envelope, original_payload=None), wait)
         return await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:
@@ -499,7 +499,7 @@ class Daemon:
             return
         await self.sources.transcripts.tell_until(envelope.fired_at)
         async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
-            if envelope.context.verdict is None:
+            if envelope.decisions.verdict is None:
                 await self.guard.gather(envelope, asked=False)
             envelope = await self._advising.gather(envelope)
             hearing = asyncio.ensure_future(self._hear(envelope, envelope.fired_at))

@@ -41,12 +41,12 @@ from claude_headspace.kernel.effort.acts import is_act
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.effort.model import EffortOutcome
 from claude_headspace.kernel.effort.resolve import is_at_work
-from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.kernel.envelope import NO_DECISIONS, NO_OBSERVATIONS, Envelope, Origin, decided
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.notifications import objection
 from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
 from claude_headspace.kernel.hooks import PROBE
-from claude_headspace.kernel.mission.assignment import ordered
+from claude_headspace.kernel.mission.assignment import assign
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import react
@@ -191,9 +191,10 @@ class Batch:
             origin=Origin.OPERATOR,
             client="headspace",
             payload=msgspec.json.encode(WireAct(reason=PANE_REUSED)),
-            context=Context(),
+            observations=NO_OBSERVATIONS,
+            decisions=NO_DECISIONS,
             delivery_id=None,
-            whole=None,
+            original_payload=None,
         )
         said = Submission(closing, before.agent.id, opened.submission.future, opened.submission.announce)
         self._apply(closing, decode(closing), self._agent(before.agent.id), Strategy.ADDRESSED, {}, said)
@@ -222,8 +223,7 @@ class Batch:
             return None, Strategy.NEW, envelope
         correlation = self._correlate(opened, found)
         if correlation.parent_id is not None:
-            context = msgspec.structs.replace(envelope.context, parent_id=correlation.parent_id)
-            envelope = msgspec.structs.replace(envelope, context=context)
+            envelope = decided(envelope, parent_id=correlation.parent_id)
         return correlation.agent, correlation.strategy, envelope
 
     def _correlate(self, opened: Opened, found: dict[Identity, Found]) -> Correlation:
@@ -286,8 +286,7 @@ class Batch:
         if agent is None:
             agent_id = self._new_id()
             given = event.fact.name if isinstance(event.fact, AgentRegistered) else ""
-            context = msgspec.structs.replace(envelope.context, assigned_name=given or self._free_name(agent_id))
-            envelope = msgspec.structs.replace(envelope, context=context)
+            envelope = decided(envelope, assigned_name=given or self._free_name(agent_id))
             agent = born(agent_id, envelope, event)
         envelope = self._ordered(envelope, event, agent, trusted=submission.trusted)
         owned = {identity for identity, owner in found.items() if owner.agent.id == agent.id}
@@ -304,10 +303,10 @@ class Batch:
         )
         verdict = ABSTAIN
         try:
-            verdict = envelope.context.verdict or self._judge(envelope, agent)
+            verdict = envelope.decisions.verdict or self._judge(envelope, agent)
             care, inattentive = self._cared(agent, event) if submission.listens else (NO_CARE, "")
             envelope = record.envelope = _told(judged(envelope, verdict), care)
-            change = evolve(agent, msgspec.structs.replace(event, context=envelope.context))
+            change = evolve(agent, msgspec.structs.replace(event, decisions=envelope.decisions))
             record.change, record.publish = change, react(before, change) if submission.announce else ()
             record.anomaly = "; ".join(filter(None, (*change.anomalies, inattentive))) or None
             agent = change.agent
@@ -333,11 +332,10 @@ class Batch:
         """The envelope with the mode and the mission that count for its client."""
         if envelope.origin is not Origin.HOOK:
             return envelope
-        parent_id = agent.parent_id or envelope.context.parent_id
+        parent_id = agent.parent_id or envelope.decisions.parent_id
         parent = self._agent(parent_id) if parent_id else None
-        told = msgspec.structs.replace(event, context=envelope.context)
-        context = ordered(told, agent, parent, trusted=trusted)
-        return envelope if context is envelope.context else msgspec.structs.replace(envelope, context=context)
+        mode, mission_id = assign(event, agent, parent, trusted=trusted)
+        return decided(envelope, mode=mode, mission_id=mission_id) if mode or mission_id else envelope
 
     def _serve_effort(self, record: Record, event: Event, outcome: Outcome, *, asked: bool) -> Outcome:
         """Let the effort that the event belongs to, if any, take it in and say what it has to."""
@@ -347,7 +345,7 @@ class Batch:
         record.envelope, record.efforts = followed.envelope, (followed.change,) if followed.change else ()
         record.anomaly = "; ".join(filter(None, (record.anomaly, followed.anomaly))) or None
         record.publish = (*record.publish, *followed.news)
-        advice = followed.envelope.context.advice
+        advice = followed.envelope.decisions.advice
         chief = followed.coordinator
         told = (chief.owner or chief.holder or chief.id) if chief is not None else None
         served = msgspec.structs.replace(outcome, effort=followed.outcome, advice=advice, coordinator=told)
@@ -409,7 +407,7 @@ def _opened(submission: Submission) -> Opened:
 def _project_of(envelope: Envelope, event: Event) -> str | None:
     if envelope.origin is not Origin.HOOK or event.session_only:
         return None
-    project = project_at(envelope.host, envelope.context.project_root or event.meta.cwd)
+    project = project_at(envelope.host, envelope.observations.project_root or event.meta.cwd)
     return project.id if project.root else None
 
 
@@ -438,9 +436,7 @@ def _attempt(step: Callable[[Given], Made], given: Given, event_name: str) -> Ma
 
 def _told(envelope: Envelope, care: Care) -> Envelope:
     """An envelope that tells what was said in return, where something was."""
-    if care == NO_CARE:
-        return envelope
-    return msgspec.structs.replace(envelope, context=msgspec.structs.replace(envelope.context, care=care))
+    return envelope if care == NO_CARE else decided(envelope, session_notice=care)
 
 
 def _refuse_late_answer(agent: Agent | None, event: Event) -> None:

@@ -20,7 +20,7 @@ from claude_headspace.kernel.effort.evolve import evolve, managed_teams, settle,
 from claude_headspace.kernel.effort.model import Delivery, Effort, EffortChange, EffortOutcome, Task, task_id
 from claude_headspace.kernel.effort.resolve import IsAlive, resolve
 from claude_headspace.kernel.effort.views import effort_view
-from claude_headspace.kernel.envelope import Envelope, Origin
+from claude_headspace.kernel.envelope import NO_DECISIONS, NO_OBSERVATIONS, Envelope, Origin, decided
 from claude_headspace.kernel.facts import ContextArrived, Event
 from claude_headspace.kernel.react import Publish
 from claude_headspace.ports import Record, Transaction
@@ -99,9 +99,9 @@ class Desk:
         if asked:
             window = change.effort.window(session, event.meta.subagent_id)
             advice = advise(change.effort, window, event)
-            envelope = _noted(envelope, advice=None if advice == NOTHING else advice)
-        envelope = _noted(envelope, effort_id=effort.id)
-        settle(change, replace(event, context=envelope.context), agent)
+            envelope = decided(envelope, advice=None if advice == NOTHING else advice)
+        envelope = decided(envelope, effort_id=effort.id)
+        settle(change, replace(event, decisions=envelope.decisions), agent)
         self._keep(change)
         ended = next((each for each in change.windows if each.subagent_id == event.meta.subagent_id), None)
         window = change.effort.window(session, event.meta.subagent_id) or ended
@@ -113,7 +113,7 @@ class Desk:
         """Only hooks happen in a session; a client that an agent started works for it, and has no effort by itself."""
         if isinstance(event.fact, ContextArrived):
             return self._expecting(envelope.host, event.fact, agent)
-        if envelope.origin is not Origin.HOOK or (agent.parent_id is not None and not envelope.context.fleet_id):
+        if envelope.origin is not Origin.HOOK or (agent.parent_id is not None and not envelope.observations.fleet_id):
             return None
         efforts = self._active(envelope.host)
         if not efforts:
@@ -121,7 +121,7 @@ class Desk:
         return resolve(
             efforts,
             directory=event.meta.cwd or agent.cwd,
-            owner=envelope.context.fleet_id,
+            owner=envelope.observations.fleet_id,
             agent_id=agent.id,
             is_alive=self._is_alive,
         )
@@ -160,7 +160,8 @@ class Desk:
             origin=Origin.OPERATOR,
             client="headspace",
             payload=msgspec.json.encode(act),
-            context=type(cause.context)(),
+            observations=NO_OBSERVATIONS,
+            decisions=NO_DECISIONS,
             delivery_id=None,
         )
         change = act_on(envelope, self._effort, self._task)
@@ -199,11 +200,6 @@ class Followed(msgspec.Struct, frozen=True):
     coordinator: Effort | None = None
     """The effort that was told of it."""
     anomaly: str | None = None
-
-
-def _noted(envelope: Envelope, **found: object) -> Envelope:
-    """What was decided when it arrived stays with the event."""
-    return replace(envelope, context=replace(envelope.context, **found))
 
 
 def _record(envelope: Envelope, change: EffortChange) -> Record:

@@ -94,5 +94,5 @@ class Shelter(Generic[Outcome]):
 
 def _is_decided(envelope: Envelope) -> bool:
     """Whether a rule has something to say to the client."""
-    verdict = envelope.context.verdict
+    verdict = envelope.decisions.verdict
     return verdict is not None and verdict.enforced and verdict.ruling is not Ruling.ABSTAIN

@@ -13,7 +13,7 @@ from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Identity, Strategy, is_free
 from claude_headspace.kernel.effort.model import Effort, EffortChange
 from claude_headspace.kernel.effort.snapshot import EffortsSnapshot
-from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.kernel.envelope import Envelope, Origin, decode_context, encode_context
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
 from claude_headspace.kernel.react import Publish
 from claude_headspace.kernel.snapshot import Snapshot
@@ -28,7 +28,6 @@ _agent = msgspec.json.Decoder(Agent).decode
 _command = msgspec.json.Decoder(Command).decode
 _session = msgspec.json.Decoder(Session).decode
 _wait = msgspec.json.Decoder(Wait).decode
-_context = msgspec.json.Decoder(Context).decode
 _snapshot = msgspec.json.Decoder(Snapshot).decode
 
 
@@ -52,7 +51,7 @@ def event_row(seq: int, record: Record) -> Row:
         "fired_at": envelope.fired_at,
         "received_at": envelope.received_at,
         "strategy": record.strategy.value,
-        "context": _encode(envelope.context).decode(),
+        "context": encode_context(envelope).decode(),
         "payload": envelope.payload.decode("utf-8", "replace"),
         "anomaly": record.anomaly,
     }
@@ -60,6 +59,7 @@ def event_row(seq: int, record: Record) -> Row:
 
 def stored_event(row: Mapping[str, Any]) -> StoredEvent:
     """The event of a row."""
+    observations, decisions = decode_context(row["context"])
     envelope = Envelope(
         id=row["id"],
         delivery_id=row["delivery_id"],
@@ -70,7 +70,8 @@ def stored_event(row: Mapping[str, Any]) -> StoredEvent:
         fired_at=row["fired_at"],
         received_at=row["received_at"],
         payload=row["payload"].encode(),
-        context=_context(row["context"]),
+        observations=observations,
+        decisions=decisions,
     )
     return StoredEvent(
         seq=row["seq"],

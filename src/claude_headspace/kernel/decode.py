@@ -66,7 +66,7 @@ class WireAct(msgspec.Struct, omit_defaults=True):
 
 
 def _registered(act: WireAct, envelope: Envelope) -> Fact:
-    around = envelope.context
+    around = envelope.observations
     return facts.AgentRegistered(
         headspace_id=around.headspace_id,
         name=act.name,
@@ -128,7 +128,7 @@ def decode_act(envelope: Envelope) -> Event:
     """Decode an act. Never raises."""
     if envelope.name not in ACTS:
         anomaly = None if envelope.name in EFFORT_ACTS else f"unknown act {envelope.name}"
-        return Event(bare_meta(envelope), facts.Observed(), envelope.context, anomaly)
+        return Event(bare_meta(envelope), facts.Observed(), envelope.observations, envelope.decisions, anomaly)
     act, anomaly = tolerant(envelope.payload, WireAct)
     meta = msgspec.structs.replace(bare_meta(envelope), cwd=act.cwd)
-    return Event(meta, ACTS[envelope.name](act, envelope), envelope.context, anomaly)
+    return Event(meta, ACTS[envelope.name](act, envelope), envelope.observations, envelope.decisions, anomaly)

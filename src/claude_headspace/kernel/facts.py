@@ -6,7 +6,7 @@ from it.
 
 import msgspec
 
-from claude_headspace.kernel.envelope import Context, Micros, Origin
+from claude_headspace.kernel.envelope import NO_DECISIONS, NO_OBSERVATIONS, Decisions, Micros, Observations, Origin
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.model import Mission
 from claude_headspace.kernel.tools import ToolText, ToolUse
@@ -568,7 +568,8 @@ class Event(msgspec.Struct, frozen=True):
 
     meta: Meta
     fact: Fact
-    context: Context
+    observations: Observations = NO_OBSERVATIONS
+    decisions: Decisions = NO_DECISIONS
     anomaly: str | None = None
     hook: HookKind | None = None
     """The kind of hook that reported it."""

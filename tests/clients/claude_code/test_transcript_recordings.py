@@ -11,7 +11,7 @@ from claude_headspace.clients.claude_code.transcript import (
 )
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.kernel.envelope import Envelope, Observations, Origin
 from claude_headspace.kernel.facts import Fact
 from tests.kernel.story import Story, envelope
 
@@ -508,7 +508,7 @@ def sealed_lines(name: str, version: str) -> list[Envelope]:
         line = read_line(raw)
         if line is not None:
             newest = line.at or newest
-            sealed = envelope("TranscriptLine", 0, raw, origin=Origin.TRANSCRIPT, context=Context())
+            sealed = envelope("TranscriptLine", 0, raw, origin=Origin.TRANSCRIPT, observations=Observations())
             told.append(msgspec.structs.replace(sealed, fired_at=newest))
     return sorted(told, key=lambda each: each.fired_at)
 

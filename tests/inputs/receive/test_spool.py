@@ -13,16 +13,16 @@ from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.spool import ABANDONED, KEPT_REJECTED, Spool, in_order, read_letter
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope
+from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
 from claude_headspace.testing import START, ManualClock, MemoryJournal
 
 FIRED = START / SECOND - 100
 LARGEST = 100_000
 
 
-async def nowhere(directory: str | None) -> Context:
+async def nowhere(directory: str | None) -> Observations:
     """A machine where every directory is its own project."""
-    return Context(project_root=directory)
+    return Observations(project_root=directory)
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -116,7 +116,7 @@ def test_what_was_told_becomes_an_event(room: Room) -> None:
     assert envelope.fired_at == round(FIRED * SECOND)
     assert envelope.received_at == START
     assert envelope.delivery_id == "d1"
-    context = envelope.context
+    context = envelope.observations
     assert (context.client_pid, context.tmux_pane, context.wrapper_id, context.tmux_session) == (4711, "%3", "w", None)
     assert list(room.folder.iterdir()) == []
 

@@ -69,8 +69,9 @@ def _decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
     return Event(
         hook_meta(envelope, shape),
         fact,
-        envelope.context,
-        anomaly or envelope.context.flaw,
+        envelope.observations,
+        envelope.decisions,
+        anomaly or envelope.observations.anomaly,
         hook=kind,
         tool=use,
         texts=_texts(kind, shape),
@@ -279,11 +280,11 @@ def _decode_registry(envelope: Envelope, body: Any, anomaly: str | None) -> Even
     anomaly = misfit or anomaly
     meta = msgspec.structs.replace(bare_meta(envelope), session_id=entry.session_id, cwd=entry.cwd)
     if not entry.session_id:
-        return Event(meta, facts.Observed(), envelope.context, anomaly)
+        return Event(meta, facts.Observed(), envelope.observations, envelope.decisions, anomaly)
     kind = REGISTRY_WAITS.get(entry.waiting_for or "", "dialog")
     ask = Ask(kind, entry.waiting_for or "") if entry.status == "waiting" else None
     fact = facts.ClientReported(entry.status or "", ask, entry.entrypoint == HEADLESS)
-    return Event(meta, fact, envelope.context, anomaly)
+    return Event(meta, fact, envelope.observations, envelope.decisions, anomaly)
 
 
 def _decode_status_line(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
@@ -300,7 +301,7 @@ def _decode_status_line(envelope: Envelope, body: Any, anomaly: str | None) -> E
             if limit.used_percentage is not None
         ),
     )
-    return Event(hook_meta(envelope, shape), measured, envelope.context, misfit or anomaly)
+    return Event(hook_meta(envelope, shape), measured, envelope.observations, envelope.decisions, misfit or anomaly)
 
 
 def _input_tokens(usage: wire.WireUsage) -> int:

@@ -97,7 +97,7 @@ def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
         subagent_id=_subagent(shape),
     )
     fact = told[0] if len(told) == 1 else facts.Several(told) if told else facts.Observed()
-    return Event(meta, fact, envelope.context, misfit or anomaly, texts=_texts(shape))
+    return Event(meta, fact, envelope.observations, envelope.decisions, misfit or anomaly, texts=_texts(shape))
 
 
 def is_repetition(told: tuple[Fact, ...]) -> bool:

@@ -61,8 +61,9 @@ def decode(envelope: Envelope, body: object, anomaly: str | None) -> Event:
     return Event(
         hook_meta(envelope, shape),
         FACTS[envelope.name](shape, given),
-        envelope.context,
-        misfit or anomaly or envelope.context.flaw,
+        envelope.observations,
+        envelope.decisions,
+        misfit or anomaly or envelope.observations.anomaly,
         tool=tools.tool_use(shape.tool_name, shape.input, shape.tool_use_id, given) if shape.tool_name else None,
         session_only=True,
     )

@@ -26,7 +26,7 @@ from claude_headspace.inputs.watch.transcript_files import (
     read_piece,
 )
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.kernel.novelty import is_beyond_memory
 from claude_headspace.ports import Clock, Position, PositionStore
 
@@ -64,7 +64,7 @@ class History:
         bookmarks: PositionStore,
         submit: Submit,
         sealer: Sealer,
-        client_of: Callable[[str], Context | None],
+        client_of: Callable[[str], Observations | None],
     ) -> None:
         self._reader = f"import:{host}"
         self._clock = clock

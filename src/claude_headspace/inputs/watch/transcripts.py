@@ -38,7 +38,7 @@ from claude_headspace.inputs.watch.transcript_files import (
 )
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.novelty import is_beyond_memory, is_news
 from claude_headspace.ports import Clock, Position, PositionStore
@@ -78,7 +78,7 @@ class TranscriptTailer(Loop):
         bookmarks: PositionStore,
         submit: Submit,
         sealer: Sealer,
-        client_of: Callable[[str], Context | None],
+        client_of: Callable[[str], Observations | None],
         has_registry: Callable[[], bool],
     ) -> None:
         super().__init__()

@@ -25,7 +25,7 @@ def act_on(envelope: Envelope, effort_of: FindEffort, task_of: FindTask) -> Effo
 
 def follow(envelope: Envelope, event: Event, agent: Agent, effort_of: FindEffort) -> EffortChange | None:
     """What a hook comes to that was given to an effort when it arrived."""
-    effort = effort_of(envelope.context.effort_id) if envelope.context.effort_id else None
+    effort = effort_of(envelope.decisions.effort_id) if envelope.decisions.effort_id else None
     return settle(evolve(effort, event, agent), event, agent) if effort is not None else None
 
 
@@ -43,7 +43,7 @@ class Ledger:
             return None
         if acts.is_act(envelope):
             change = act_on(envelope, self.efforts.get, self.tasks.get)
-        elif agent is not None and envelope.context.effort_id:
+        elif agent is not None and envelope.decisions.effort_id:
             change = follow(envelope, event, agent, self.efforts.get)
         else:
             return None

@@ -124,8 +124,8 @@ def _tool_finished(change: EffortChange, event: Event, agent: Agent) -> None:
         loaded = (tool.loaded_file,) if tool.loaded_file else ()
         waiting = 0 if is_log(tool) else window.logs_on_the_way
         _keep(change, replace(window, loaded_files=merged(window.loaded_files, loaded), logs_on_the_way=waiting))
-    if event.context.directives:
-        found = merged(change.effort.directives, event.context.directives)
+    if event.decisions.directives:
+        found = merged(change.effort.directives, event.decisions.directives)
         change.effort = replace(change.effort, directives=found)
     if dialogue is not None:
         _say(change, event, "dialogue", dialogue, agent)
@@ -268,7 +268,7 @@ def evolve(effort: Effort, event: Event, agent: Agent) -> EffortChange:
 
 def settle(change: EffortChange, event: Event, agent: Agent) -> EffortChange:
     """Take in what the client was answered."""
-    advice = event.context.advice
+    advice = event.decisions.advice
     if advice is None:
         return change
     delivered = tuple(

@@ -25,7 +25,7 @@ from claude_headspace.kernel.claude_os.notices import ASKED, Customs, takes_part
 from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.effort.advice import NOTHING
 from claude_headspace.kernel.effort.advise import injected
-from claude_headspace.kernel.envelope import SECOND, Envelope
+from claude_headspace.kernel.envelope import SECOND, Envelope, decided
 from claude_headspace.kernel.facts import SessionStarted
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.outputs.advice import room_beside, with_advice
@@ -73,8 +73,8 @@ class Advising:
             return envelope
         tool = decode(envelope).tool
         touched = tool.path if tool is not None else None
-        found = await self._directives(touched, envelope.context.project_root or "") if touched else ()
-        return replace(envelope, context=replace(envelope.context, directives=found)) if found else envelope
+        found = await self._directives(touched, envelope.observations.project_root or "") if touched else ()
+        return decided(envelope, directives=found) if found else envelope
 
     async def add(self, envelope: Envelope, reply: bytes, outcome: Outcome) -> bytes:
         """A reply with all that is to say. Files are read in a thread; those that fitted are noted before."""

@@ -207,6 +207,6 @@ def _event_view(stored: StoredEvent) -> EventView:
         iso(envelope.received_at),
         stored.strategy.value,
         stored.anomaly,
-        envelope.context.verdict,
+        envelope.decisions.verdict,
         msgspec.Raw(envelope.payload),
     )

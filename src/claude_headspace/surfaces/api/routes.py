@@ -16,7 +16,7 @@ from claude_headspace.inputs.watch.transcript_import import History, Imported, P
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.decode import WireAct
-from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.kernel.views import AgentView, CommandView, SessionView, Time, TurnView, WaitView, agent_view
@@ -491,7 +491,7 @@ def operator_envelope(name: str, act: WireAct, host: str, now: Micros, actor: st
         fired_at=now,
         received_at=now,
         payload=msgspec.json.encode(act),
-        context=Context(actor=actor),
+        observations=Observations(actor=actor),
     )
 
 

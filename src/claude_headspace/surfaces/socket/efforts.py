@@ -25,7 +25,7 @@ from claude_headspace.kernel.effort.messages import introduction, recovery
 from claude_headspace.kernel.effort.model import Effort, EffortOutcome
 from claude_headspace.kernel.effort.skill import Skill
 from claude_headspace.kernel.effort.views import effort_view
-from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.kernel.envelope import Envelope, Observations, Origin
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.ports import Clock
 from claude_headspace.surfaces.api.effort_model import EffortModel
@@ -225,7 +225,7 @@ class Efforts:
             fired_at=now,
             received_at=now,
             payload=msgspec.json.encode(act),
-            context=Context(),
+            observations=Observations(),
         )
         outcome = (await self._engine.submit(envelope)).effort
         assert outcome is not None

@@ -17,7 +17,7 @@ from claude_headspace.engine.remote_actions import Errand
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decode import WireAct
-from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.views import AgentView, agent_view
 from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_unready
@@ -91,7 +91,7 @@ async def register(api: Serving, request: Request) -> AgentView:
     context = msgspec.structs.replace(
         around,
         headspace_id=told.headspace_id,
-        mission_id=told.mission,
+        declared_mission_id=told.mission,
         tmux_session=told.tmux_session,
         tmux_pane=told.tmux_pane,
     )
@@ -107,16 +107,16 @@ async def register(api: Serving, request: Request) -> AgentView:
         supervised=told.supervised,
     )
     sealed = act_of(api, "AgentRegistered", act, f"register-{told.headspace_id}")
-    envelope = msgspec.structs.replace(sealed, context=context, client="claude-code")
+    envelope = msgspec.structs.replace(sealed, observations=context, client="claude-code")
     agent = (await api.services.engine.submit(envelope)).agent
     api.services.known.met(agent)
     return agent_view(agent)
 
 
-async def _wrapper(api: Serving, pid: int | None) -> Context:
+async def _wrapper(api: Serving, pid: int | None) -> Observations:
     """The process that starts a client; one that cannot be seen from here is not watched."""
-    found = await api.services.kinship(pid) if pid else Context()
-    return found if found.client_started_at else Context()
+    found = await api.services.kinship(pid) if pid else Observations()
+    return found if found.client_started_at else Observations()
 
 
 async def close(api: Serving, request: Request) -> AgentView:

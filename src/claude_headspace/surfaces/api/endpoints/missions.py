@@ -104,8 +104,8 @@ async def begin(api: Serving, request: Request) -> MissionOverview:
         conversation_id=conversation.id if conversation else None,
     )
     envelope = act_of(api, "AgentRegistered", act, f"register-{mission_id}")
-    context = msgspec.structs.replace(around, headspace_id=mission_id, mission_id=mission_id)
-    registered = msgspec.structs.replace(envelope, context=context, client="claude-code")
+    context = msgspec.structs.replace(around, headspace_id=mission_id, declared_mission_id=mission_id)
+    registered = msgspec.structs.replace(envelope, observations=context, client="claude-code")
     agent = (await api.services.engine.submit(registered)).agent
     assert agent.mission is not None
     return await _shown(api, [(agent, agent.mission)])
