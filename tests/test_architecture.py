@@ -115,7 +115,7 @@ def is_impure_call(name: str) -> bool:
     return name in IMPURE_CALLS or ".".join(name.split(".")[-2:]) in IMPURE_CALLS
 
 
-# --- names of hooks and tools ------------------------------------------------------------------------------------------
+# --- names of hooks and tools ---
 
 SOURCE = ROOT / "src" / "claude_headspace"
 CLAUDE_CODE = SOURCE / "clients" / "claude_code"
