@@ -13,7 +13,7 @@ import pytest
 from claude_headspace.engine.batch import Batch, Outcome, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.correlate import Identity
-from claude_headspace.kernel.decide import nobody
+from claude_headspace.kernel.decide import abstain
 from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.testing import START, hook
 from tests.postgres import Postgres
@@ -35,7 +35,7 @@ def writers(postgres: Postgres) -> Iterator[list[SqlJournal]]:
 def store(journal: SqlJournal, *envelopes: Envelope) -> list[str]:
     """Work envelopes through as one batch; how each found its agent."""
     with journal.transaction() as transaction:
-        batch = Batch(transaction, nobody, lambda: f"agent-{next(_ids)}")
+        batch = Batch(transaction, abstain, lambda: f"agent-{next(_ids)}")
         outcomes = batch.work([Submission(envelope, None, None) for envelope in envelopes])  # type: ignore[arg-type]
         transaction.write(batch.records)
     return [outcome.strategy.value for outcome in outcomes if isinstance(outcome, Outcome)]
@@ -108,7 +108,7 @@ def test_a_batch_that_dies_leaves_nothing_behind(writers: list[SqlJournal]) -> N
 
     def half_a_batch() -> None:
         with one.transaction() as transaction:
-            batch = Batch(transaction, nobody, lambda: "agent-0")
+            batch = Batch(transaction, abstain, lambda: "agent-0")
             batch.work([Submission(hook("SessionStart"), None, None)])  # type: ignore[arg-type]
             transaction.write(batch.records)
             raise Unlucky

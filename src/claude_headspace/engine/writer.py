@@ -19,7 +19,7 @@ import structlog
 from claude_headspace.engine.batch import Answer, Attend, Batch, Outcome, Submission, say_nothing, unavailable
 from claude_headspace.engine.outages import Troubles
 from claude_headspace.errors import STOPPING, HeadspaceError, JournalUnavailable
-from claude_headspace.kernel.decide import Judge, nobody
+from claude_headspace.kernel.decide import Judge, abstain
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.ports import (
     StreamMessage,
@@ -43,7 +43,7 @@ class Engine:
         new_id: Callable[[], str],
         observe_commit: Callable[[float, int], None] = lambda _seconds, _size: None,
         troubles: Troubles | None = None,
-        judge: Judge = nobody,
+        judge: Judge = abstain,
         attend: Attend = say_nothing,
         require: Callable[[], None] = lambda: None,
     ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from claude_headspace.engine.batch import Batch, Submission
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.kernel.decide import nobody
+from claude_headspace.kernel.decide import abstain
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.live.follower import PAGE, Follower
 from claude_headspace.surfaces.live.stream import Broadcaster
@@ -28,7 +28,7 @@ def announce(journal: MemoryJournal, agents: int) -> None:
     """Another daemon stores something."""
     with journal.transaction() as transaction:
         begun = journal.counts().agents
-        batch = Batch(transaction, nobody, iter(f"agent-{begun + n}" for n in range(agents)).__next__)
+        batch = Batch(transaction, abstain, iter(f"agent-{begun + n}" for n in range(agents)).__next__)
         starts = [hook("SessionStart", START, session_id=f"s{begun + n}", cwd=f"/{begun + n}") for n in range(agents)]
         batch.work([Submission(start, None, None) for start in starts])  # type: ignore[arg-type]
         transaction.write(batch.records)
