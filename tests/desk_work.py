@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.engine.batch import Outcome
-from claude_headspace.engine.writer import Engine
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.model import Effort
 from claude_headspace.kernel.envelope import SECOND, Decisions, Envelope, Observations, Origin
+from claude_headspace.ports import Outcome
 from claude_headspace.testing import START, MemoryJournal, MemoryTransaction, hook
+from tests.engines import engine_over
 
 ROOT = "/home/dev/app"
 
@@ -41,7 +41,7 @@ class Work:
 
     def __init__(self) -> None:
         self.journal = Fallible()
-        self.engine = Engine(self.journal, lambda _: None, iter(map("agent-{}".format, count(1))).__next__)
+        self.engine = engine_over(self.journal, iter(map("agent-{}".format, count(1))).__next__)
         self._now = START
 
     async def act(self, name: str, **said: Any) -> Effort:
@@ -77,7 +77,7 @@ class Work:
         context = Observations(project_root=ROOT, fleet_id=fleet, client_pid=pid)
         decisions = Decisions(directives=told.pop("directives", ()))
         return await self.engine.submit(
-            hook(name, self._now, observations=context, decisions=decisions, **told), asked=asked
+            hook(name, self._now, observations=context, decisions=decisions, **told), expects_reply=asked
         )
 
     async def tool(self, **told: Any) -> Outcome:

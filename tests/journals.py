@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.engine.batch import Batch, Submission
+from claude_headspace.engine.batch import Batch, BatchRules, Submission
 from claude_headspace.journal.sql import SqlJournal
-from claude_headspace.kernel.decide import abstain
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.ports import Journal, StreamMessage
 from claude_headspace.testing import MemoryJournal
@@ -35,8 +34,8 @@ def store(journal: Journal, *envelopes: Envelope) -> list[StreamMessage]:
     taken = [int(agent.id.removeprefix("agent-")) for agent in journal.agents(ended_after=0)]
     ids = iter(f"agent-{max(taken, default=0) + n}" for n in range(1, 100))
     with journal.transaction() as transaction:
-        batch = Batch(transaction, abstain, lambda: next(ids))
-        batch.work([submission(envelope) for envelope in envelopes])
+        batch = Batch(transaction, BatchRules(new_id=lambda: next(ids)))
+        batch.process([submission(envelope) for envelope in envelopes])
         return transaction.write(batch.records) if batch.records else []
 
 

@@ -81,7 +81,7 @@ def page_api() -> dict[str, Any]:
 
 
 def without_prose(part: Any) -> Any:
-    """The same without titles and descriptions; a property that has such a name stays."""
+    """The same without titles and descriptions. Properties that have these names are kept."""
     if isinstance(part, dict):
         return {
             name: without_prose(value)

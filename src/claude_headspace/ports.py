@@ -10,12 +10,17 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from claude_headspace.kernel.acts import Act
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
+from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
-from claude_headspace.kernel.effort.model import Effort, EffortChange, Message, Task, Window
-from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.effort.acts import Act as EffortAct
+from claude_headspace.kernel.effort.advice import Advice
+from claude_headspace.kernel.effort.model import Effort, EffortChange, EffortOutcome, Message, Task, Window
+from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import Publish
 from claude_headspace.kernel.search_documents import Document
 from claude_headspace.kernel.search_terms import Query
@@ -139,6 +144,35 @@ class SearchMatch(msgspec.Struct, frozen=True):
     rank: float
 
 
+class Outcome(msgspec.Struct, frozen=True):
+    """The result of a stored event: the agent after it, how the agent was found, and the parts of the reply."""
+
+    agent: Agent
+    strategy: Strategy
+    verdict: Verdict = ABSTAIN
+    duplicate: bool = False
+    effort: EffortOutcome | None = None
+    advice: Advice | None = None
+    care: Care = NO_CARE
+    coordinator: str | None = None
+    """The coordinator of the team that was informed."""
+
+
+class Recorder(Protocol):
+    """Stores acts. The writer is one."""
+
+    async def record(
+        self,
+        act: Act | EffortAct,
+        agent_id: str | None = None,
+        *,
+        delivery_id: str | None = None,
+        observations: Observations = NO_OBSERVATIONS,
+        client: str = "headspace",
+    ) -> Outcome:
+        """Store an act. The same `delivery_id` is stored once; the outcome of a repetition is a `duplicate`."""
+
+
 class Transaction(Protocol):
     """One batch of the single writer: everything in it happens, or nothing."""
 
@@ -238,6 +272,12 @@ class Reader(Protocol):
         matching: EventFilter = ALL_EVENTS,
     ) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest; of all or of those that are chosen."""
+
+    def event(self, agent_id: str, event_id: str) -> StoredEvent | None:
+        """One event of an agent by its id."""
+
+    def event_delivered(self, delivery_id: str) -> StoredEvent | None:
+        """The event with this delivery id."""
 
     def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
         """How long hooks that arrived in this time had been on their way; of many the newest."""

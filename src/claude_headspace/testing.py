@@ -211,6 +211,15 @@ class MemoryJournal:
             return wanted[-limit:]
         return [event for event in wanted if event.seq > after][:limit]
 
+    def event(self, agent_id: str, event_id: str) -> StoredEvent | None:
+        """One event of an agent by its id."""
+        found = (event for event in self._events if (event.agent_id, event.envelope.id) == (agent_id, event_id))
+        return next(found, None)
+
+    def event_delivered(self, delivery_id: str) -> StoredEvent | None:
+        """The event with this delivery id."""
+        return next((event for event in self._events if event.envelope.delivery_id == delivery_id), None)
+
     def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
         """How long hooks that arrived in this time had been on their way."""
         chosen = EventFilter(origins=frozenset({Origin.HOOK.value}), received_between=(since, until))

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.engine.log_transfer import BroughtIn, bring_in, log_lines, read_header
+from claude_headspace.engine.log_transfer import BroughtIn, import_lines, log_lines, read_header
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Strategy
@@ -51,7 +51,8 @@ def unmarked(journal: Journal) -> list[bytes]:
 
 def brought_in(journal: Journal, lines: Sequence[bytes]) -> BroughtIn:
     """What comes of lines."""
-    return bring_in(journal, read_header(lines[0]), lines[1:], 2, "import-1", START + 3 * SECOND)
+    with journal.transaction() as transaction:
+        return import_lines(transaction, read_header(lines[0]), lines[1:], 2, "import-1", START + 3 * SECOND)
 
 
 def told(journal: Journal) -> tuple[Any, ...]:
@@ -120,7 +121,8 @@ def test_its_past_can_be_seen_however_it_came(any_journal: Journal) -> None:
     store(there, hook("UserPromptSubmit", START + 2 * SECOND + 5, session_id="session-2", prompt="The second"))
     [agent] = there.agents()
     longer = list(log_lines(there, agent, None, "laptop", START + 4 * SECOND))
-    bring_in(any_journal, read_header(longer[0]), longer[1:], 2, "import-2", START + 5 * SECOND)
+    with any_journal.transaction() as transaction:
+        import_lines(transaction, read_header(longer[0]), longer[1:], 2, "import-2", START + 5 * SECOND)
     for moment in (START + 1, START + 3, START + 5, START + SECOND, START + 2 * SECOND):
         assert agent_at(any_journal, agent, moment) == agent_at(there, agent, moment)
     assert [each.end_reason for each in any_journal.agents(ended_after=0)] == ["imported"]

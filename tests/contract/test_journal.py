@@ -6,10 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.engine.batch import Batch
+from claude_headspace.engine.batch import Batch, BatchRules
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
-from claude_headspace.kernel.decide import abstain
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.ports import EventFilter, Journal, Position
@@ -134,8 +133,8 @@ def test_a_failed_batch_leaves_no_trace(journal: Journal) -> None:
 
     def half_a_batch() -> None:
         with journal.transaction() as transaction:
-            batch = Batch(transaction, abstain, lambda: "agent-1")
-            batch.work([submission(hook("SessionStart"))])
+            batch = Batch(transaction, BatchRules(new_id=lambda: "agent-1"))
+            batch.process([submission(hook("SessionStart"))])
             transaction.write(batch.records)
             raise Unlucky
 
@@ -368,8 +367,8 @@ def test_a_batch_that_fails_leaves_no_effort(journal: Journal) -> None:
     """Neither in the database nor in what the writer remembers."""
     store(journal, begun(1))
     with suppress(ZeroDivisionError), journal.transaction() as transaction:
-        batch = Batch(transaction, abstain, lambda: "x")
-        batch.work([submission(begun(2, "e2"))])
+        batch = Batch(transaction, BatchRules(new_id=lambda: "x"))
+        batch.process([submission(begun(2, "e2"))])
         transaction.write(batch.records)
         raise ZeroDivisionError
     with journal.transaction() as transaction:

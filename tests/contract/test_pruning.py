@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.engine.log_transfer import bring_in, log_lines, read_header
+from claude_headspace.engine.log_transfer import import_lines, log_lines, read_header
 from claude_headspace.journal.prune import EVENTS_AT_ONCE
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.journal.transaction import SqlTransaction
@@ -199,7 +199,8 @@ def test_an_old_log_behind_newer_events_goes(any_journal: Journal) -> None:
         for line in log_lines(elsewhere, agent, None, "laptop", START + SECOND)
     ]
     store(journal, *work(LATER, "new", "fresh"))
-    bring_in(journal, read_header(lines[0]), lines[1:], 2, "import-1", LATER + SECOND)
+    with journal.transaction() as transaction:
+        import_lines(transaction, read_header(lines[0]), lines[1:], 2, "import-1", LATER + SECOND)
     assert journal.prune(LATER - DAY).events == 5
     assert found(journal, "brought") == 0
     assert found(journal, "fresh") > 0
@@ -216,7 +217,8 @@ def test_one_session_that_two_agents_had_stays_with_the_last(any_journal: Journa
         for line in log_lines(elsewhere, agent, None, "laptop", START + SECOND)
     ]
     store(journal, *work(LATER, "same", "fresh"))
-    bring_in(journal, read_header(lines[0]), lines[1:], 2, "import-1", LATER + SECOND)
+    with journal.transaction() as transaction:
+        import_lines(transaction, read_header(lines[0]), lines[1:], 2, "import-1", LATER + SECOND)
     owner = journal.agent_by_session("same")
     journal.prune(LATER - DAY)
     assert list(journal.verify()) == []

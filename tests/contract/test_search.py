@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.engine.batch import Batch
-from claude_headspace.kernel.decide import abstain
+from claude_headspace.engine.batch import Batch, BatchRules
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.search_terms import Query, read_query, steps
 from claude_headspace.ports import Journal, SearchFilter
@@ -135,9 +134,9 @@ def test_only_what_was_committed_is_found(journal: Journal) -> None:
 
     def half_a_batch() -> None:
         with journal.transaction() as transaction:
-            batch = Batch(transaction, abstain, lambda: "agent-9")
+            batch = Batch(transaction, BatchRules(new_id=lambda: "agent-9"))
             prompt = hook("UserPromptSubmit", session_id="s9", prompt="unheard")
-            batch.work([submission(prompt)])
+            batch.process([submission(prompt)])
             transaction.write(batch.records)
             raise Unlucky
 

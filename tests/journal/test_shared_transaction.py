@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.engine.batch import Batch, Outcome, Submission
+from claude_headspace.engine.batch import Batch, BatchRules, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.correlate import Identity
-from claude_headspace.kernel.decide import abstain
 from claude_headspace.kernel.envelope import Envelope, Observations
+from claude_headspace.ports import Outcome
 from claude_headspace.testing import START, hook
 from tests.postgres import Postgres
 from tests.support import environment
@@ -35,8 +35,8 @@ def writers(postgres: Postgres) -> Iterator[list[SqlJournal]]:
 def store(journal: SqlJournal, *envelopes: Envelope) -> list[str]:
     """Work envelopes through as one batch; how each found its agent."""
     with journal.transaction() as transaction:
-        batch = Batch(transaction, abstain, lambda: f"agent-{next(_ids)}")
-        outcomes = batch.work([Submission(envelope, None, None) for envelope in envelopes])  # type: ignore[arg-type]
+        batch = Batch(transaction, BatchRules(new_id=lambda: f"agent-{next(_ids)}"))
+        outcomes = batch.process([Submission(envelope, None, None) for envelope in envelopes])  # type: ignore[arg-type]
         transaction.write(batch.records)
     return [outcome.strategy.value for outcome in outcomes if isinstance(outcome, Outcome)]
 
@@ -108,8 +108,8 @@ def test_a_batch_that_dies_leaves_nothing_behind(writers: list[SqlJournal]) -> N
 
     def half_a_batch() -> None:
         with one.transaction() as transaction:
-            batch = Batch(transaction, abstain, lambda: "agent-0")
-            batch.work([Submission(hook("SessionStart"), None, None)])  # type: ignore[arg-type]
+            batch = Batch(transaction, BatchRules(new_id=lambda: "agent-0"))
+            batch.process([Submission(hook("SessionStart"), None, None)])  # type: ignore[arg-type]
             transaction.write(batch.records)
             raise Unlucky
 

@@ -82,7 +82,7 @@ def serve(
         if not away:
             _refuse_taken_name(daemon)
         if killed is not None:
-            daemon.troubles.killed(killed.pid, round(killed.last_seen * SECOND))
+            daemon.outages.killed(killed.pid, round(killed.last_seen * SECOND))
         info = _announce(settings, places, listener)
         log.info("listening", url=info.url, database=info.database)
         if answers_nobody_else(settings):

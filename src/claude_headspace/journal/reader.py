@@ -121,6 +121,18 @@ class SqlReader(EffortReading):
             found = [dict(row) for row in connection.execute(query).mappings()]
         return [rows.stored_event(row) for row in (reversed(found) if newest_first else found)]
 
+    def event(self, agent_id: str, event_id: str) -> StoredEvent | None:
+        """One event of an agent by its id; the newest events are searched first."""
+        table = schema.events.c
+        query = select(schema.events).where(table.agent_id == agent_id, table.id == event_id)
+        found = self._rows(query.order_by(table.seq.desc()).limit(1))
+        return rows.stored_event(found[0]) if found else None
+
+    def event_delivered(self, delivery_id: str) -> StoredEvent | None:
+        """The event with this delivery id."""
+        found = self._rows(select(schema.events).where(schema.events.c.delivery_id == delivery_id))
+        return rows.stored_event(found[0]) if found else None
+
     def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
         """How long hooks that arrived in this time had been on their way."""
         with translated(self._dialect), self._engine.connect() as connection:

@@ -169,13 +169,15 @@ class FinishedCall(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     subagent_id: str | None = None
 
 
-class Answered(msgspec.Struct, frozen=True):
+class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
     """An answer to a wait given through Headspace: what, by whom, from where, when."""
 
     words: str
     by: str
     via: str
     at: Micros
+    event_id: str = ""
+    """The `WaitAnswered` event, which has the complete answer. Empty in waits of older versions."""
 
 
 class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.spool import ABANDONED, KEPT_REJECTED, Spool, in_order, read_letter
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
 from claude_headspace.testing import START, ManualClock, MemoryJournal
+from tests.engines import engine_over
 
 FIRED = START / SECOND - 100
 LARGEST = 100_000
@@ -56,7 +56,7 @@ class Room:
 
         async def run() -> None:
             names = iter(f"agent-{number}" for number in range(1_000))
-            engine = Engine(self.journal, lambda _messages: None, names.__next__)
+            engine = engine_over(self.journal, names.__next__)
 
             async def take(envelope: Envelope) -> None:
                 if self.trouble is not None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.engine.batch import Outcome
-from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.watch.processes import Kinship, ProcessWatch, is_alive, is_running, relatives
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
+from claude_headspace.ports import Outcome
 from claude_headspace.testing import START, ManualClock, MemoryJournal, hook
+from tests.engines import engine_over
 
 
 def gone_pid() -> int:
@@ -44,7 +44,7 @@ def look(*starts: Envelope, host: str = "laptop", looks: int = 1) -> tuple[Memor
     journal, clock, told = MemoryJournal(), ManualClock(START), list[Envelope]()
 
     async def play() -> None:
-        engine = Engine(journal, lambda _messages: None, iter(map(str, range(100))).__next__)
+        engine = engine_over(journal, iter(map(str, range(100))).__next__)
         engine.start()
 
         async def submit(envelope: Envelope, agent_id: str) -> Outcome:

@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
-from claude_headspace.engine.batch import Outcome
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.policy.verdict import ABSTAIN
+from claude_headspace.ports import Outcome
 from claude_headspace.surfaces.socket import efforts
 from claude_headspace.surfaces.socket.efforts import Efforts
 from claude_headspace.surfaces.socket.notes import COMMAND as NOTE

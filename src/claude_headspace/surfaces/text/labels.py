@@ -316,7 +316,7 @@ def supervision_text(agent: Json, now: datetime) -> str:
     found = agent.get("supervision")
     if not found:
         return ""
-    often = f"started anew {count(found['restarts'], 'time')}" if found["restarts"] else "not started anew yet"
+    often = f"restarted {count(found['restarts'], 'time')}" if found["restarts"] else "not restarted yet"
     last = f", {ago(found['restarted_at'], now)}: {found['reason']}" if found["restarted_at"] else ""
     end = f"; no more: {found['ended']}" if found["ended"] else ""
     return f"{often}{last}{end}"
