@@ -26,7 +26,7 @@ PAGE_SCOPES = {"none", "read", "act"}
 PROSE = {"title", "summary", "description"}
 """Left out, so that rewording a docstring does not change the types."""
 
-STALE = f"web/{API_TYPES} is out of date. Run: python web/check.py generate"
+STALE = f"web/{API_TYPES} is out of date. Run: .venv/bin/python web/check.py generate"
 
 
 def main(task: str) -> int:

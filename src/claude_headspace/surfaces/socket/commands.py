@@ -68,12 +68,10 @@ class Commands:
         envelope = await self._receiver.seal_told(hook.event, snake_case(args), notes)
         outcome = await self._hear(envelope)
         if isinstance(outcome, Envelope):
-            return hook.answer(Told(hook.event, verdict=outcome.decisions.verdict or ABSTAIN))
+            return hook.answer(Told(verdict=outcome.decisions.verdict or ABSTAIN))
         if outcome.advice is not None and outcome.effort is not None and outcome.advice.preload:
             await self._efforts.note_loaded(outcome.effort, outcome.advice.preload)  # the caller reads them in
-        return hook.answer(
-            Told(hook.event, outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator)
-        )
+        return hook.answer(Told(outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator))
 
 
 def names() -> list[str]:

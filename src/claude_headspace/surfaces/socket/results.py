@@ -8,11 +8,13 @@ from typing import Any
 
 import msgspec
 
+from claude_headspace.clients.claude_code.hook_kinds import NAMES
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort import messages as texts
 from claude_headspace.kernel.effort.advice import NOTHING, Advice
 from claude_headspace.kernel.effort.advise import injected, pending_preloads, to_preload
 from claude_headspace.kernel.effort.model import Effort, EffortOutcome, Window
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.kernel.views import dialects
 
@@ -22,7 +24,6 @@ Result = dict[str, Any]
 class Told(msgspec.Struct, frozen=True):
     """What came of a hook, as far as its answer needs it."""
 
-    event: str
     agent: Agent | None = None
     verdict: Verdict = ABSTAIN
     effort: EffortOutcome | None = None
@@ -148,28 +149,33 @@ def signalled(told: Told) -> Result:
 
 
 class HookCommand(msgspec.Struct, frozen=True):
-    """One command of the socket: the event that it tells, and how it is answered."""
+    """One command of the socket: the hook that it stands for, and how it is answered."""
 
-    event: str
+    kind: HookKind
     answer: Callable[[Told], Result]
+
+    @property
+    def event(self) -> str:
+        """The name of the hook."""
+        return NAMES[self.kind]
 
 
 HOOK_COMMANDS: Mapping[str, HookCommand] = {
-    "hooks.sessionStart": HookCommand("SessionStart", session_start),
-    "hooks.sessionEnd": HookCommand("SessionEnd", _status),
-    "hooks.preCompact": HookCommand("PreCompact", pre_compact),
-    "hooks.preToolUse": HookCommand("PreToolUse", pre_tool_use),
-    "hooks.postToolUse": HookCommand("PostToolUse", post_tool_use),
-    "hooks.postToolUseFailure": HookCommand("PostToolUseFailure", _status),
-    "hooks.stop": HookCommand("Stop", _status),
-    "hooks.userPrompt": HookCommand("UserPromptSubmit", user_prompt),
-    "hooks.userPromptSubmit": HookCommand("UserPromptSubmit", user_prompt),
-    "hooks.notification": HookCommand("Notification", _status),
-    "hooks.permissionRequest": HookCommand("PermissionRequest", _status),
-    "hooks.teammateIdle": HookCommand("TeammateIdle", signalled),
-    "hooks.taskCompleted": HookCommand("TaskCompleted", signalled),
-    "hooks.subagentStart": HookCommand("SubagentStart", subagent_start),
-    "hooks.subagentStop": HookCommand("SubagentStop", subagent_stop),
-    "hooks.configChange": HookCommand("ConfigChange", _status),
+    "hooks.sessionStart": HookCommand(HookKind.SESSION_START, session_start),
+    "hooks.sessionEnd": HookCommand(HookKind.SESSION_END, _status),
+    "hooks.preCompact": HookCommand(HookKind.BEFORE_COMPACTION, pre_compact),
+    "hooks.preToolUse": HookCommand(HookKind.BEFORE_TOOL, pre_tool_use),
+    "hooks.postToolUse": HookCommand(HookKind.AFTER_TOOL, post_tool_use),
+    "hooks.postToolUseFailure": HookCommand(HookKind.TOOL_FAILED, _status),
+    "hooks.stop": HookCommand(HookKind.TURN_END, _status),
+    "hooks.userPrompt": HookCommand(HookKind.PROMPT, user_prompt),
+    "hooks.userPromptSubmit": HookCommand(HookKind.PROMPT, user_prompt),
+    "hooks.notification": HookCommand(HookKind.NOTIFICATION, _status),
+    "hooks.permissionRequest": HookCommand(HookKind.PERMISSION, _status),
+    "hooks.teammateIdle": HookCommand(HookKind.TEAMMATE_IDLE, signalled),
+    "hooks.taskCompleted": HookCommand(HookKind.TASK_COMPLETED, signalled),
+    "hooks.subagentStart": HookCommand(HookKind.SUBAGENT_START, subagent_start),
+    "hooks.subagentStop": HookCommand(HookKind.SUBAGENT_END, subagent_stop),
+    "hooks.configChange": HookCommand(HookKind.CONFIGURATION_CHANGE, _status),
 }
 """Fifteen handlers; `userPrompt` has two names."""

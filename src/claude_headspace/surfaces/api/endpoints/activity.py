@@ -13,8 +13,11 @@ from itertools import pairwise
 import msgspec
 from starlette.requests import Request
 
+from claude_headspace.clients.claude_code.hook_kinds import hook_names
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, Command, Project
 from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.views import Time, iso
 from claude_headspace.ports import EventFilter, Reader, StateRow, StoredEvent
 from claude_headspace.surfaces.api import parameters
@@ -86,12 +89,6 @@ class Stretch(msgspec.Struct, frozen=True):
     state: str
     begins: Micros
     ends: Micros
-
-
-class WireTool(msgspec.Struct):
-    """The one thing that matters of a tool's start."""
-
-    tool_name: str = ""
 
 
 def stretches(rows: Iterable[StateRow], since: Micros, until: Micros) -> Iterator[Stretch]:
@@ -178,10 +175,8 @@ class Day:
 
 
 def _tool(stored: StoredEvent) -> str:
-    try:
-        return msgspec.json.decode(stored.envelope.payload, type=WireTool).tool_name or "unknown"
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return "unknown"
+    tool = decode(stored.envelope).tool
+    return (tool.name if tool is not None else "") or "unknown"
 
 
 def activity_of(reader: Reader, day: str, since: Micros, until: Micros, now: Micros) -> ActivityView:
@@ -189,7 +184,7 @@ def activity_of(reader: Reader, day: str, since: Micros, until: Micros, now: Mic
     known = min(until, max(now, since))
     found = Day(reader.agents(ended_after=0))
     spent = list(stretches(reader.states_between(since, until), since, known))
-    calls = EventFilter(names=frozenset({"PreToolUse"}), received_between=(since, until))
+    calls = EventFilter(names=hook_names({HookKind.BEFORE_TOOL}), received_between=(since, until))
     found.add_time(spent)
     found.add_commands(reader.commands_between(since, until))
     tools = found.add_tools(reader.events(limit=MOST_CALLS, matching=calls))

@@ -11,8 +11,13 @@ from typing import Any
 import msgspec
 from starlette.requests import Request
 
-from claude_headspace.clients.claude_code.tools import read_input, summary_of
+from claude_headspace.clients.claude_code.hook_kinds import hook_names
+from claude_headspace.clients.decode import decode
+from claude_headspace.clients.tool_uses import summarize_input
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.hooks import HookKind
+from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.views import Time, iso
 from claude_headspace.ports import EventFilter, Reader, StoredEvent
 from claude_headspace.surfaces.api import parameters
@@ -22,13 +27,13 @@ from claude_headspace.surfaces.api.services import Serving
 LONGEST_TEXT = 20_000
 DEEPEST = 12
 EVENTS_PER_CALL = 2
-OUTCOMES = {
-    "PreToolUse": None,
-    "PostToolUse": "done",
-    "PostToolUseFailure": "failed",
-    "PermissionDenied": "refused",
+OUTCOMES: dict[HookKind, str | None] = {
+    HookKind.BEFORE_TOOL: None,
+    HookKind.AFTER_TOOL: "done",
+    HookKind.TOOL_FAILED: "failed",
+    HookKind.TOOL_REFUSED: "refused",
 }
-"""What each event says of how the call ended."""
+"""What each hook says of how the call ended."""
 
 
 class CallView(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,22 +51,9 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     result: Any
 
 
-class WireCall(msgspec.Struct):
-    """What a hook tells of a call."""
-
-    tool_name: str = ""
-    tool_use_id: str = ""
-    agent_id: str | None = None
-    agent_type: str | None = None
-    tool_input: Any = None
-    tool_response: Any = None
-    error: Any = None
-    reason: Any = None
-
-
 def calls_of(agent: Agent, reader: Reader, limit: int) -> list[CallView]:
     """The newest calls of an agent, oldest of them first."""
-    choice = EventFilter(names=frozenset(OUTCOMES))
+    choice = EventFilter(names=hook_names(OUTCOMES))
     events = reader.events(agent_id=agent.id, limit=limit * EVENTS_PER_CALL, matching=choice)
     running = {call.id for call in agent.calls}
     return list(_put_together(events, running).values())[-limit:]
@@ -70,43 +62,32 @@ def calls_of(agent: Agent, reader: Reader, limit: int) -> list[CallView]:
 def _put_together(events: Iterable[StoredEvent], running: set[str]) -> dict[str, CallView]:
     calls: dict[str, CallView] = {}
     for stored in events:
-        told = _told(stored)
-        if told is None:
-            continue
-        key = told.tool_use_id or f"{told.tool_name}:{stored.seq}"
-        calls[key] = _merged(calls.get(key), key, told, stored, running)
+        event = decode(stored.envelope)
+        if event.tool is not None and event.hook in OUTCOMES:
+            key = event.tool.id or f"{event.tool.name}:{stored.seq}"
+            unfinished = "running" if key in running else "unknown"
+            calls[key] = _merged(calls.get(key), key, event, event.tool, OUTCOMES[event.hook], unfinished)
     return calls
 
 
-def _told(stored: StoredEvent) -> WireCall | None:
-    try:
-        return msgspec.json.decode(stored.envelope.payload, type=WireCall)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-
-
-def _merged(known: CallView | None, key: str, told: WireCall, stored: StoredEvent, running: set[str]) -> CallView:
-    at, outcome = iso(stored.envelope.fired_at), OUTCOMES[stored.envelope.name]
-    unfinished = "running" if key in running else "unknown"
-    result = next((part for part in (told.error, told.reason, told.tool_response) if part is not None), None)
+def _merged(
+    known: CallView | None, key: str, event: Event, tool: ToolUse, outcome: str | None, unfinished: str
+) -> CallView:
+    at = iso(event.meta.at)
     if known is not None and outcome is None:
         return msgspec.structs.replace(known, started_at=min(known.started_at, at))
     return CallView(
         id=key,
-        tool=told.tool_name,
-        summary=_summary(told.tool_input),
-        subagent_id=told.agent_id,
-        subagent_type=told.agent_type if told.agent_id else None,
+        tool=tool.name,
+        summary=summarize_input(tool.input),
+        subagent_id=event.meta.subagent_id,
+        subagent_type=event.meta.subagent_type if event.meta.subagent_id else None,
         started_at=known.started_at if known else at,
         ended_at=at if outcome else None,
         outcome=outcome or unfinished,
-        input=bounded(told.tool_input),
-        result=bounded(result),
+        input=bounded(tool.input),
+        result=bounded(tool.result),
     )
-
-
-def _summary(tool_input: Any) -> str:
-    return summary_of(read_input(tool_input))
 
 
 def bounded(value: Any, depth: int = DEEPEST) -> Any:
