@@ -11,7 +11,7 @@
     <config dir>/hooks/statusline-headspace.wrapped     the command of the previous status line
     <config dir>/hooks/statusline-headspace.before.json the complete settings entry of the previous one
 
-Removal restores the settings byte for byte if they were not changed since; otherwise only Headspace's hooks are removed.
+Removal restores the settings byte for byte if they were not changed since; otherwise it removes only its own hooks.
 Every file is written to a temporary name first and then moved into place.
 """
 

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.answers import Answer, misfit
+from claude_headspace.kernel.answers import Answer, mismatch
 from claude_headspace.kernel.views import WaitView, iso, wait_view
 from claude_headspace.ports import Reader, Recorder
 from claude_headspace.surfaces.auth.requester import Caller, Who
@@ -40,7 +40,7 @@ class Answering:
     async def give(self, who: Who, wait_id: str, answer: Answer) -> WaitView:
         """Hand an answer in, and say how the wait is then."""
         wait = await self.wait(wait_id)
-        if (problem := misfit(wait, answer)) is not None and wait.closed_at is None:
+        if (problem := mismatch(wait, answer)) is not None and wait.closed_at is None:
             raise BadRequest("answer_does_not_fit", problem, "See what it asks at GET /api/waits.")
         act = WaitAnswered(
             wait_id=wait_id,
