@@ -20,6 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS, hook_names
+from claude_headspace.clients.claude_code.replies import verdict_reply
 from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Standing, Tally
@@ -64,7 +65,7 @@ from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.mission_reports import Conversations
 from claude_headspace.outputs.notify.notifier import calling
 from claude_headspace.outputs.pane_views import Lookout
-from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
+from claude_headspace.outputs.reply import SPOOLED, compose
 from claude_headspace.outputs.status_file import Glance
 from claude_headspace.outputs.tmux_colours import Colours
 from claude_headspace.ports import Journal, Outcome
@@ -458,7 +459,7 @@ class Daemon:
         if for_claude_alone:
             asked = await self._hear_asked(envelope, speaks=True)
             if isinstance(asked, Envelope):
-                return for_claude(envelope.name, asked.decisions.verdict or ABSTAIN), False
+                return verdict_reply(envelope.name, asked.decisions.verdict or ABSTAIN), False
             return await self._reply(envelope, asked), True
         outcome = await self._shelter.take(envelope, partial(self._hear, trusted=False))
         if isinstance(outcome, Envelope):
@@ -471,7 +472,7 @@ class Daemon:
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
             return partial(self.holds.hold, msgspec.structs.replace(envelope, original_payload=None), wait)
-        return await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
+        return await self._advising.add(envelope, verdict_reply(envelope.name, outcome.verdict), outcome)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:
         """Judge a call without the journal: by the rules, and by what is remembered of its agent.

@@ -4,11 +4,12 @@ Hooks, transcript and registry tell the same things. Whoever reads a file asks h
 that anybody sees, and would leave no row behind, is no news.
 """
 
+from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import REMEMBERED, RETOLD
-from claude_headspace.kernel.facts import ContextArrived, Event
+from claude_headspace.kernel.facts import ContextArrived, Event, Fact
 from claude_headspace.kernel.views import view_changes
 
 NO_NEWS = {"last_active_at", "evidence", "tokens", "context_percent"}
@@ -45,3 +46,27 @@ def _measure(agent: Agent) -> tuple[object, ...]:
         None if cost is None else round(cost, 2),
         tuple((limit.name, round(limit.used_percent)) for limit in agent.rate_limits),
     )
+
+
+def is_repetition(found: tuple[Fact, ...]) -> bool:
+    """Whether hooks report all of it, where there are hooks: calls that ask nobody, sub-agents, usage."""
+    return all(
+        isinstance(fact, _REPETITIONS) and not getattr(fact, "ask", None) and not getattr(fact, "answer", "")
+        for fact in found
+    )
+
+
+_REPETITIONS = (
+    facts.ToolStarted,
+    facts.ToolFinished,
+    facts.ToolFailed,
+    facts.SubagentStarted,
+    facts.SubagentDescribed,
+    facts.SubagentStopped,
+    facts.UsageMeasured,
+)
+
+
+def measured_tokens(found: tuple[Fact, ...]) -> int | None:
+    """The context usage among these facts."""
+    return next((fact.tokens for fact in found if isinstance(fact, facts.UsageMeasured)), None)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.inputs.watch.transcript_files import find_transcripts, is_transcript
+from claude_headspace.clients.claude_code.locations import find_transcripts, is_transcript
 from claude_headspace.inputs.watch.transcripts import RECENT, SILENT
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.testing import MemoryJournal

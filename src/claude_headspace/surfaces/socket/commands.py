@@ -70,11 +70,11 @@ class Commands:
         envelope = await self._receiver.seal_told(hook.event, snake_case(args), headers)
         outcome = await self._process_hook(envelope)
         if isinstance(outcome, Envelope):
-            return hook.result(HookOutcome(hook.event, verdict=outcome.decisions.verdict or ABSTAIN))
+            return hook.result(HookOutcome(verdict=outcome.decisions.verdict or ABSTAIN))
         if outcome.advice is not None and outcome.effort is not None and outcome.advice.preload:
             await self._efforts.note_loaded(outcome.effort, outcome.advice.preload)  # the client reads them
         return hook.result(
-            HookOutcome(hook.event, outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator)
+            HookOutcome(outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator)
         )
 
 
