@@ -8,7 +8,7 @@ import pytest
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.correlate import Strategy
-from claude_headspace.kernel.creation import born
+from claude_headspace.kernel.creation import create_agent
 from claude_headspace.kernel.envelope import SECOND, Envelope
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.views import agent_view
@@ -18,7 +18,7 @@ from claude_headspace.testing import START, hook
 
 def after(*envelopes: Envelope) -> Agent:
     """The agent after these events."""
-    agent = born("agent-1", envelopes[0], decode(envelopes[0]))
+    agent = create_agent("agent-1", envelopes[0], decode(envelopes[0]))
     for envelope in envelopes:
         agent = evolve(agent, decode(envelope)).agent
     return agent
@@ -74,7 +74,7 @@ def test_a_second_delivery_says_so() -> None:
 def test_an_agent_without_a_session_is_told_too() -> None:
     """Before its first session an agent is starting."""
     start = hook("SessionStart")
-    reply = compose(born("agent-1", start, decode(start)), Strategy.NEW, duplicate=False)
+    reply = compose(create_agent("agent-1", start, decode(start)), Strategy.NEW, duplicate=False)
     assert (reply.state, reply.session_id) == (AgentState.STARTING, None)
 
 

@@ -50,12 +50,12 @@ from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.answers import asked_by
+from claude_headspace.kernel.answers import wait_of
 from claude_headspace.kernel.claude_os.notices import attend
-from claude_headspace.kernel.creation import born
-from claude_headspace.kernel.decide import judged
+from claude_headspace.kernel.creation import create_agent
+from claude_headspace.kernel.decide import with_verdict
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
-from claude_headspace.kernel.novelty import is_another_measure
+from claude_headspace.kernel.novelty import is_new_usage
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.redaction import Redactor
 from claude_headspace.kernel.size_limits import Bounds
@@ -468,7 +468,7 @@ class Daemon:
 
     async def _reply(self, envelope: Envelope, outcome: Outcome) -> bytes | Held:
         """Claude Code's part. A question may be held open, unless its effort refuses it at once."""
-        wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
+        wait = wait_of(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
             return partial(self.holds.hold, msgspec.structs.replace(envelope, original_payload=None), wait)
@@ -481,8 +481,8 @@ class Daemon:
         """
         await self.guard.gather(envelope, asked=True)
         event = decode(envelope)
-        agent = self.sources.known.of_session(event.meta.session_id) or born("", envelope, event)
-        return judged(envelope, self.guard.judge(envelope, agent, last=False))
+        agent = self.sources.known.of_session(event.meta.session_id) or create_agent("", envelope, event)
+        return with_verdict(envelope, self.guard.judge(envelope, agent, last=False))
 
     async def _take(self, envelope: Envelope) -> None:
         """What lay in the spool: news when it fired, which may have been long ago."""
@@ -510,7 +510,7 @@ class Daemon:
         """What a status line told: only what is another number than before is kept."""
         event = decode(envelope)
         agent = self.sources.known.of_session(event.meta.session_id)
-        if agent is None or is_another_measure(agent, event):
+        if agent is None or is_new_usage(agent, event):
             await self.engine.submit(envelope)
 
     async def _hear_asked(self, envelope: Envelope, *, speaks: bool = False) -> Outcome | Envelope:

@@ -31,7 +31,7 @@ from claude_headspace.inputs.watch.files import FileWatch, opened
 from claude_headspace.inputs.watch.processes import Kinship, is_alive
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
-from claude_headspace.kernel.novelty import is_news
+from claude_headspace.kernel.novelty import is_new
 from claude_headspace.ports import Clock
 
 log = structlog.get_logger(__name__)
@@ -213,8 +213,8 @@ class RegistryWatch(Loop):
         """How long an entry must stand before it is believed."""
         agent = self._known.of_session(entry.session_id)
         if entry.activity is Activity.IDLE:
-            return BEFORE_THE_NEXT if agent is not None and agent.goes_on_by_itself(entry.at) else BETWEEN_TURNS
-        is_at_rest = agent is not None and agent.alive_at > 0 and agent.state in (AgentState.IDLE, AgentState.ERROR)
+            return BEFORE_THE_NEXT if agent is not None and agent.continues_by_itself(entry.at) else BETWEEN_TURNS
+        is_at_rest = agent is not None and agent.last_hook_at > 0 and agent.state in (AgentState.IDLE, AgentState.ERROR)
         return BY_ITSELF if entry.activity is Activity.BUSY and is_at_rest else 0
 
     def _again(self, path: str) -> None:
@@ -231,7 +231,7 @@ class RegistryWatch(Loop):
         if agent is not None and judged == entry.delivery_id and judged_for is agent:
             return
         envelope = await self._sealed(client)
-        if agent is None or is_news(agent, decode(envelope)):
+        if agent is None or is_new(agent, decode(envelope)):
             await self._submit(envelope)
             self._told[path] = entry.delivery_id
             return

@@ -23,7 +23,7 @@ from claude_headspace.inputs.watch.transcript_files import (
 )
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope, Observations
-from claude_headspace.kernel.novelty import is_beyond_memory, is_repetition
+from claude_headspace.kernel.novelty import is_older_than_recent_turns, is_repetition
 from claude_headspace.ports import Clock, Position, PositionStore
 
 Submit = Callable[[Envelope, str | None], Awaitable[tuple[Agent, bool]]]
@@ -122,7 +122,7 @@ class History:
         waiting: list[tuple[str, Envelope]] = []
         for at, raw, line in piece.lines:
             agent = tally.agents.get(line.session_id)
-            if is_repetition(line.facts) or (agent is not None and is_beyond_memory(agent, at)):
+            if is_repetition(line.facts) or (agent is not None and is_older_than_recent_turns(agent, at)):
                 continue
             envelope = await self._sealer.line(at, raw, line)
             if agent is None:

@@ -38,7 +38,7 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.evolve import evolve
-from claude_headspace.kernel.novelty import is_beyond_memory, is_news, is_repetition, measured_tokens
+from claude_headspace.kernel.novelty import is_new, is_older_than_recent_turns, is_repetition, measured_tokens
 from claude_headspace.ports import Clock, Position, PositionStore
 
 log = structlog.get_logger(__name__)
@@ -329,19 +329,19 @@ class TranscriptTailer(Loop):
 
     async def _hand_in(self, envelope: Envelope, session_id: str) -> Agent:
         agent = await self._submit(envelope, None)
-        if agent.pid is None and agent.alive_at == 0 and agent.ended_at is None:
+        if agent.pid is None and agent.last_hook_at == 0 and agent.ended_at is None:
             self._unattended[session_id] = (agent.id, max(envelope.fired_at, agent.last_active_at))
         return agent
 
     def _is_worth_telling(self, path: str, line: Line, envelope: Envelope, agent: Agent | None) -> bool:
         if agent is None:
             return line.subagent_id is None and any(isinstance(fact, _INTRODUCTIONS) for fact in line.facts)
-        if is_beyond_memory(agent, envelope.fired_at):
+        if is_older_than_recent_turns(agent, envelope.fired_at):
             return False
         if self._has_used_more(path, line, agent):
             return True
         if is_repetition(line.facts) or all(isinstance(fact, facts.TurnClosed) for fact in line.facts):
-            return is_news(agent, decode(envelope))
+            return is_new(agent, decode(envelope))
         return True
 
     def _has_used_more(self, path: str, line: Line, agent: Agent) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from claude_headspace.kernel.agent import NEWS, Agent, AgentState, Command, Outcome, Trigger
+from claude_headspace.kernel.agent import RESULT_DELAY, Agent, AgentState, Command, Outcome, Trigger
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.notify import messages as texts
 from claude_headspace.kernel.notify.messages import VerbOf, no_verb
@@ -82,7 +82,11 @@ def _finished(agent: Agent, rule: Rule, _verb_of: VerbOf) -> Iterator[Need]:
     took = command.ended_at - _begun(agent, command)
     if took < rule.longer_than or agent.seen_at >= command.ended_at or agent.parent_id is not None:
         return
-    unsure = [sub.stopped_at + NEWS for sub in agent.subagents if sub.background and sub.id not in agent.returned]
+    unsure = [
+        sub.stopped_at + RESULT_DELAY
+        for sub in agent.subagents
+        if sub.background and sub.id not in agent.delivered_results
+    ]
     yield Need(
         id=f"finished-{command.id}",
         kind="finished",
@@ -96,7 +100,7 @@ def _finished(agent: Agent, rule: Rule, _verb_of: VerbOf) -> Iterator[Need]:
 
 def _rests(agent: Agent) -> bool:
     """Whether nothing runs any more; who has left has seen it, unless nobody ever sat there."""
-    if agent.running_background or agent.working_subagents or agent.queued or agent.returning:
+    if agent.running_background or agent.running_subagents or agent.queued_prompts or agent.pending_results:
         return False
     return agent.state is AgentState.IDLE or (agent.state is AgentState.ENDED and agent.mode == HEADLESS)
 
