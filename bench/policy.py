@@ -17,7 +17,7 @@ from claude_headspace.inputs.policy.calls import understand
 from claude_headspace.inputs.policy.cases import Case, read_cases
 from claude_headspace.inputs.policy.files import RuleBook, load
 from claude_headspace.kernel.decide import decide
-from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.policy.call import Subject
 from claude_headspace.testing import hook
 
@@ -31,26 +31,26 @@ def run(options: Options) -> list[Row]:
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
         book = load(Paths(home, home, home, home), "guard")
-        events = [_event(case, home) for path in sorted(CORPUS.glob("*.toml")) for case in read_cases(path)]
-        taken = sorted(_measured(events, book, str(home), options.seconds or SECONDS))
-    note = f"{len(events)} calls of the corpus, {len(taken)} verdicts"
+        envelopes = [_envelope(case, home) for path in sorted(CORPUS.glob("*.toml")) for case in read_cases(path)]
+        taken = sorted(_measured(envelopes, book, str(home), options.seconds or SECONDS))
+    note = f"{len(envelopes)} calls of the corpus, {len(taken)} verdicts"
     return [
         Row("verdict, median", statistics.median(taken) * 1e3, "ms", at_most(2.0), note),
         Row("verdict, 99th percentile", taken[int(len(taken) * 0.99)] * 1e3, "ms"),
     ]
 
 
-def _event(case: Case, home: Path) -> Event:
-    return decode(hook("PreToolUse", tool_name=case.tool, tool_input=case.input, cwd=str(home)))
+def _envelope(case: Case, home: Path) -> Envelope:
+    return hook("PreToolUse", tool_name=case.tool, tool_input=case.input, cwd=str(home))
 
 
-def _measured(events: list[Event], book: RuleBook, home: str, seconds: float) -> list[float]:
+def _measured(envelopes: list[Envelope], book: RuleBook, home: str, seconds: float) -> list[float]:
     """How long each verdict took, one pass after the other, at least one of them."""
     taken: list[float] = []
     deadline = time.perf_counter() + seconds
     while not taken or time.perf_counter() < deadline:
-        for event in events:
+        for envelope in envelopes:
             began = time.perf_counter()
-            decide(book.policy, Subject(), understand(event, book, home=home, project=home))
+            decide(book.policy, Subject(), understand(decode(envelope), book, home=home, project=home))
             taken.append(time.perf_counter() - began)
     return taken

@@ -6,7 +6,7 @@ answer. Its reading side serves the surfaces and never waits for the writer.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -167,11 +167,14 @@ class Received(NamedTuple):
 
     envelope: Envelope
     event: Event
+    body: Any = None
+    """The JSON as builtins, before redaction and truncation; None if the text had to be repaired."""
 
     def decided(self, **decisions: object) -> "Received":
         """The same with further decisions."""
         envelope = decided(self.envelope, **decisions)
-        return Received(envelope, msgspec.structs.replace(self.event, decisions=envelope.decisions))
+        event = msgspec.structs.replace(self.event, decisions=envelope.decisions)
+        return Received(envelope, event, self.body)
 
 
 class HookCounters(Protocol):

@@ -29,10 +29,10 @@ from claude_headspace.kernel.envelope import (
 )
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.replay import retell
+from claude_headspace.kernel.replay import replay_event
 from claude_headspace.kernel.search_documents import Document, documents
 from claude_headspace.kernel.search_terms import Query, matches, words
-from claude_headspace.kernel.snapshot import Snapshot, Telling
+from claude_headspace.kernel.snapshot import Snapshot, SnapshotBuilder
 from claude_headspace.ports import (
     ALL_EVENTS,
     Difference,
@@ -384,13 +384,13 @@ class MemoryJournal:
     def _take_snapshots(self, old: Sequence[StoredEvent], gone: Collection[str]) -> None:
         for agent_id in {event.agent_id for event in old}:
             before = self._snapshots.pop(agent_id, None)
-            telling, claimed = Telling(before), set(before.identities if before else ())
+            telling, claimed = SnapshotBuilder(before), set(before.identities if before else ())
             ours = [event for event in old if event.agent_id == agent_id]
             for stored in ours:
                 event = decode(stored.envelope)
-                retold = retell(telling.agent, agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
+                retold = replay_event(telling.agent, agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
                 if retold is not None:
-                    telling.take(retold.change)
+                    telling.add(retold.change)
                     claimed.update(retold.claims)
             if telling.agent is not None and agent_id not in gone:
                 owned = sorted(each for each in claimed if self._rows.identities.get(each) == agent_id)
@@ -410,7 +410,7 @@ class MemoryJournal:
                 anew.begin(stored)
                 continue
             agent, event = anew.agents.get(stored.agent_id), decode(stored.envelope)
-            retold = retell(agent, stored.agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
+            retold = replay_event(agent, stored.agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
             if retold is not None:
                 anew.take(stored.seq, event, retold.change, retold.claims)
             agent = retold.change.agent if retold else None

@@ -11,7 +11,7 @@ from claude_headspace.engine.spool_fallback import Spooled, SpoolFallback
 from claude_headspace.errors import STOPPING, BadRequest, JournalUnavailable
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
-from claude_headspace.kernel.decide import judged
+from claude_headspace.kernel.decide import with_verdict
 from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.ports import Received
@@ -72,7 +72,7 @@ class Room:
         return True
 
     async def _judge(self, envelope: Envelope) -> Envelope:
-        return judged(envelope, self.verdict)
+        return with_verdict(envelope, self.verdict)
 
     async def send(self, number: int, *, asked: bool = False) -> str:
         """A hook comes: what became of its event."""

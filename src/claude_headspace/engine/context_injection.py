@@ -14,6 +14,7 @@ from functools import partial
 
 import structlog
 
+from claude_headspace.clients.claude_code.replies import verdict_reply
 from claude_headspace.config import Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.errors import HeadspaceError
@@ -29,7 +30,6 @@ from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.facts import Event, SessionStarted
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.outputs.advice import room_beside, with_advice
-from claude_headspace.outputs.reply import for_claude
 from claude_headspace.ports import Outcome, Received, Recorder
 
 log = structlog.get_logger(__name__)
@@ -65,7 +65,7 @@ class ContextInjection:
 
     async def prepare(self, received: Received) -> Received:
         """Add the instruction files that belong to the path of a finished tool call."""
-        envelope, event = received
+        envelope, event = received.envelope, received.event
         if not self._efforts or event.hook is not HookKind.AFTER_TOOL or event.tool is None or not event.tool.path:
             return received
         found = await self._instruction_files(event.tool.path, envelope.observations.project_root or "")
@@ -73,7 +73,7 @@ class ContextInjection:
 
     async def reply(self, event: Event, outcome: Outcome) -> bytes:
         """The client's reply: the verdict, and the context to inject. Files are recorded before they are sent."""
-        reply = for_claude(event.meta.name, outcome.verdict)
+        reply = verdict_reply(event.meta.name, outcome.verdict)
         advice, effort = outcome.advice or NOTHING, outcome.effort
         injections = injected(effort.effort, advice) if effort is not None else ()
         session_context = ""

@@ -24,6 +24,7 @@ from typing import Protocol
 
 import msgspec
 
+from claude_headspace.clients.claude_code.replies import verdict_reply
 from claude_headspace.engine.context_injection import ContextInjection
 from claude_headspace.engine.spool_fallback import Spooled, SpoolFallback
 from claude_headspace.engine.writer import Engine
@@ -33,14 +34,14 @@ from claude_headspace.inputs.receive.http import Held, Reply
 from claude_headspace.inputs.receive.spool import Spool
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.reconcile import Reconciler
-from claude_headspace.kernel.answers import asked_by
-from claude_headspace.kernel.creation import born
-from claude_headspace.kernel.decide import judged
+from claude_headspace.kernel.answers import wait_of
+from claude_headspace.kernel.creation import create_agent
+from claude_headspace.kernel.decide import with_verdict
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin
 from claude_headspace.kernel.hooks import HELD
-from claude_headspace.kernel.novelty import is_another_measure
+from claude_headspace.kernel.novelty import is_new_usage
 from claude_headspace.outputs.held_hooks import HeldHooks
-from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
+from claude_headspace.outputs.reply import SPOOLED, compose
 from claude_headspace.ports import Outcome, Received
 
 
@@ -93,7 +94,7 @@ class HookPipeline:
             return Reply(_report(outcome), is_stored=not isinstance(outcome, Spooled))
         outcome = await self.process(received, reply_reaches_client=True)
         if isinstance(outcome, Spooled):
-            return Reply(for_claude(received.envelope.name, outcome.verdict), is_stored=False)
+            return Reply(verdict_reply(received.envelope.name, outcome.verdict), is_stored=False)
         return Reply(await self._reply(received, outcome), is_stored=True)
 
     async def process(self, received: Received, *, reply_reaches_client: bool = False) -> Outcome | Spooled:
@@ -170,20 +171,20 @@ class HookPipeline:
     async def _store_usage(self, received: Received) -> None:
         """Store the numbers of a status line, if they changed."""
         agent = self._agents.of_session(received.event.meta.session_id)
-        if agent is None or is_another_measure(agent, received.event):
+        if agent is None or is_new_usage(agent, received.event):
             await self._engine.submit(received.envelope, event=received.event)
 
     async def _judge_without_journal(self, received: Received) -> Envelope:
         """Judge a tool call with the cached agent. If it is committed after all, the result is the same."""
-        envelope, event = received
+        envelope, event = received.envelope, received.event
         await self._guard.prepare(received, expects_reply=True)
-        agent = self._agents.of_session(event.meta.session_id) or born("", envelope, event)
-        return judged(envelope, self._guard.judge(envelope, agent, last=False))
+        agent = self._agents.of_session(event.meta.session_id) or create_agent("", envelope, event)
+        return with_verdict(envelope, self._guard.judge(envelope, agent, last=False))
 
     async def _reply(self, received: Received, outcome: Outcome) -> bytes | Held:
         """The client's reply. A question is held open, unless its effort refuses it at once."""
         event = received.event
-        wait = asked_by(outcome.agent, event) if event.hook in HELD else None
+        wait = wait_of(outcome.agent, event) if event.hook in HELD else None
         is_refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not is_refused and self._held_hooks.accepts(outcome.agent, wait):
             return partial(self._held_hooks.hold, event, wait)

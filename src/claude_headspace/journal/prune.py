@@ -28,9 +28,9 @@ from claude_headspace.journal.writer_cache import Cache
 from claude_headspace.kernel.correlate import Identity
 from claude_headspace.kernel.effort.snapshot import KEY
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.replay import retell
+from claude_headspace.kernel.replay import replay_event
 from claude_headspace.kernel.search_documents import Document, documents
-from claude_headspace.kernel.snapshot import Snapshot, Telling
+from claude_headspace.kernel.snapshot import Snapshot, SnapshotBuilder
 from claude_headspace.ports import PruneResult
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Step(NamedTuple):
 class Past(NamedTuple):
     """What the pruned events of an agent came to."""
 
-    telling: Telling
+    telling: SnapshotBuilder
     claims: set[Identity]
     findable: list[tuple[Document, str]]
     events: int
@@ -196,17 +196,17 @@ def _retold(connection: Connection, cut: Cut, limit: int) -> Past:
     table, agent_id = schema.events.c, cut.agent_id
     found = connection.execute(select(schema.snapshots.c.body).where(schema.snapshots.c.agent_id == agent_id)).scalar()
     before = rows.snapshot_of(found) if found else None
-    telling, claims = Telling(before), set(before.identities) if before else set()
+    telling, claims = SnapshotBuilder(before), set(before.identities) if before else set()
     findable: list[tuple[Document, str]] = []
     seq, at, count = (before.seq, before.at, 0) if before else (0, 0, 0)
     old = select(schema.events).where(table.agent_id == agent_id, table.seq <= cut.up_to)
     for row in connection.execute(old.order_by(table.seq).limit(limit)).mappings():
         stored = rows.stored_event(dict(row))
         event = decode(stored.envelope)
-        retold = retell(telling.agent, agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
+        retold = replay_event(telling.agent, agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
         seq, at, count = stored.seq, max(at, stored.envelope.received_at), count + 1
         if retold is not None:
-            telling.take(retold.change)
+            telling.add(retold.change)
             claims.update(retold.claims)
             findable += documents(stored.seq, event, retold.change)
     return Past(telling, claims, findable, count, seq, at)
@@ -233,7 +233,7 @@ def _owned(connection: Connection, agent_id: str) -> set[Identity]:
     return {Identity(row.kind, row.key) for row in connection.execute(query)}
 
 
-def _drop_rows(connection: Connection, telling: Telling, snapshot: Snapshot) -> None:
+def _drop_rows(connection: Connection, telling: SnapshotBuilder, snapshot: Snapshot) -> None:
     """Remove the rows that nothing can change any more."""
     for table, name in _BY_ID.items():
         dropped = sorted(getattr(telling, name).keys() - getattr(snapshot, name).keys())

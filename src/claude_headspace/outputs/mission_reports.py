@@ -23,7 +23,7 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.acts import ConversationWoken, TypingFailed, WorkerEnded
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.evolve.missions import to_wake_for
+from claude_headspace.kernel.evolve.missions import unreported_workers
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.messages import summary, wake_up
 from claude_headspace.kernel.mission.notices import wanted
@@ -84,7 +84,7 @@ class MissionReports(Loop):
         if not hooks:
             del self._hooks[agent.id]
         self._expect(frozenset(hook for hooks in self._hooks.values() for hook in hooks))
-        if to_wake_for(agent):
+        if unreported_workers(agent):
             self._uninformed.add(agent.id)
             self._changed.set()
 
@@ -142,7 +142,7 @@ class MissionReports(Loop):
     async def _is_done(self, agent_id: str) -> bool:
         """Type the line if that is possible now. Returns whether there is nothing more to wait for."""
         agent = await asyncio.to_thread(self._reader.agent, agent_id)
-        if agent is None or not to_wake_for(agent) or agent.ended_at is not None or not agent.tmux_pane:
+        if agent is None or not unreported_workers(agent) or agent.ended_at is not None or not agent.tmux_pane:
             return True
         if not self._is_idle(agent):
             return False
@@ -156,13 +156,13 @@ class MissionReports(Loop):
 
     def _is_idle(self, agent: Agent) -> bool:
         now = self._clock()
-        is_idle = agent.state is AgentState.IDLE and not agent.goes_on_by_itself(now)
+        is_idle = agent.state is AgentState.IDLE and not agent.continues_by_itself(now)
         return is_idle and now - agent.state_since >= MIN_IDLE
 
     async def _type(self, agent_id: str) -> bool:
         """Type the line, unless the agent started a turn while somebody else typed."""
         agent = await asyncio.to_thread(self._reader.agent, agent_id)
-        reports = to_wake_for(agent) if agent is not None else ()
+        reports = unreported_workers(agent) if agent is not None else ()
         if agent is None or not reports:
             return True
         if not self._is_idle(agent):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.tool_uses import describe_call
 from claude_headspace.inputs.policy.calls import call_of, understand
 from claude_headspace.inputs.policy.files import RuleBook
 from claude_headspace.kernel.policy.call import Call, Recipient, Use
@@ -24,7 +25,7 @@ RECORDED: dict[str, Any] = {
 
 def call(book: RuleBook, tool: str, **given: object) -> Call:
     """A call in /code."""
-    return call_of(tool, given, book, directory="/code", home="/home/dev", project="/code")
+    return call_of(describe_call(tool, given), book, directory="/code", home="/home/dev", project="/code")
 
 
 def test_a_payload_of_the_client(book: RuleBook) -> None:
@@ -56,9 +57,11 @@ def test_file_tools(book: RuleBook, tool: str, field: str, use: Use) -> None:
 def test_links_are_followed_for_writing_and_not_for_deleting(book: RuleBook, home: Path) -> None:
     """Who writes through a link writes what it leads to; who deletes a link deletes the link."""
     app = str(home / "app")
-    [written] = call_of("Write", {"file_path": "link-to-etc/x"}, book, directory=app, home=str(home)).paths
+    [written] = call_of(
+        describe_call("Write", {"file_path": "link-to-etc/x"}), book, directory=app, home=str(home)
+    ).paths
     assert written.real == "/etc/x"
-    [deleted] = call_of("Bash", {"command": "rm link-to-etc"}, book, directory=app, home=str(home)).paths
+    [deleted] = call_of(describe_call("Bash", {"command": "rm link-to-etc"}), book, directory=app, home=str(home)).paths
     assert (deleted.path, deleted.real) == (f"{app}/link-to-etc", "")
 
 

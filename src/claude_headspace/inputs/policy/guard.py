@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
+from claude_headspace.clients.claude_code.hook_kinds import KINDS, hook_names
 from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
@@ -28,6 +29,7 @@ from claude_headspace.inputs.policy.files import PROJECT_FILE, built_in, load, r
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decide import decide, subject_of
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import Call
 from claude_headspace.kernel.policy.rules import Policy, Rule
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
@@ -36,7 +38,7 @@ from claude_headspace.ports import Received
 
 log = structlog.get_logger(__name__)
 
-JUDGED = "PreToolUse"
+JUDGED = HookKind.BEFORE_TOOL
 ENFORCING = ("guard", "strict")
 PATIENCE_SECONDS = 0.5
 """How long a call may take to be understood; the hook waits for it."""
@@ -69,7 +71,7 @@ class Lapse(msgspec.Struct):
 
 def asked_hooks(preset: str) -> tuple[str, ...]:
     """The hook events that wait for an answer under a preset."""
-    return (JUDGED,) if preset in ENFORCING else ()
+    return tuple(hook_names({JUDGED})) if preset in ENFORCING else ()
 
 
 class PolicyGuard:
@@ -109,7 +111,7 @@ class PolicyGuard:
     async def prepare(self, received: Received, *, expects_reply: bool) -> None:
         """Find out what a tool call would do. `expects_reply`: whether the client waits for the verdict."""
         envelope = received.envelope
-        if self._preset == "off" or envelope.name != JUDGED or envelope.origin is not Origin.HOOK:
+        if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED or envelope.origin is not Origin.HOOK:
             return
         lapse = None if expects_reply or self._preset not in ENFORCING else NOT_ASKED
         try:
@@ -134,10 +136,10 @@ class PolicyGuard:
 
     def _look(self, received: Received, lapse: str | None) -> Gathered:
         self._refresh()
-        envelope, event = received
+        envelope, event = received.envelope, received.event
         root = envelope.observations.project_root or ""
         if envelope.original_payload is not None:  # rules apply to what runs, not to what is stored
-            event = decode(msgspec.structs.replace(envelope, payload=envelope.original_payload))
+            event = decode(msgspec.structs.replace(envelope, payload=envelope.original_payload), received.body)
         call = understand(event, self.book, home=self._home, project=root)
         return Gathered(self._with_project(root), call, lapse)
 

@@ -16,12 +16,14 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.sanitize import Keeper
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.policy.verdict import Verdict
+from claude_headspace.kernel.tolerant_json import UNREADABLE
 from claude_headspace.ports import Clock, Received
 
 Surroundings = Callable[[str | None], Awaitable[Observations]]
@@ -87,14 +89,14 @@ def repair(body: bytes) -> bytes:
     return _ESCAPES.sub(lambda found: rb"\ufffd" if found[1] else found[0], body)
 
 
-def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes, Any]:
-    """Check a body: the identity of its event, the body (repaired if that was necessary), and the body as builtins.
+def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes]:
+    """Check a body and read whose event it is, from the body or a repaired one. Errors name what is wrong.
 
-    A lenient look also repairs bytes that are no text. The builtins are None if only the identity can be read.
+    A lenient look also repairs bytes that are no text.
     """
     try:
         body.decode("utf-8")
-        identity, body, value = _decoded(body)
+        identity, body = _decoded(body)
     except msgspec.ValidationError as error:
         raise BadRequest(
             "bad_field", f"The body does not fit: {error}.", "Every event needs a `session_id` string."
@@ -107,22 +109,30 @@ def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, 
         raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
     except RecursionError as error:
         raise BadRequest("bad_json", "The body is nested too deeply.", _NOT_JSON) from error
-    name = identity.session_id
-    if not name.strip() or not name.isprintable() or "\ufffd" in name:
-        raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the session's own id.")
+    _check_name(identity.session_id)
+    return identity, body
+
+
+def read_body(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes, Any]:
+    """Decode a body once and check its identity: the identity, the text that is stored, and the JSON as builtins.
+
+    A text that has to be repaired, or holds a number that Python cannot, gives None: it is decoded tolerantly later.
+    """
+    try:
+        value = msgspec.json.decode(body)
+        identity = msgspec.convert(value, WireIdentity)
+    except UNREADABLE:
+        return *read_identity(body, lenient=lenient), None
+    _check_name(identity.session_id)
     return identity, body, value
 
 
-def _decoded(body: bytes) -> tuple[WireIdentity, bytes, Any]:
-    try:
-        value = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
-        return (*_decode_identity(body), None)
-    return msgspec.convert(value, WireIdentity), body, value
+def _check_name(name: str) -> None:
+    if not name.strip() or not name.isprintable() or "\ufffd" in name:
+        raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the session's own id.")
 
 
-def _decode_identity(body: bytes) -> tuple[WireIdentity, bytes]:
-    """Read the identity of a body whose other parts cannot be decoded, or only after a repair."""
+def _decoded(body: bytes) -> tuple[WireIdentity, bytes]:
     try:
         return _identity.decode(body), body
     except msgspec.ValidationError:
@@ -144,7 +154,7 @@ def new_id() -> str:
 
 
 class HookReceiver:
-    """Wraps hooks in envelopes, and decodes them."""
+    """Puts what arrives at `/hook/*` into envelopes."""
 
     def __init__(
         self,
@@ -179,7 +189,7 @@ class HookReceiver:
 
     async def _receive(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Received:
         received_at = self._clock()
-        identity, kept, value = read_identity(body, lenient=lenient)
+        identity, kept, value = read_body(body, lenient=lenient)
         around = await self._surroundings(identity.cwd or identity.working_directory or identity.project_path)
         context = _context(identity, told, around)
         if kept is not body:
@@ -189,7 +199,7 @@ class HookReceiver:
             id=envelope_id,
             name=name,
             origin=Origin.STATUS_LINE if name == STATUS_LINE else Origin.HOOK,
-            client="claude-code",
+            client=claude_code.NAME,
             host=self._host,
             fired_at=self._fired_at(told.get(b"fired-at"), received_at),
             received_at=received_at,
@@ -198,7 +208,7 @@ class HookReceiver:
             observations=await self._with_relatives(context),
             delivery_id=_delivery(told.get(b"delivery-id")) or envelope_id,
         )
-        return Received(envelope, decode(envelope, value if payload is kept else None))
+        return Received(envelope, decode(envelope, value if payload is kept else None), value)
 
     def _fired_at(self, told: bytes | None, received_at: Micros) -> Micros:
         """The sender's word, in seconds since 1970; nothing fires before it is sent."""

@@ -13,7 +13,7 @@ import msgspec
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.answers import Answer, misfit
+from claude_headspace.kernel.answers import Answer, mismatch
 from claude_headspace.kernel.views import WaitView, iso, wait_view
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.auth.requester import Requester
@@ -34,7 +34,7 @@ class Answers:
     async def give(self, requester: Requester, wait_id: str, answer: Answer) -> WaitView:
         """Answer a wait; the wait afterwards."""
         wait = await self.wait(wait_id)
-        if (problem := misfit(wait, answer)) is not None and wait.closed_at is None:
+        if (problem := mismatch(wait, answer)) is not None and wait.closed_at is None:
             raise BadRequest("answer_does_not_fit", problem, "GET /api/waits shows what is asked.")
         act = WaitAnswered(
             wait_id=wait_id,

@@ -11,8 +11,11 @@ from itertools import pairwise
 
 import msgspec
 
+from claude_headspace.clients.claude_code.hook_kinds import hook_names
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, Command, Project
 from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.views import Time, iso
 from claude_headspace.ports import Clock, EventFilter, Reader, StateRow, StoredEvent
 
@@ -79,12 +82,6 @@ class Interval(msgspec.Struct, frozen=True):
     state: str
     start: Micros
     end: Micros
-
-
-class WireTool(msgspec.Struct):
-    """The field of a tool hook that is read here."""
-
-    tool_name: str = ""
 
 
 def intervals(rows: Iterable[StateRow], since: Micros, until: Micros) -> Iterator[Interval]:
@@ -171,10 +168,8 @@ class DayTotals:
 
 
 def _tool(stored: StoredEvent) -> str:
-    try:
-        return msgspec.json.decode(stored.envelope.payload, type=WireTool).tool_name or "unknown"
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return "unknown"
+    tool = decode(stored.envelope).tool
+    return (tool.name if tool is not None else "") or "unknown"
 
 
 class ActivityQueries:
@@ -189,7 +184,7 @@ class ActivityQueries:
         totals = DayTotals(self._reader.agents(ended_after=0))
         end = min(until, max(self._clock(), since))
         spent = list(intervals(self._reader.states_between(since, until), since, end))
-        calls = EventFilter(names=frozenset({"PreToolUse"}), received_between=(since, until))
+        calls = EventFilter(names=hook_names({HookKind.BEFORE_TOOL}), received_between=(since, until))
         totals.add_time(spent)
         totals.add_commands(self._reader.commands_between(since, until))
         tools = totals.add_tools(self._reader.events(limit=MAX_TOOL_CALLS, matching=calls))

@@ -9,7 +9,7 @@ from claude_headspace.engine.log_transfer import events_of
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.replay import retell
+from claude_headspace.kernel.replay import replay_event
 from claude_headspace.ports import Reader
 from claude_headspace.surfaces.text.timestamps import local_time
 
@@ -29,7 +29,9 @@ def agent_at(reader: Reader, agent: Agent, time: Micros) -> Agent:
     for stored in events_of(reader, agent.id, snapshot.seq if snapshot else 0):
         if stored.envelope.received_at > until:
             continue
-        replayed = retell(past, agent.id, stored.envelope, decode(stored.envelope), stored.strategy, stored.anomaly)
+        replayed = replay_event(
+            past, agent.id, stored.envelope, decode(stored.envelope), stored.strategy, stored.anomaly
+        )
         past = replayed.change.agent if replayed else past
     if past is None:
         raise BadRequest(

@@ -9,21 +9,26 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.clients.claude_code.tools import read_input, summary_of
+from claude_headspace.clients.claude_code.hook_kinds import hook_names
+from claude_headspace.clients.decode import decode
+from claude_headspace.clients.tool_uses import summarize_input
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.hooks import HookKind
+from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.views import Time, iso
 from claude_headspace.ports import EventFilter, Reader, StoredEvent
 
 MAX_TEXT_LENGTH = 20_000
 MAX_DEPTH = 12
 EVENTS_PER_CALL = 2
-OUTCOMES = {
-    "PreToolUse": None,
-    "PostToolUse": "done",
-    "PostToolUseFailure": "failed",
-    "PermissionDenied": "refused",
+OUTCOMES: dict[HookKind, str | None] = {
+    HookKind.BEFORE_TOOL: None,
+    HookKind.AFTER_TOOL: "done",
+    HookKind.TOOL_FAILED: "failed",
+    HookKind.TOOL_REFUSED: "refused",
 }
-"""The outcome that each event reports; None: the call started."""
+"""The outcome that each hook reports; None: the call started."""
 
 
 class ToolCallView(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,22 +46,9 @@ class ToolCallView(msgspec.Struct, frozen=True, kw_only=True):
     result: Any
 
 
-class WireToolCall(msgspec.Struct):
-    """The fields of a tool hook that are read here."""
-
-    tool_name: str = ""
-    tool_use_id: str = ""
-    agent_id: str | None = None
-    agent_type: str | None = None
-    tool_input: Any = None
-    tool_response: Any = None
-    error: Any = None
-    reason: Any = None
-
-
 def tool_calls(reader: Reader, agent: Agent, limit: int) -> list[ToolCallView]:
     """The newest tool calls of an agent, the oldest of them first."""
-    tool_events = EventFilter(names=frozenset(OUTCOMES))
+    tool_events = EventFilter(names=hook_names(OUTCOMES))
     events = reader.events(agent_id=agent.id, limit=limit * EVENTS_PER_CALL, matching=tool_events)
     running = {call.id for call in agent.calls}
     return list(_assemble(events, running).values())[-limit:]
@@ -65,45 +57,30 @@ def tool_calls(reader: Reader, agent: Agent, limit: int) -> list[ToolCallView]:
 def _assemble(events: Iterable[StoredEvent], running: set[str]) -> dict[str, ToolCallView]:
     calls: dict[str, ToolCallView] = {}
     for stored in events:
-        reported = _decode(stored)
-        if reported is None:
-            continue
-        key = reported.tool_use_id or f"{reported.tool_name}:{stored.seq}"
-        calls[key] = _merge(calls.get(key), key, reported, stored, running)
+        event = decode(stored.envelope)
+        if event.tool is not None and event.hook in OUTCOMES:
+            key = event.tool.id or f"{event.tool.name}:{stored.seq}"
+            unfinished = "running" if key in running else "unknown"
+            calls[key] = _merge(calls.get(key), key, event, event.tool, OUTCOMES[event.hook] or unfinished)
     return calls
 
 
-def _decode(stored: StoredEvent) -> WireToolCall | None:
-    try:
-        return msgspec.json.decode(stored.envelope.payload, type=WireToolCall)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-
-
-def _merge(
-    known: ToolCallView | None, key: str, reported: WireToolCall, stored: StoredEvent, running: set[str]
-) -> ToolCallView:
-    at, outcome = iso(stored.envelope.fired_at), OUTCOMES[stored.envelope.name]
-    unfinished = "running" if key in running else "unknown"
-    results = (reported.error, reported.reason, reported.tool_response)
-    if known is not None and outcome is None:
+def _merge(known: ToolCallView | None, key: str, event: Event, tool: ToolUse, outcome: str) -> ToolCallView:
+    at, is_start = iso(event.meta.at), event.hook is HookKind.BEFORE_TOOL
+    if known is not None and is_start:
         return msgspec.structs.replace(known, started_at=min(known.started_at, at))
     return ToolCallView(
         id=key,
-        tool=reported.tool_name,
-        summary=_summary(reported.tool_input),
-        subagent_id=reported.agent_id,
-        subagent_type=reported.agent_type if reported.agent_id else None,
+        tool=tool.name,
+        summary=summarize_input(tool.input),
+        subagent_id=event.meta.subagent_id,
+        subagent_type=event.meta.subagent_type if event.meta.subagent_id else None,
         started_at=known.started_at if known else at,
-        ended_at=at if outcome else None,
-        outcome=outcome or unfinished,
-        input=truncated(reported.tool_input),
-        result=truncated(next((part for part in results if part is not None), None)),
+        ended_at=None if is_start else at,
+        outcome=outcome,
+        input=truncated(tool.input),
+        result=truncated(tool.result),
     )
-
-
-def _summary(tool_input: Any) -> str:
-    return summary_of(read_input(tool_input))
 
 
 def truncated(value: Any, depth: int = MAX_DEPTH) -> Any:

@@ -9,7 +9,7 @@ import msgspec
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.replay import retell
+from claude_headspace.kernel.replay import replay_event
 from claude_headspace.kernel.views import Time, iso
 from claude_headspace.ports import Reader, StoredEvent
 
@@ -36,7 +36,9 @@ def _changes(agent: Agent, events: Iterable[StoredEvent]) -> Iterator[UsageView]
     past: Agent | None = None
     last = NOT_MEASURED
     for stored in events:
-        replayed = retell(past, agent.id, stored.envelope, decode(stored.envelope), stored.strategy, stored.anomaly)
+        replayed = replay_event(
+            past, agent.id, stored.envelope, decode(stored.envelope), stored.strategy, stored.anomaly
+        )
         if replayed is None:
             continue
         past = replayed.change.agent

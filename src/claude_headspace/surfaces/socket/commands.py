@@ -76,11 +76,11 @@ class Commands:
         received = await self._receiver.receive_spooled(hook.event, snake_case(args), headers)
         outcome = await self._process_hook(received)
         if isinstance(outcome, Spooled):
-            return hook.result(HookOutcome(hook.event, verdict=outcome.verdict))
+            return hook.result(HookOutcome(verdict=outcome.verdict))
         if outcome.advice is not None and outcome.effort is not None and outcome.advice.preload:
             await self._active_efforts.record_loaded(outcome.effort, outcome.advice.preload)  # the client reads them
         return hook.result(
-            HookOutcome(hook.event, outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator)
+            HookOutcome(outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator)
         )
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import msgspec
 
+from claude_headspace.clients.claude_code.hook_kinds import NAMES
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort import messages as effort_messages
 from claude_headspace.kernel.effort.advice import NOTHING, Advice
 from claude_headspace.kernel.effort.advise import injected, pending_preloads, to_preload
 from claude_headspace.kernel.effort.model import Effort, EffortOutcome, Window
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.kernel.views import dialects
 
@@ -22,7 +24,6 @@ Result = dict[str, Any]
 class HookOutcome(msgspec.Struct, frozen=True):
     """The outcome of a hook: what its result is built from."""
 
-    event: str
     agent: Agent | None = None
     verdict: Verdict = ABSTAIN
     effort: EffortOutcome | None = None
@@ -150,28 +151,33 @@ def team_event(outcome: HookOutcome) -> Result:
 
 
 class HookCommand(msgspec.Struct, frozen=True):
-    """A hook command: the event that it reports, and the function that builds its result."""
+    """A hook command: the hook that it reports, and the function that builds its result."""
 
-    event: str
+    kind: HookKind
     result: Callable[[HookOutcome], Result]
+
+    @property
+    def event(self) -> str:
+        """The name of the hook."""
+        return NAMES[self.kind]
 
 
 HOOK_COMMANDS: Mapping[str, HookCommand] = {
-    "hooks.sessionStart": HookCommand("SessionStart", session_start),
-    "hooks.sessionEnd": HookCommand("SessionEnd", _status),
-    "hooks.preCompact": HookCommand("PreCompact", pre_compact),
-    "hooks.preToolUse": HookCommand("PreToolUse", pre_tool_use),
-    "hooks.postToolUse": HookCommand("PostToolUse", post_tool_use),
-    "hooks.postToolUseFailure": HookCommand("PostToolUseFailure", _status),
-    "hooks.stop": HookCommand("Stop", _status),
-    "hooks.userPrompt": HookCommand("UserPromptSubmit", user_prompt),
-    "hooks.userPromptSubmit": HookCommand("UserPromptSubmit", user_prompt),
-    "hooks.notification": HookCommand("Notification", _status),
-    "hooks.permissionRequest": HookCommand("PermissionRequest", _status),
-    "hooks.teammateIdle": HookCommand("TeammateIdle", team_event),
-    "hooks.taskCompleted": HookCommand("TaskCompleted", team_event),
-    "hooks.subagentStart": HookCommand("SubagentStart", subagent_start),
-    "hooks.subagentStop": HookCommand("SubagentStop", subagent_stop),
-    "hooks.configChange": HookCommand("ConfigChange", _status),
+    "hooks.sessionStart": HookCommand(HookKind.SESSION_START, session_start),
+    "hooks.sessionEnd": HookCommand(HookKind.SESSION_END, _status),
+    "hooks.preCompact": HookCommand(HookKind.BEFORE_COMPACTION, pre_compact),
+    "hooks.preToolUse": HookCommand(HookKind.BEFORE_TOOL, pre_tool_use),
+    "hooks.postToolUse": HookCommand(HookKind.AFTER_TOOL, post_tool_use),
+    "hooks.postToolUseFailure": HookCommand(HookKind.TOOL_FAILED, _status),
+    "hooks.stop": HookCommand(HookKind.TURN_END, _status),
+    "hooks.userPrompt": HookCommand(HookKind.PROMPT, user_prompt),
+    "hooks.userPromptSubmit": HookCommand(HookKind.PROMPT, user_prompt),
+    "hooks.notification": HookCommand(HookKind.NOTIFICATION, _status),
+    "hooks.permissionRequest": HookCommand(HookKind.PERMISSION, _status),
+    "hooks.teammateIdle": HookCommand(HookKind.TEAMMATE_IDLE, team_event),
+    "hooks.taskCompleted": HookCommand(HookKind.TASK_COMPLETED, team_event),
+    "hooks.subagentStart": HookCommand(HookKind.SUBAGENT_START, subagent_start),
+    "hooks.subagentStop": HookCommand(HookKind.SUBAGENT_END, subagent_stop),
+    "hooks.configChange": HookCommand(HookKind.CONFIGURATION_CHANGE, _status),
 }
 """All hook commands. `userPrompt` has two names."""
