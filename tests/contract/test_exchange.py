@@ -15,13 +15,13 @@ from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.envelope import SECOND, Context, Origin
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.agent_history import agent_at
-from claude_headspace.testing import START, MemoryJournal, hook
-from tests.journals import store
+from claude_headspace.testing import START, hook
+from tests.journals import TemporaryJournal, store
 
 
-def origin() -> MemoryJournal:
+def origin() -> TemporaryJournal:
     """A journal with an agent that has worked and asks, in two sessions."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
     call: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "ls \n\t…"}}
     store(
         journal,
@@ -212,7 +212,7 @@ def test_every_payload_survives(any_journal: Journal) -> None:
 )
 def test_what_is_no_log_is_refused(line: bytes) -> None:
     """With the number of the line, and nothing is written."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
     lines = written(origin())
     with pytest.raises(BadRequest, match="Line 3"):
         brought_in(journal, [*lines[:2], line])
@@ -226,7 +226,7 @@ def test_lines_of_another_agent_are_refused() -> None:
     lines = written(origin())
     other = lines[2].replace(b'"agent_id":"agent-1"', b'"agent_id":"agent-2"')
     with pytest.raises(BadRequest, match="another agent"):
-        brought_in(MemoryJournal(), [lines[0], other])
+        brought_in(TemporaryJournal(), [lines[0], other])
 
 
 def test_another_format_says_which_one_is_read() -> None:

@@ -16,8 +16,8 @@ from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
 from claude_headspace.kernel.search_terms import read_query
 from claude_headspace.ports import Journal, SearchFilter
-from claude_headspace.testing import START, MemoryJournal, hook
-from tests.journals import opened, store
+from claude_headspace.testing import START, hook
+from tests.journals import TemporaryJournal, opened, store
 
 DAY = 86_400 * SECOND
 LATER = START + 10 * DAY
@@ -190,7 +190,7 @@ def test_an_effort_goes_on_after_pruning(any_journal: Journal) -> None:
 
 def test_an_old_log_behind_newer_events_goes(any_journal: Journal) -> None:
     """Every agent has its own cut: what was brought in counts by when it was received first."""
-    journal, elsewhere = any_journal, MemoryJournal()
+    journal, elsewhere = any_journal, TemporaryJournal()
     store(elsewhere, hook("SessionStart", session_id="old", cwd="/old"), *work(START + 1, "old", "brought"))
     [agent] = elsewhere.agents()
     agent_id = "agent-77"
@@ -208,7 +208,7 @@ def test_an_old_log_behind_newer_events_goes(any_journal: Journal) -> None:
 
 def test_one_session_that_two_agents_had_stays_with_the_last(any_journal: Journal) -> None:
     """A snapshot counts where it stood among the events of others, not before all of them."""
-    journal, elsewhere = any_journal, MemoryJournal()
+    journal, elsewhere = any_journal, TemporaryJournal()
     store(elsewhere, hook("SessionStart", session_id="same", cwd="/same"), *work(START + 1, "same", "brought"))
     [agent] = elsewhere.agents()
     lines = [

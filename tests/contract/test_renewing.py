@@ -1,6 +1,5 @@
 """A journal that another version made is made anew when it is opened, and only then."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,21 +10,18 @@ from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.search_terms import read_query
 from claude_headspace.ports import SearchFilter
 from claude_headspace.testing import START, hook
-from tests.journals import MAKERS, store
+from tests.journals import store
 
 RESULT = "collected 900 items\n" + "tests/shop.py ....\n" * 400 + "FAILED rejects_expired_cards"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def journal(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[SqlJournal]:
+@pytest.fixture
+def journal(any_journal: SqlJournal) -> SqlJournal:
     """A journal in which a long test run failed."""
-    made = MAKERS[request.param](request, tmp_path)
-    assert isinstance(made, SqlJournal)
     call: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "pytest"}}
-    store(made, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="test it"))
-    store(made, hook("PostToolUse", START + 2, tool_response={"stdout": RESULT}, **call))
-    yield made
-    made.close()
+    store(any_journal, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="test it"))
+    store(any_journal, hook("PostToolUse", START + 2, tool_response={"stdout": RESULT}, **call))
+    return any_journal
 
 
 def made_by_an_older_version(journal: SqlJournal) -> None:

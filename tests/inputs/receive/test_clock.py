@@ -10,7 +10,8 @@ from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.receive.clock import FURTHEST, SteadyClock
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.kernel.envelope import SECOND, Context
-from claude_headspace.testing import START, ManualClock, MemoryJournal
+from claude_headspace.testing import START, ManualClock
+from tests.journals import TemporaryJournal
 
 HOUR = 3600
 
@@ -89,7 +90,7 @@ def test_agents_move_on_after_the_clock_was_set_back() -> None:
 
     async def story() -> list[str]:
         receiver = HookReceiver("laptop", clock, nowhere, told_at=clock.told)
-        engine = Engine(MemoryJournal(), lambda _messages: None, lambda: "agent-1")
+        engine = Engine(TemporaryJournal(), lambda _messages: None, lambda: "agent-1")
         engine.start()
         states = []
 

@@ -9,10 +9,11 @@ from claude_headspace.kernel.decide import nobody
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.live.follower import PAGE, Follower
 from claude_headspace.surfaces.live.stream import Broadcaster
-from claude_headspace.testing import START, MemoryJournal, hook
+from claude_headspace.testing import START, hook
+from tests.journals import TemporaryJournal
 
 
-class Flaky(MemoryJournal):
+class Flaky(TemporaryJournal):
     """A journal that cannot be read now and then."""
 
     away = False
@@ -24,7 +25,7 @@ class Flaky(MemoryJournal):
         return super().stream(after, limit)
 
 
-def announce(journal: MemoryJournal, agents: int) -> None:
+def announce(journal: TemporaryJournal, agents: int) -> None:
     """Another daemon stores something."""
     with journal.transaction() as transaction:
         begun = journal.counts().agents
@@ -69,7 +70,7 @@ def test_everything_is_brought_in_order() -> None:
         await eventually(lambda: follower.failure is None)
         announce(journal, 1)
         await follower.stop()
-        assert told == [message.seq for message in MemoryJournal.stream(journal, 0, 10_000)]
+        assert told == [message.seq for message in TemporaryJournal.stream(journal, 0, 10_000)]
 
     asyncio.run(story())
 
@@ -78,7 +79,7 @@ def test_a_reader_from_now_on_hears_nothing_that_was_committed_before() -> None:
     """Where others write the journal is ahead of what is known here: it says where now is."""
 
     async def story() -> None:
-        journal = MemoryJournal()
+        journal = TemporaryJournal()
         broadcaster = Broadcaster(journal, lambda: 60, 0, is_shared=True)
         announce(journal, 5)
         assert await broadcaster.now() == journal.counts().last_seq
