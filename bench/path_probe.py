@@ -36,11 +36,11 @@ RESULT = {"stdout": "On branch main\nnothing to commit, working tree clean", "st
 
 def application() -> Any:
     """The daemon's ASGI application. The only place that imports Headspace: modules may move."""
-    from claude_headspace.config import find_places, load_settings
+    from claude_headspace.config import find_paths, load_settings
     from claude_headspace.daemon.compose import Daemon
     from claude_headspace.journal.open import open_configured_journal
 
-    places = find_places()
+    places = find_paths()
     settings = load_settings(places)
     return Daemon(settings, places, open_configured_journal(settings, places)).app()
 

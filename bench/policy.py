@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.options import Options
 from bench.report import Row, at_most
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.calls import understand
 from claude_headspace.inputs.policy.cases import Case, read_cases
 from claude_headspace.inputs.policy.files import RuleBook, load
@@ -28,7 +28,7 @@ def run(options: Options) -> list[Row]:
     options.say("policy")
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
-        book = load(Places(home, home, home, home), "guard")
+        book = load(Paths(home, home, home, home), "guard")
         payloads = [_payload(case, home) for path in sorted(CORPUS.glob("*.toml")) for case in read_cases(path)]
         taken = sorted(_measured(payloads, book, str(home), options.seconds or SECONDS))
     note = f"{len(payloads)} calls of the corpus, {len(taken)} verdicts"

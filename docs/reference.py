@@ -1,7 +1,7 @@
-"""Keeps the generated blocks of the documentation true: `python docs/reference.py` writes them, a test compares them.
+"""Generates the reference blocks of the documentation: `python docs/reference.py` writes them, a test compares them.
 
-A block stands between `<!-- begin generated: NAME -->` and `<!-- end generated: NAME -->` and is made from the program
-itself.
+A block is the text between `<!-- begin generated: NAME -->` and `<!-- end generated: NAME -->`. It is generated from
+the tables that the program itself uses.
 """
 
 import ast
@@ -18,7 +18,7 @@ BLOCK = re.compile(r"(<!-- begin generated: (?P<name>[^>]+?) -->\n).*?(<!-- end 
 
 
 def state_machine() -> str:
-    """The diagram and the table of transitions."""
+    """Return the diagram and the table of transitions."""
     from claude_headspace.kernel.state_machine import TRANSITIONS, mermaid
 
     rows = [f"| {a} | {actor} | {intent} | {b} |" for (a, actor, intent), b in TRANSITIONS.items()]
@@ -27,14 +27,14 @@ def state_machine() -> str:
 
 
 def settings() -> str:
-    """Every setting."""
+    """Return the table of settings."""
     from claude_headspace.config import describe_settings
 
     rows = [
         f"| `{name}` | `{_toml(default)}` | `HEADSPACE_{name.upper()}` | {description} |"
         for name, default, description in describe_settings()
     ]
-    return "\n".join(["| setting | default | environment | what it is for |", "|---|---|---|---|", *rows])
+    return "\n".join(["| setting | default | environment | description |", "|---|---|---|---|", *rows])
 
 
 def _toml(value: object) -> str:
@@ -44,51 +44,55 @@ def _toml(value: object) -> str:
 
 
 MEANING = {
-    "SessionStart": "A context window opens. The agent is idle, except after a compaction, which disturbs nothing.",
-    "SessionEnd": "The window closes. `clear` and `resume` keep the agent; every other reason ends it.",
-    "UserPromptSubmit": "A command begins, a question is answered, or a prompt is queued behind the running turn. "
-    "A `<task-notification>` was typed by nobody.",
+    "SessionStart": "A session starts. The agent becomes idle. After a compaction its state does not change.",
+    "SessionEnd": "The session ends. With the reason `clear` or `resume` the agent stays; any other reason ends it.",
+    "UserPromptSubmit": "A command starts, a question is answered, or a prompt is queued behind the running turn. "
+    "A prompt that is a `<task-notification>` was not typed by a person.",
     "PreToolUse": "A tool is about to run. AskUserQuestion, ExitPlanMode and EnterPlanMode open a wait.",
-    "PermissionRequest": "The client shows a dialog: the call's wait opens, or is explained.",
-    "PermissionDenied": "A call was refused without asking anybody.",
-    "PostToolUse": "A call is over, and the wait that it had.",
-    "PostToolUseFailure": "A call failed. That is no error of the agent.",
-    "PostToolBatch": "All calls of a step are over, whatever came of each.",
-    "Notification": "A dialog that nothing else told of; `idle_prompt` only confirms that the agent is idle.",
-    "SubagentStart": "A sub-agent begins; its parent works as long as it runs.",
-    "SubagentStop": "A sub-agent ends. Without an `agent_type` it was none (compaction, suggestions).",
-    "TaskCreated": "The agent's own list grows.",
-    "TaskCompleted": "Something on the list is done.",
-    "Stop": "The turn is over: its last words decide between idle and waiting. "
-    "While a sub-agent runs the agent still works.",
+    "PermissionRequest": "The client shows a dialog. The wait of the tool call opens, or gets its details.",
+    "PermissionDenied": "A tool call was denied without a dialog.",
+    "PostToolUse": "A tool call has finished. Its wait closes.",
+    "PostToolUseFailure": "A tool call failed. The agent is not in the state `error` because of it.",
+    "PostToolBatch": "All tool calls of a step have finished, with any result.",
+    "Notification": "Opens a wait for a dialog that no other event reported. `idle_prompt` only confirms `idle`.",
+    "SubagentStart": "A sub-agent starts. The agent is `working` while it runs.",
+    "SubagentStop": "A sub-agent ends. An event without `agent_type` is ignored: it comes from a compaction or a "
+    "suggestion, not from a sub-agent.",
+    "TaskCreated": "The agent adds an item to its own task list.",
+    "TaskCompleted": "The agent completes an item of its task list.",
+    "Stop": "The turn ends. Its last message decides between `idle` and `waiting`. "
+    "The agent stays `working` while a sub-agent runs.",
     "StopFailure": "The turn ended in an API error.",
-    "PreCompact": "The agent compacts its context, on demand.",
-    "PostCompact": "It has compacted.",
-    "PostModelSwitch": "Another model answers.",
+    "PreCompact": "The agent starts to compact its context. An automatic compaction does not change its state.",
+    "PostCompact": "The compaction has finished.",
+    "PostModelSwitch": "The agent uses another model.",
     "CwdChanged": "The agent works in another directory.",
-    "Elicitation": "An MCP server asks the human: a wait opens.",
-    "ElicitationResult": "It has its answer: the wait closes.",
+    "Elicitation": "An MCP server asks the user for input. A wait opens.",
+    "ElicitationResult": "The MCP server has received its input. The wait closes.",
 }
-"""What the events do that do more than to tell that the agent is there."""
+"""What an event does beyond proving that the agent is alive."""
 
 
 def hooks() -> str:
-    """Every hook event with its path and what it does."""
+    """Return the table of hook events with path and effect."""
     from claude_headspace.inputs.receive.receiver import kebab
     from claude_headspace.kernel.wire import HOOKS
 
-    rows = [f"| `{name}` | `/hook/{kebab(name)}` | {MEANING.get(name, 'A sign of life.')} |" for name in HOOKS]
-    return "\n".join(["| event | endpoint | what it does |", "|---|---|---|", *rows])
+    rows = [
+        f"| `{name}` | `/hook/{kebab(name)}` | {MEANING.get(name, 'Proves that the agent is alive.')} |"
+        for name in HOOKS
+    ]
+    return "\n".join(["| event | endpoint | effect |", "|---|---|---|", *rows])
 
 
 def installed_hooks() -> str:
-    """Which hooks are registered and which are not, with the reasons."""
+    """Return the tables of registered and unregistered hooks, with the reasons."""
     from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
 
     rows = [f"| `{event}` | {reason}{_since(SINCE.get(event))} |" for event, reason in REGISTERED.items()]
     without = [f"| `{event}` | {reason} |" for event, reason in LEFT_OUT.items()]
-    there = ["| registered | what Headspace learns from it |", "|---|---|", *rows]
-    return "\n".join([*there, "", "| left out | why |", "|---|---|", *without])
+    there = ["| registered | what it reports |", "|---|---|", *rows]
+    return "\n".join([*there, "", "| not registered | reason |", "|---|---|", *without])
 
 
 def _since(version: tuple[int, ...] | None) -> str:
@@ -96,25 +100,23 @@ def _since(version: tuple[int, ...] | None) -> str:
 
 
 def endpoints() -> str:
-    """Every endpoint with its scope."""
+    """Return the table of endpoints with their scopes."""
     from claude_headspace.surfaces.api.openapi import HOOK
     from claude_headspace.surfaces.api.routes import ENDPOINTS
 
     rows = [f"| `{e.method} {e.path}` | {e.scope} | {e.summary} |" for e in (HOOK, *ENDPOINTS)]
-    return "\n".join(["| endpoint | scope | what it gives |", "|---|---|---|", *rows])
+    return "\n".join(["| endpoint | scope | description |", "|---|---|---|", *rows])
 
 
 def stream() -> str:
-    """Every event of the stream."""
+    """Return the table of stream events."""
     from claude_headspace.kernel.react import STREAM
 
-    return "\n".join(
-        ["| event | it tells |", "|---|---|", *(f"| `{name}` | {what} |" for name, what in STREAM.items())]
-    )
+    return "\n".join(["| event | meaning |", "|---|---|", *(f"| `{name}` | {what} |" for name, what in STREAM.items())])
 
 
 def commands() -> str:
-    """The help of every command."""
+    """Return the help text of every command."""
     from typer.main import get_command
     from typer.testing import CliRunner
 
@@ -140,18 +142,18 @@ def _plain(text: str) -> str:
 
 
 def socket_commands() -> str:
-    """The socket's commands about efforts, with what they take."""
+    """Return the effort commands of the socket with their arguments."""
     from claude_headspace.surfaces.socket.efforts import COMMANDS
 
     rows = [
         f"| `{name}` | {', '.join(f'`{field}`' for field in command.takes.__struct_fields__)} | {command.about} |"
         for name, command in COMMANDS.items()
     ]
-    return "\n".join(["| command | takes | |", "|---|---|---|", *rows])
+    return "\n".join(["| command | arguments | description |", "|---|---|---|", *rows])
 
 
-def told() -> str:
-    """What sessions are told of themselves, and when."""
+def session_notices() -> str:
+    """Return the table of session notices: when each is sent, and its text."""
     from claude_headspace.kernel.claude_os import messages as texts
 
     rows = []
@@ -159,35 +161,35 @@ def told() -> str:
         prompt, stop = (texts.context_at("CLAUDE OS SYS", level, level, stops=stops) for stops in (False, True))
         rows += [f"| {level} % | prompt | {prompt} |", f"| | end of a turn | {stop} |"]
     rows.append(f"| no note | prompt | {texts.line('CLAUDE OS SYS', texts.INFO, texts.NOTE)} |")
-    return "\n".join(["| when | with | words |", "|---|---|---|", *(row.replace("\n", "<br>") for row in rows)])
+    return "\n".join(["| when | sent with | text |", "|---|---|---|", *(row.replace("\n", "<br>") for row in rows)])
 
 
 def shipped_rules() -> str:
-    """Every rule that comes along, and what the presets make of it."""
+    """Return the built-in rules with their outcome in each preset."""
     from pathlib import Path
 
-    from claude_headspace.config import Places
+    from claude_headspace.config import Paths
     from claude_headspace.inputs.policy.files import built_in
 
-    nowhere = Places(*[Path("/headspace")] * 4)
+    nowhere = Paths(*[Path("/headspace")] * 4)
     rules = built_in(nowhere, "strict").policy
     rows = [f"| `{r.id}` | {r.outcome.value} | {rules.outcome(r).value} | {r.reason} |" for r in rules.rules]
-    return "\n".join(["| rule | `guard` | `strict` | why |", "|---|---|---|---|", *rows])
+    return "\n".join(["| rule | `guard` | `strict` | reason |", "|---|---|---|---|", *rows])
 
 
 def rule_keys() -> str:
-    """Every key of a rule."""
+    """Return the table of keys of a rule."""
     from typing import get_type_hints
 
     from claude_headspace.kernel.policy.rules import Rule
 
     hints = get_type_hints(Rule, include_extras=True)
     keys = [(name, hints[name].__metadata__[-1].description) for name in Rule.__struct_fields__]
-    return "\n".join(["| key | what it means |", "|---|---|", *(f"| `{name}` | {what} |" for name, what in keys)])
+    return "\n".join(["| key | meaning |", "|---|---|", *(f"| `{name}` | {what} |" for name, what in keys)])
 
 
 def metrics() -> str:
-    """Every number for Prometheus."""
+    """Return the table of Prometheus metrics."""
     from claude_headspace.surfaces.api.metrics import Metrics
 
     counted = Metrics()
@@ -197,24 +199,24 @@ def metrics() -> str:
         f"{', '.join(f'`{label}`' for label in labels[family.name])} | {family.documentation} |"
         for family in counted.registry.collect()
     ]
-    return "\n".join(["| metric | kind | labels | what it tells |", "|---|---|---|---|", *rows])
+    return "\n".join(["| metric | type | labels | meaning |", "|---|---|---|---|", *rows])
 
 
 def _names(metric: Any) -> list[str]:
-    """The names of what one metric gives out; none for what is no metric."""
+    """Return the names that one metric exports; empty if the value is not a metric."""
     return [each.name for each in metric.describe()] if hasattr(metric, "describe") else []
 
 
 def top_keys() -> str:
-    """Every key of `headspace top`."""
+    """Return the table of keys of `headspace top`."""
     from claude_headspace.surfaces.tui.keys import KEYS
 
     rows = [f"| {' '.join(f'`{part}`' for part in key.label.split())} | {key.meaning} |" for key in KEYS]
-    return "\n".join(["| key | what it does |", "|---|---|", *(row.replace("`–`", "–") for row in rows)])
+    return "\n".join(["| key | action |", "|---|---|", *(row.replace("`–`", "–") for row in rows)])
 
 
 def tree() -> str:
-    """Every package with its purpose, and every file of it, by their own first sentences."""
+    """Return every package and file with the first sentence of its docstring."""
     packages = sorted(path.parent for path in SOURCES.rglob("__init__.py"))
     return "\n\n".join(_package(folder) for folder in packages)
 
@@ -231,19 +233,19 @@ def _package(folder: Path) -> str:
 
 
 def first_sentence(path: Path) -> str:
-    """What a Python file says that it is."""
-    said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return re.split(r"(?<=\.)\s", " ".join(said.split("\n\n")[0].split()))[0]
+    """Return the first sentence of a file's module docstring."""
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return re.split(r"(?<=\.)\s", " ".join(docstring.split("\n\n")[0].split()))[0]
 
 
 def long_files() -> str:
-    """The files that are longer than they should be."""
+    """Return the source files that are longer than `LONG` lines."""
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES.rglob("*.py")}
     return ", ".join(f"`{path.relative_to(SOURCES)}`" for path, length in sorted(lengths.items()) if length > LONG)
 
 
 def decisions() -> str:
-    """Every decision, by its title."""
+    """Return the list of decision records by title."""
     records = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
     titles = [(path, path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")) for path in records]
     return "\n".join(f"- [{title}]({path.name})" for path, title in titles)
@@ -260,7 +262,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "rule keys": rule_keys,
     "commands": commands,
     "socket commands": socket_commands,
-    "told": told,
+    "session notices": session_notices,
     "metrics": metrics,
     "top keys": top_keys,
     "tree": tree,
@@ -270,26 +272,26 @@ BLOCKS: dict[str, Callable[[], str]] = {
 
 
 def pages() -> Iterator[Path]:
-    """Every page that may have blocks."""
+    """Yield every page that may contain blocks."""
     yield ROOT / "README.md"
     yield from sorted((ROOT / "docs").glob("*.md"))
     yield ROOT / "docs" / "decisions" / "README.md"
 
 
 def rendered(text: str) -> str:
-    """A page with its blocks made anew."""
+    """Return a page with regenerated blocks."""
     return BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found['name']]()}\n{found[3]}", text)
 
 
 def generated_files() -> dict[str, str]:
-    """Files that are made from the program as a whole."""
+    """Return the files that are generated completely, by path."""
     from claude_headspace.clients.claude_code.hooks import plugin
 
     return plugin.files()
 
 
 def main() -> None:
-    """Write every page whose blocks are out of date, and every generated file."""
+    """Write every page with outdated blocks, and every outdated generated file."""
     for name, fresh in generated_files().items():
         path = ROOT / name
         if not path.exists() or path.read_text(encoding="utf-8") != fresh:

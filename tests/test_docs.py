@@ -19,7 +19,7 @@ import pytest
 from typer.main import get_command
 
 from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED
-from claude_headspace.config import Places, describe_settings, effective_settings, find_places
+from claude_headspace.config import Paths, describe_settings, effective_settings, find_paths
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.react import STREAM
 from claude_headspace.kernel.wire import HOOKS
@@ -127,8 +127,8 @@ def test_everything_is_documented(page: str) -> None:
 def test_every_file_of_a_home_is_documented() -> None:
     """Whoever finds a file in the home finds it on the page, too."""
     text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
-    places = find_places({"HEADSPACE_HOME": "/home"})
-    files = [getattr(places, name) for name, each in vars(Places).items() if isinstance(each, property)]
+    places = find_paths({"HEADSPACE_HOME": "/home"})
+    files = [getattr(places, name) for name, each in vars(Paths).items() if isinstance(each, property)]
     assert files
     assert [path.name for path in files if path.name not in text] == []
 
@@ -252,7 +252,7 @@ def test_toml_examples_can_be_used(page: Path, block: str, tmp_path: Path) -> No
     first = block.partition("\n")[0]
     if page.name == "notifications.md" or re.match(r"# (policy|contacts|cases)\.toml", first):
         return
-    places = find_places({"HEADSPACE_HOME": str(tmp_path)})
+    places = find_paths({"HEADSPACE_HOME": str(tmp_path)})
     places.config_file.write_text(block, encoding="utf-8")
     _, origins = effective_settings(places, {})
     assert str(places.config_file) in origins.values()

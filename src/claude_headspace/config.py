@@ -23,7 +23,7 @@ KIB = 1024
 MIB = 1024 * KIB
 
 
-LISTS = ("allowed_hosts", "config_dirs", "asked_hooks", "redact", "claude_os_core")
+LIST_SETTINGS = ("allowed_hosts", "config_dirs", "asked_hooks", "redact", "claude_os_core")
 """Settings that are lists; in the environment their parts stand between commas."""
 
 
@@ -168,7 +168,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return self.machine or socket.gethostname()
 
 
-class Places(msgspec.Struct, frozen=True):
+class Paths(msgspec.Struct, frozen=True):
     """Where things live. Directories are made 0700 when first used, files 0600."""
 
     config: Path
@@ -212,12 +212,12 @@ class Places(msgspec.Struct, frozen=True):
         return self.state / "address"
 
     @property
-    def asked(self) -> Path:
+    def asked_hooks_dir(self) -> Path:
         """A file for each hook event that waits for an answer."""
         return self.state / "asked"
 
     @property
-    def troubles_file(self) -> Path:
+    def outages_file(self) -> Path:
         """When the journal could not be written, and why."""
         return self.state / "troubles.json"
 
@@ -227,12 +227,12 @@ class Places(msgspec.Struct, frozen=True):
         return self.state / "config-dirs"
 
     @property
-    def silent_file(self) -> Path:
+    def no_answer_file(self) -> Path:
         """Put there by a shim that got no answer in time."""
         return self.state / "silent"
 
     @property
-    def glance_file(self) -> Path:
+    def status_file(self) -> Path:
         """The board in one line, for status lines."""
         return self.state / "glance"
 
@@ -261,33 +261,33 @@ class Places(msgspec.Struct, frozen=True):
         """Where the running daemon can be reached."""
         return self.runtime / "daemon.json"
 
-    def make(self) -> None:
+    def create_directories(self) -> None:
         """Make the directories, closed to others."""
         for place in (self.config, self.data, self.state, self.runtime, self.spool):
             place.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
-def find_places(env: Mapping[str, str] = os.environ) -> Places:
+def find_paths(env: Mapping[str, str] = os.environ) -> Paths:
     """The places that the environment names."""
     if home := env.get("HEADSPACE_HOME"):
         root = Path(home).expanduser().absolute()
-        return Places(root, root, root, root / "run")
+        return Paths(root, root, root, root / "run")
     from platformdirs import PlatformDirs
 
     dirs = PlatformDirs("headspace", appauthor=False)
     # Without a runtime directory of the user's own platformdirs takes one in /tmp, where others could wait for us.
     runtime = dirs.user_runtime_path if env.get("XDG_RUNTIME_DIR") else dirs.user_state_path / "run"
-    return Places(dirs.user_config_path, dirs.user_data_path, dirs.user_state_path, runtime)
+    return Paths(dirs.user_config_path, dirs.user_data_path, dirs.user_state_path, runtime)
 
 
-def claude_config_dirs(settings: Settings, places: Places, env: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
+def claude_config_dirs(settings: Settings, places: Paths, env: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
     """The directories in which clients keep their registry and transcripts, each once; read anew at every call."""
     named = [*settings.config_dirs, env.get("CLAUDE_CONFIG_DIR", ""), str(Path.home() / ".claude")]
     asked_for = [Path(name).expanduser().absolute() for name in named if name.strip()]
     return tuple(dict.fromkeys([*asked_for, *installed_config_dirs(places)]))
 
 
-def installed_config_dirs(places: Places) -> list[Path]:
+def installed_config_dirs(places: Paths) -> list[Path]:
     """The config dirs in which our hooks are installed and which still exist."""
     try:
         lines = places.config_dirs_file.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
@@ -296,7 +296,7 @@ def installed_config_dirs(places: Places) -> list[Path]:
     return [path for path in map(Path, lines) if path.is_absolute() and path.is_dir()]
 
 
-def note_config_dirs(places: Places, *, installed: Iterable[Path] = (), removed: Iterable[Path] = ()) -> None:
+def update_config_dirs(places: Paths, *, installed: Iterable[Path] = (), removed: Iterable[Path] = ()) -> None:
     """Remember where our hooks are, and where no more; the running daemon looks there within seconds."""
     noted = dict.fromkeys([*installed_config_dirs(places), *installed])
     for path in removed:
@@ -308,14 +308,14 @@ def note_config_dirs(places: Places, *, installed: Iterable[Path] = (), removed:
 
 
 def load_settings(
-    places: Places, env: Mapping[str, str] = os.environ, overrides: Mapping[str, Any] | None = None
+    places: Paths, env: Mapping[str, str] = os.environ, overrides: Mapping[str, Any] | None = None
 ) -> Settings:
     """The settings in force; what cannot be used is named, with the place it comes from."""
     return effective_settings(places, env, overrides)[0]
 
 
 def effective_settings(
-    places: Places, env: Mapping[str, str] = os.environ, overrides: Mapping[str, Any] | None = None
+    places: Paths, env: Mapping[str, str] = os.environ, overrides: Mapping[str, Any] | None = None
 ) -> tuple[Settings, dict[str, str]]:
     """The settings, and for each where it comes from."""
     values: dict[str, Any] = {}
@@ -367,7 +367,9 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     for name in Settings.__struct_fields__:
         value = env.get(f"HEADSPACE_{name.upper()}")
         if value:
-            found[name] = [part.strip() for part in value.split(",") if part.strip()] if name in LISTS else value
+            found[name] = (
+                [part.strip() for part in value.split(",") if part.strip()] if name in LIST_SETTINGS else value
+            )
     if url := env.get("HEADSPACE_DATABASE_URL"):
         found["database"] = url
     return found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claude_headspace.config import Places, find_places, load_settings
+from claude_headspace.config import Paths, find_paths, load_settings
 from claude_headspace.errors import BadRequest, JournalUnavailable
 from claude_headspace.surfaces import cli
 from claude_headspace.surfaces.cli.options import AsJson
@@ -19,7 +19,7 @@ from claude_headspace.surfaces.cli.options import AsJson
 if TYPE_CHECKING:
     from claude_headspace.journal.sql import SqlJournal
     from claude_headspace.ports import Journal
-    from claude_headspace.surfaces.client.api_client import Client, Json
+    from claude_headspace.surfaces.client.api_client import ApiClient, Json
 
 EXIT_ERROR = 1
 
@@ -32,7 +32,7 @@ def upgrade(as_json: AsJson = False) -> None:
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.client.running_daemon import find_daemon
 
-    places = find_places()
+    places = find_paths()
     if find_daemon(places) is None:
         with _journal(places):
             pass
@@ -49,13 +49,13 @@ def verify(as_json: AsJson = False) -> None:
     """
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.status import verification
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.text.labels import clean_json
 
     result = _upkeep("Replaying the log", lambda client: client.db_verify(), _verified, quiet=as_json)
     if as_json:
         terminal.write_json(result)
     else:
-        terminal.screen().show(verification(cleaned(result)))
+        terminal.screen().show(verification(clean_json(result)))
     if not result["ok"]:
         raise typer.Exit(EXIT_ERROR)
 
@@ -120,7 +120,7 @@ def _pruned(journal: "Journal", days: int | None, *, dry_run: bool) -> "Json":
     from claude_headspace.daemon.compose import wall_clock
     from claude_headspace.surfaces.api.endpoints.maintenance import prune_before
 
-    before = prune_before(days, load_settings(find_places()).retention_days, wall_clock())
+    before = prune_before(days, load_settings(find_paths()).retention_days, wall_clock())
     return msgspec.structs.asdict(journal.prune(before, dry_run=dry_run))
 
 
@@ -137,7 +137,7 @@ def backup(
     from claude_headspace.surfaces.cli.files import new_file
     from claude_headspace.surfaces.cli.presentation.database import backed_up
 
-    places = find_places()
+    places = find_paths()
     address = database_url(load_settings(places), places)
     if (database := sqlite_path(address)) is None:
         raise _use_pg_dump(address)
@@ -236,14 +236,14 @@ def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
     from claude_headspace.config import without_password
     from claude_headspace.journal.exclusive_access import reserved
     from claude_headspace.journal.open import database_url, open_journal, sqlite_path
-    from claude_headspace.surfaces.client.running_daemon import hold
+    from claude_headspace.surfaces.client.running_daemon import daemon_lock
 
-    places, url = find_places(), _address(address)
+    places, url = find_paths(), _address(address)
     if not create and (file := sqlite_path(url)) is not None and not file.exists():
         raise BadRequest("no_database", f"There is no database at {address}.", "Give the file of a journal.")
     is_home = without_password(url) == without_password(database_url(load_settings(places), places))
-    places.make()
-    with hold(places) if is_home else nullcontext(), reserved(url, without_password(address)):
+    places.create_directories()
+    with daemon_lock(places) if is_home else nullcontext(), reserved(url, without_password(address)):
         journal = open_journal(url, allow_partial_copy=True)
         try:
             yield journal
@@ -261,28 +261,30 @@ def _address(told: str) -> str:
 # --- who does it ------------------------------------------------------------------------------------------------------
 
 
-def _upkeep(what: str, ask: Callable[["Client"], "Json"], do: Callable[["Journal"], "Json"], *, quiet: bool) -> "Json":
+def _upkeep(
+    what: str, ask: Callable[["ApiClient"], "Json"], do: Callable[["Journal"], "Json"], *, quiet: bool
+) -> "Json":
     """Let the running daemon do it; without one, do it here."""
     from claude_headspace.surfaces.cli.progress import bar
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.client.running_daemon import is_held
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.client.running_daemon import is_locked
 
-    places = find_places()
+    places = find_paths()
     with bar(what, None, quiet=quiet):
-        if is_held(places.lock_file):
-            return ask(Client.local(places))
+        if is_locked(places.lock_file):
+            return ask(ApiClient.local(places))
         with _journal(places) as journal:
             return do(journal)
 
 
 @contextmanager
-def _journal(places: Places) -> Iterator["Journal"]:
+def _journal(places: Paths) -> Iterator["Journal"]:
     """The journal of this home; no daemon can start meanwhile."""
     from claude_headspace.journal.open import open_configured_journal
-    from claude_headspace.surfaces.client.running_daemon import hold
+    from claude_headspace.surfaces.client.running_daemon import daemon_lock
 
-    places.make()
-    with hold(places):
+    places.create_directories()
+    with daemon_lock(places):
         journal = open_configured_journal(load_settings(places), places)
         try:
             yield journal

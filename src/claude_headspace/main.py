@@ -21,7 +21,7 @@ from typing import Annotated
 import typer
 
 from claude_headspace import database
-from claude_headspace.config import effective_settings, find_places
+from claude_headspace.config import effective_settings, find_paths
 from claude_headspace.demo.command import demo
 from claude_headspace.errors import ClientMissing, DaemonMissing, HeadspaceError, RegistrationRefused
 from claude_headspace.surfaces import cli
@@ -47,9 +47,9 @@ def main() -> None:
 
 
 def _tell(message: str, hint: str) -> None:
-    from claude_headspace.surfaces.text.labels import clean
+    from claude_headspace.surfaces.text.labels import clean_text
 
-    typer.echo(clean(f"{message}\n{hint}"), err=True)
+    typer.echo(clean_text(f"{message}\n{hint}"), err=True)
 
 
 def application() -> typer.Typer:
@@ -79,7 +79,7 @@ def serve(
     from claude_headspace.surfaces.cli.presentation.status import NAMELESS, WAITS, banner
     from claude_headspace.surfaces.client.running_daemon import DaemonInfo
 
-    places = find_places()
+    places = find_paths()
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     settings, origins = effective_settings(places, overrides=given)
     address = without_password(database_url(settings, places))

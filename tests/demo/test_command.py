@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from claude_headspace.config import find_places
+from claude_headspace.config import find_paths
 from claude_headspace.demo.stage import environment as on_stage
-from claude_headspace.surfaces.client.api_client import Client
+from claude_headspace.surfaces.client.api_client import ApiClient
 from tests.support import LIMIT_SECONDS, environment, wait_until
 
 
@@ -44,10 +44,10 @@ def running_demo(tmp_path: Path, *options: str, deaf: bool = False) -> Iterator[
                 process.wait(LIMIT_SECONDS)
 
 
-def look(tmp_path: Path) -> Client:
+def look(tmp_path: Path) -> ApiClient:
     """Speaks to the daemon of the demo, once it is up."""
-    places = find_places(on_stage(tmp_path / "demo"))
-    return Client.local(places)
+    places = find_paths(on_stage(tmp_path / "demo"))
+    return ApiClient.local(places)
 
 
 def read_until(process: "subprocess.Popen[str]", words: str) -> str:
@@ -80,7 +80,7 @@ def test_the_first_look(tmp_path: Path) -> None:
         assert ":5055" not in told
         client = look(tmp_path)
         held = wait_until(lambda: [wait for wait in client.waits() if wait["held_until"]][3:], "hooks that are held")
-        agents = {agent["name"]: agent for agent in client.agents(every=True)}
+        agents = {agent["name"]: agent for agent in client.agents(include_old=True)}
         assert len(agents) >= 12
         states = [agent["state"] for agent in agents.values()]
         assert {"waiting", "working", "idle", "error", "ended"} <= set(states)
@@ -120,7 +120,7 @@ def test_it_goes_on(tmp_path: Path) -> None:
         client = look(tmp_path)
         before = client.status()["events_total"]
         wait_until(lambda: client.status()["events_total"] > before + 60, "sixty more events")
-        assert [a["name"] for a in client.agents(every=True) if a["state"] == "ended"] == ["merry-wren"]
+        assert [a["name"] for a in client.agents(include_old=True) if a["state"] == "ended"] == ["merry-wren"]
         assert client.db_verify()["ok"]
 
 
@@ -193,7 +193,7 @@ def test_as_many_as_wanted(tmp_path: Path) -> None:
     """For load: more agents than the team has, each with a name of its own."""
     with running_demo(tmp_path, "--agents", "40", "--speed", "0") as process:
         read_until(process, "headspace up")
-        names = {agent["name"] for agent in look(tmp_path).agents(every=True)}
+        names = {agent["name"] for agent in look(tmp_path).agents(include_old=True)}
         assert len(names) == 40
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.config import effective_settings, find_places
+from claude_headspace.config import effective_settings, find_paths
 from claude_headspace.demo.stage import PASSED_ON, Stage, environment, set_up
 
 USERS = {
@@ -34,7 +34,7 @@ def test_nothing_of_the_users_reaches_the_stage(tmp_path: Path) -> None:
     }  # fmt: skip
     below = [name for name in env if name.startswith("XDG_") or name in ("HOME", "HEADSPACE_HOME", "CLAUDE_CONFIG_DIR")]
     assert all(Path(env[name]).is_relative_to(tmp_path) for name in below)
-    places = find_places(env)
+    places = find_paths(env)
     assert all(Path(place).is_relative_to(tmp_path) for place in (places.config, places.data, places.state))
     settings, _ = effective_settings(places, env)
     assert (settings.port, settings.database, settings.config_dirs) == (0, "", ())

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.config import Places, Settings
+from claude_headspace.config import Paths, Settings
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
 from claude_headspace.journal.open import database_url, open_configured_journal, open_journal, sqlite_path
 from tests.postgres import Postgres
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
+def places(tmp_path: Path) -> Paths:
     """Where things live."""
-    return Places(tmp_path, tmp_path, tmp_path, tmp_path / "run")
+    return Paths(tmp_path, tmp_path, tmp_path, tmp_path / "run")
 
 
 @pytest.mark.parametrize(
@@ -26,14 +26,14 @@ def places(tmp_path: Path) -> Places:
     ],
 )
 def test_a_database_is_a_path_or_an_address(
-    told: str, address: str, places: Places, monkeypatch: pytest.MonkeyPatch
+    told: str, address: str, places: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both are understood as the setting."""
     monkeypatch.setenv("HOME", "/home/me")
     assert database_url(Settings(database=told), places) == address
 
 
-def test_a_path_is_used_whatever_stands_in_it(places: Places, tmp_path: Path) -> None:
+def test_a_path_is_used_whatever_stands_in_it(places: Paths, tmp_path: Path) -> None:
     """The journal lies in that very file, and in the data directory when nothing is set."""
     told = tmp_path / "50% of a?b#c.db"
     open_configured_journal(Settings(database=str(told)), places).close()
@@ -43,7 +43,7 @@ def test_a_path_is_used_whatever_stands_in_it(places: Places, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("told", ["headspace.db", "./headspace.db", "sqlite:///headspace.db", "sqlite://"])
-def test_where_the_daemon_starts_does_not_matter(told: str, places: Places) -> None:
+def test_where_the_daemon_starts_does_not_matter(told: str, places: Paths) -> None:
     """A path that begins nowhere is refused."""
     with pytest.raises(BadConfiguration) as refused:
         open_configured_journal(Settings(database=told), places)

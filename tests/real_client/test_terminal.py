@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.surfaces.launch.supervise import GO_ON
+from claude_headspace.surfaces.launch.supervise import RESTART_PROMPT
 from tests.real_client.model import bash, reply, text
 from tests.real_client.place import Place, placed
 from tests.support import wait_until
@@ -23,7 +23,7 @@ SCRIPT = {
     "Three lines": [reply(text("Read."))],
     "Fill it": [reply(bash("true")), reply(text("This would be said too late."))],
     "detailed summary": [reply(text("So would this."), held="never")],
-    GO_ON: [reply(text("Going on."))],
+    RESTART_PROMPT: [reply(text("Going on."))],
 }
 
 
@@ -97,7 +97,7 @@ def test_a_supervised_client_is_started_anew_with_what_was_handed_over(place: Pl
     agent = place.agent("idle", name="phoenix")
     assert agent["supervision"]["restarts"] == 1
     assert agent["supervision"]["reason"] == "its context is being compacted"
-    assert "NEXT-IS-7315" in next(each for each in map(json.dumps, place.model.requests) if GO_ON in each)
+    assert "NEXT-IS-7315" in next(each for each in map(json.dumps, place.model.requests) if RESTART_PROMPT in each)
     first, second = call(place.daemon, "effort.show", here)["sessions"]
     assert (second["prev_session_id"], first["end_reason"]) == (first["id"], "other")
     place.terminals("send-keys", "-t", pane, "-l", "--", "/exit")

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.config import find_places
-from claude_headspace.surfaces.client.api_client import Client
+from claude_headspace.config import find_paths
+from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import find_daemon
 from tests.support import LIMIT_SECONDS, environment
 
@@ -82,7 +82,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     meet(place)
     yield place
     run(place, "headspace down")
-    assert find_daemon(find_places({"HEADSPACE_HOME": str(place)})) is None
+    assert find_daemon(find_paths({"HEADSPACE_HOME": str(place)})) is None
 
 
 @pytest.fixture
@@ -116,12 +116,12 @@ def meet(home: Path) -> None:
         request = urllib.request.Request(f"{url}/hook/{event}", json.dumps(hook).encode(), headers)  # noqa: S310
         with urllib.request.urlopen(request, timeout=LIMIT_SECONDS) as reply:  # noqa: S310  # our own daemon
             agent = json.load(reply)["agent"]
-    Client.local(find_places({"HEADSPACE_HOME": str(home)})).rename(agent, "calm-otter")
+    ApiClient.local(find_paths({"HEADSPACE_HOME": str(home)})).rename(agent, "calm-otter")
 
 
 def address(home: Path) -> str:
     """Where the daemon listens."""
-    daemon = find_daemon(find_places({"HEADSPACE_HOME": str(home)}))
+    daemon = find_daemon(find_paths({"HEADSPACE_HOME": str(home)}))
     assert daemon is not None
     return daemon.url
 

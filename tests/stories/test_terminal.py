@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from claude_headspace.surfaces.launch.supervise import GO_ON
+from claude_headspace.surfaces.launch.supervise import RESTART_PROMPT
 from tests.support import RunningDaemon, running_daemon, wait_until
 from tests.support_rpc import call
 from tests.terminals import Terminal, needs_tmux, run_in, terminal
@@ -267,7 +267,7 @@ def test_a_supervised_client_goes_on_in_a_new_session(tmux: Terminal) -> None:
     )
     assert (again["id"], again["pid"] != agent["pid"]) == (agent["id"], True)
     assert again["supervision"]["reason"] == "its context is being compacted"
-    assert tmux.notes()[-1]["start"] == ["--", GO_ON]
+    assert tmux.notes()[-1]["start"] == ["--", RESTART_PROMPT]
     states = tmux.daemon.get(f"/api/agents/{agent['id']}/evidence").json()
     assert "ended" not in [state["state"] for state in states]
     tmux.keys(pane, "/exit", "Enter")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.config import find_places
-from claude_headspace.surfaces.client.api_client import Client, follow
+from claude_headspace.config import find_paths
+from claude_headspace.surfaces.client.api_client import ApiClient, follow
 from claude_headspace.surfaces.client.running_daemon import find_daemon
 from tests.support import wait_until
 from tests.support_hooks import Hooks
@@ -83,9 +83,9 @@ def home(tmp_path: Path) -> Iterator[Path]:
 def test_an_upgrade_is_not_felt(home: Path, tmp_path: Path, port: str) -> None:
     """`up` of a newer version while hooks fire and somebody follows: every event is there once, for the reader too."""
     run_headspace(home, "up", "--yes", "--no-open", HEADSPACE_PORT=port)
-    places, hooks = find_places({"HEADSPACE_HOME": str(home)}), Hooks(home)
+    places, hooks = find_paths({"HEADSPACE_HOME": str(home)}), Hooks(home)
     heard: list[int] = []
-    reader = threading.Thread(target=listen, args=(lambda: Client.local(places), heard), daemon=True)
+    reader = threading.Thread(target=listen, args=(lambda: ApiClient.local(places), heard), daemon=True)
     reader.start()
     with Traffic(hooks) as traffic:
         wait_until(lambda: len(traffic.fired) > 40, "some traffic")
@@ -97,7 +97,7 @@ def test_an_upgrade_is_not_felt(home: Path, tmp_path: Path, port: str) -> None:
     daemon = find_daemon(places)
     assert daemon is not None
     assert daemon.version == "99.0"
-    client = Client.local(places)
+    client = ApiClient.local(places)
     wait_until(lambda: client.status()["spool"]["depth"] == 0, "the spool to be taken")
     assert stored_marks(home) == Counter(traffic.fired)
     wait_until(lambda: bool(heard) and heard[-1] >= client.status()["last_seq"], "the reader to have heard all")
@@ -105,6 +105,6 @@ def test_an_upgrade_is_not_felt(home: Path, tmp_path: Path, port: str) -> None:
     assert client.db_verify()["ok"]
 
 
-def listen(find: Callable[[], Client], heard: list[int]) -> None:
+def listen(find: Callable[[], ApiClient], heard: list[int]) -> None:
     """Follow the stream through everything."""
     heard.extend(message.id for message in follow(find, 0) if message.id is not None)

@@ -44,7 +44,7 @@ def pages(browser: Browser, show: Stage) -> Iterator[dict[str, Page]]:
         )
         page = opened[scheme] = context.new_page()
         client = show.client
-        page.goto(client.url + client.invite()["path"])
+        page.goto(client.url + client.create_sign_in_link()["path"])
         page.wait_for_selector("[data-link=live]", state="attached")
     yield opened
     for page in opened.values():

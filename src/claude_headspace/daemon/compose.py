@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from claude_headspace.config import Places, Settings, claude_config_dirs
+from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Standing, Tally
 from claude_headspace.engine.batch import Outcome
 from claude_headspace.engine.outages import Troubles
@@ -122,7 +122,7 @@ class Daemon:
     def __init__(
         self,
         settings: Settings,
-        places: Places,
+        places: Paths,
         journal: Journal,
         presence: Presence | None = None,
         origins: Mapping[str, str] | None = None,
@@ -130,7 +130,7 @@ class Daemon:
         self._settings = settings
         self._places = places
         self._journal = journal
-        self.troubles = Troubles(wall_clock, places.troubles_file)
+        self.troubles = Troubles(wall_clock, places.outages_file)
         self._clock = SteadyClock(wall_clock, self.troubles.note)
         self._started_at = self._clock()
         self._presence = presence
@@ -212,7 +212,7 @@ class Daemon:
             settings.host_name, self._note, journal, self._clock, places.notify_file, self._address, self.links.link
         )
         colours = [Colours(settings.host_name)] if settings.tmux_colours else []
-        displays: list[Display] = [Glance(places.glance_file), *colours, self.notifier]
+        displays: list[Display] = [Glance(places.status_file), *colours, self.notifier]
         self.gathering = Gathering(self._board, displays)
         self.lookout = Lookout(self.sources.known.with_client, self._note_seen)
         self.broadcaster.ring = self._ring

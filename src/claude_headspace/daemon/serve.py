@@ -19,7 +19,7 @@ import uvicorn
 
 from claude_headspace import __version__
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, put_script
-from claude_headspace.config import Places, Settings, without_password
+from claude_headspace.config import Paths, Settings, without_password
 from claude_headspace.daemon.compose import GRACE_SECONDS, Daemon, wall_clock
 from claude_headspace.daemon.logs import configure_logging
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
@@ -33,7 +33,7 @@ from claude_headspace.surfaces.api.http_protocol import Protocol
 from claude_headspace.surfaces.auth.middleware import LOOPBACK_NAMES
 from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.client.api_client import local_tokens
-from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_mark, hold
+from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_fingerprint, daemon_lock
 
 log = structlog.get_logger(__name__)
 
@@ -59,7 +59,7 @@ class Server(uvicorn.Server):
 
 def serve(
     settings: Settings,
-    places: Places,
+    places: Paths,
     listening: Callable[[DaemonInfo, str], None] = lambda _info, _away: None,
     origins: Mapping[str, str] | None = None,
 ) -> None:
@@ -67,8 +67,8 @@ def serve(
     away.
     """
     _refuse_open_bind(settings)
-    places.make()
-    with hold(places) as killed, _listen(settings) as listener:
+    places.create_directories()
+    with daemon_lock(places) as killed, _listen(settings) as listener:
         configure_logging(places.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
         asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
@@ -156,7 +156,7 @@ def _listen(settings: Settings) -> Iterator[socket.socket]:
         yield listener
 
 
-def _announce(settings: Settings, places: Places, listener: socket.socket) -> DaemonInfo:
+def _announce(settings: Settings, places: Paths, listener: socket.socket) -> DaemonInfo:
     host, port = listener.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
     info = DaemonInfo(
@@ -164,7 +164,7 @@ def _announce(settings: Settings, places: Places, listener: socket.socket) -> Da
         os.getpid(),
         __version__,
         iso(wall_clock()),
-        code_mark(),
+        code_fingerprint(),
         settings.host_name,
         without_password(database_url(settings, places)),
     )

@@ -46,7 +46,7 @@ def demo(
     seconds = None if length is None else _seconds(length)
     _hear_every_end()
     with suppress(KeyboardInterrupt):
-        terminal.screen().show([terminal.quiet("Raising the curtain…")])
+        terminal.screen().show([terminal.dim("Raising the curtain…")])
         with raised(seed, speed, agents, directory) as (stage, director):
             _tell(stage, only_print=only_print, tui=tui)
             if tui:
@@ -57,9 +57,9 @@ def demo(
 
 
 def _seconds(length: str) -> float:
-    from claude_headspace.surfaces.text.timestamps import read_span
+    from claude_headspace.surfaces.text.timestamps import parse_duration
 
-    return read_span("--for", length)
+    return parse_duration("--for", length)
 
 
 def _hear_every_end() -> None:
@@ -118,7 +118,7 @@ def _tell(stage: "Stage", *, only_print: bool, tui: bool) -> None:
     from claude_headspace.surfaces.cli.presentation.setup import programme
 
     client = stage.client
-    link = client.url + client.invite()["path"]
+    link = client.url + client.create_sign_in_link()["path"]
     is_open = not only_print and not tui and opened(link)
     screen = terminal.screen()
     home = str(stage.places.state)

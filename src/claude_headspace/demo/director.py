@@ -111,11 +111,11 @@ class Director:
         """Wait until the history is taken in, and give everybody their name."""
         client = self._stage.client
         deadline = time.monotonic() + READY_SECONDS
-        while client.status()["spool"]["depth"] or len(client.agents(every=True)) < len(self._actors):
+        while client.status()["spool"]["depth"] or len(client.agents(include_old=True)) < len(self._actors):
             if time.monotonic() > deadline:
                 raise HeadspaceError("demo_failed", "The demo's history was not taken in.", "Try again.")
             time.sleep(0.05)
-        found = {agent["session_id"]: agent for agent in client.agents(every=True)}
+        found = {agent["session_id"]: agent for agent in client.agents(include_old=True)}
         wanted = {actor.life.name for actor in self._actors}
         for number, agent in enumerate(found.values()):
             if agent["name"] in wanted:  # by chance somebody else was given that name
@@ -124,7 +124,7 @@ class Director:
             agent = found[actor.session_id]
             client.rename(agent["id"], actor.life.name)
             if agent["state"] in CALM:
-                client.seen(agent["id"])
+                client.mark_seen(agent["id"])
 
     # --- playing ---
 

@@ -23,10 +23,10 @@ from pathlib import Path
 from claude_headspace.clients.claude_code.hooks import installation as installed
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
-from claude_headspace.config import Places, find_places
+from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.auth.tokens import Scope
-from claude_headspace.surfaces.client.api_client import Client, local_tokens
+from claude_headspace.surfaces.client.api_client import ApiClient, local_tokens
 
 PASSED_ON = (
     "PATH",
@@ -70,7 +70,7 @@ class Stage:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.environment = environment(root)
-        self.places: Places = find_places(self.environment)
+        self.places: Paths = find_paths(self.environment)
         self.config = ConfigDir(root / ".claude")
         self._daemon: subprocess.Popen[bytes] | None = None
 
@@ -85,13 +85,13 @@ class Stage:
         return self.root / "daemon.txt"
 
     @property
-    def client(self) -> Client:
+    def client(self) -> ApiClient:
         """Speaks to the daemon."""
-        return Client.local(self.places)
+        return ApiClient.local(self.places)
 
     def build(self) -> None:
         """Put the hooks in place, the way `headspace install` does."""
-        self.places.make()
+        self.places.create_directories()
         token = local_tokens(self.places)[Scope.INGEST]
         plan = installed.plan_install(self.config, REGISTERED, status_line=True)
         installed.install(plan, self.places.state, token)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from sqlalchemy import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from claude_headspace.config import Places, Settings, without_password
+from claude_headspace.config import Paths, Settings, without_password
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
 from claude_headspace.journal.database_errors import CANNOT, UNAVAILABLE, UNUSABLE
 from claude_headspace.journal.sql import SqlJournal
@@ -19,7 +19,7 @@ FORMS = "An address is `postgresql://user@host/name`, a whole path, or `sqlite:/
 SETTING = " Check the setting `database` (see `headspace config`)."
 
 
-def database_url(settings: Settings, places: Places) -> str:
+def database_url(settings: Settings, places: Paths) -> str:
     """The database in use. Where the daemon was started from must not matter, so a path is a whole one."""
     told = settings.database or str(places.database)
     address = parse_database_address(told)
@@ -40,10 +40,10 @@ def sqlite_path(address: str) -> Path | None:
 
 
 def open_configured_journal(
-    settings: Settings, places: Places, *, on_unavailable: Callable[[str], None] | None = None
+    settings: Settings, places: Paths, *, on_unavailable: Callable[[str], None] | None = None
 ) -> SqlJournal:
     """The journal of this home, ready for use. Whoever can wait for a database that is away is told why it is."""
-    places.make()
+    places.create_directories()
     url = database_url(settings, places)
     return open_journal(url, SETTING if settings.database else "", on_unavailable=on_unavailable)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.files import RuleBook, load
 
 CONTACTS = """
@@ -51,15 +51,15 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
+def places(tmp_path: Path) -> Paths:
     """Where the rules would be; there are contacts."""
     root = tmp_path / "headspace"
     root.mkdir()
     (root / "contacts.toml").write_text(CONTACTS, encoding="utf-8")
-    return Places(root, root, root, root / "run")
+    return Paths(root, root, root, root / "run")
 
 
 @pytest.fixture
-def book(places: Places) -> RuleBook:
+def book(places: Paths) -> RuleBook:
     """The rules that come with Headspace."""
     return load(places, "guard")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.cases import read_cases, try_case
 from claude_headspace.inputs.policy.files import load
 
@@ -26,7 +26,7 @@ def test_the_page_has_recipes() -> None:
 
 
 @pytest.mark.parametrize("recipe", recipes(), ids=lambda recipe: str(recipe["title"]))
-def test_a_recipe_does_what_it_says(recipe: dict[str, str], places: Places, home: Path, tmp_path: Path) -> None:
+def test_a_recipe_does_what_it_says(recipe: dict[str, str], places: Paths, home: Path, tmp_path: Path) -> None:
     """Its cases get the verdicts that stand beside them."""
     places.policy_file.write_text(recipe.get("policy", ""), encoding="utf-8")
     places.contacts_file.write_text(recipe.get("contacts", ""), encoding="utf-8")

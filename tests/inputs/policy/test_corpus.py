@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.cases import Case, Result, read_cases, try_case
 from claude_headspace.inputs.policy.files import RuleBook, load
 
@@ -30,13 +30,13 @@ def test_every_call_gets_the_verdict_that_it_should(path: Path, book: RuleBook, 
     assert wrong == []
 
 
-def test_strict_denies_what_guard_asks(places: Places, home: Path) -> None:
+def test_strict_denies_what_guard_asks(places: Paths, home: Path) -> None:
     """Under `strict` everything that the seed of these rules blocks is denied; doubts are still asked about."""
     cases = [case for case in read_cases(CORPUS / "asked.toml") if case.group.rule != "system-delete"]
     assert {each.said for each in tried(cases, load(places, "strict"), home)} == {"deny"}
 
 
-def test_watch_says_the_same_and_enforces_nothing(places: Places, home: Path) -> None:
+def test_watch_says_the_same_and_enforces_nothing(places: Paths, home: Path) -> None:
     """The shadow comes to the same verdicts, none of which is enforced."""
     results = tried(read_cases(CORPUS / "denied.toml")[:20], load(places, "watch"), home)
     assert {(each.said, each.verdict.enforced) for each in results} == {("deny", False)}

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.policy.files import built_in, load, read_policy, read_project
 from claude_headspace.kernel.policy.rules import Rule
 from claude_headspace.kernel.policy.verdict import Ruling
 
 
-def rules_of(places: Places, text: str, preset: str = "guard") -> dict[str, Rule]:
+def rules_of(places: Paths, text: str, preset: str = "guard") -> dict[str, Rule]:
     """The rules with a file of the user's."""
     places.policy_file.write_text(text, encoding="utf-8")
     return {rule.id: rule for rule in load(places, preset).policy.rules}
@@ -26,7 +26,7 @@ def project(tmp_path: Path, text: str) -> str:
     return str(tmp_path / "shop")
 
 
-def test_without_a_file_the_shipped_rules_hold(places: Places) -> None:
+def test_without_a_file_the_shipped_rules_hold(places: Paths) -> None:
     """They are the same as those that come with Headspace; the presets differ in how they are meant."""
     assert load(places, "guard").policy == built_in(places, "guard").policy
     assert load(places, "strict").policy.strict
@@ -34,21 +34,21 @@ def test_without_a_file_the_shipped_rules_hold(places: Places) -> None:
     assert load(places, "off").policy.rules == ()
 
 
-def test_every_shipped_rule_says_why(places: Places) -> None:
+def test_every_shipped_rule_says_why(places: Paths) -> None:
     """A reason for the model, and under `strict` nothing that only asks."""
     policy = load(places, "strict").policy
     assert all(rule.reason for rule in policy.rules)
     assert {policy.outcome(rule) for rule in policy.rules} == {Ruling.DENY}
 
 
-def test_a_rule_is_added(places: Places) -> None:
+def test_a_rule_is_added(places: Paths) -> None:
     """Under an id of its own it stands beside the others."""
     rules = rules_of(places, '[[rule]]\nid = "deploys"\noutcome = "ask"\ncommands = ["deploy"]\n')
     assert rules["deploys"].outcome is Ruling.ASK
     assert len(rules) == len(built_in(places, "guard").policy.rules) + 1
 
 
-def test_a_shipped_rule_is_changed_by_its_id(places: Places) -> None:
+def test_a_shipped_rule_is_changed_by_its_id(places: Paths) -> None:
     """What is given replaces what was; everything else of it stays."""
     rules = rules_of(
         places, '[[rule]]\nid = "become-root"\noutcome = "deny"\n[[rule]]\nid = "fork-bomb"\nenabled = false\n'
@@ -57,14 +57,14 @@ def test_a_shipped_rule_is_changed_by_its_id(places: Places) -> None:
     assert not rules["fork-bomb"].enabled
 
 
-def test_own_places_are_filled_in(places: Places) -> None:
+def test_own_places_are_filled_in(places: Paths) -> None:
     """The rules about Headspace's own files name where they are."""
     rules = {rule.id: rule for rule in load(places, "guard").policy.rules}
     assert f"{places.config}/**" in rules["own-rules"].changes
     assert rules["own-keys"].reads == (str(places.secret_file),)
 
 
-def test_what_counts_as_messaging_is_the_users_to_set(places: Places) -> None:
+def test_what_counts_as_messaging_is_the_users_to_set(places: Paths) -> None:
     """A list in the file replaces the shipped one; the other lists stay."""
     places.policy_file.write_text('[messaging]\nsend = ["mcp__pigeon__fly"]\n', encoding="utf-8")
     messaging = load(places, "guard").messaging
@@ -89,7 +89,7 @@ def test_what_counts_as_messaging_is_the_users_to_set(places: Places) -> None:
         ('[messaging]\npost = ["x"]\n', "unknown field `post`"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_named(places: Places, text: str, problem: str) -> None:
+def test_what_is_wrong_with_a_file_is_named(places: Paths, text: str, problem: str) -> None:
     """The file, the rule, the fault, and where to look it up."""
     places.policy_file.write_text(text, encoding="utf-8")
     with pytest.raises(BadConfiguration) as raised:
@@ -99,19 +99,19 @@ def test_what_is_wrong_with_a_file_is_named(places: Places, text: str, problem: 
     assert "headspace policy check" in raised.value.hint
 
 
-def test_contacts_that_cannot_be_read_are_named(places: Places) -> None:
+def test_contacts_that_cannot_be_read_are_named(places: Paths) -> None:
     """A contact without a name is no contact."""
     places.contacts_file.write_text('[[contact]]\ntags = ["claude_direct"]\n', encoding="utf-8")
     with pytest.raises(BadConfiguration, match=r"contacts\.toml"):
         load(places, "guard")
 
 
-def contact_rules(places: Places, preset: str) -> dict[str, bool]:
+def contact_rules(places: Paths, preset: str) -> dict[str, bool]:
     """Whether the rules about contacts hold."""
     return {rule.id: rule.enabled for rule in load(places, preset).policy.rules if rule.untagged}
 
 
-def test_who_never_named_a_contact_is_not_asked_for_any(places: Places) -> None:
+def test_who_never_named_a_contact_is_not_asked_for_any(places: Paths) -> None:
     """Without contacts.toml interactive messages are left to Claude Code; `strict` denies them, workers never send."""
     places.contacts_file.unlink()
     assert set(contact_rules(places, "guard").values()) == {False}
@@ -122,7 +122,7 @@ def test_who_never_named_a_contact_is_not_asked_for_any(places: Places) -> None:
     assert set(contact_rules(places, "guard").values()) == {True}
 
 
-def test_contacts_that_cannot_be_read_open_nothing(places: Places) -> None:
+def test_contacts_that_cannot_be_read_open_nothing(places: Paths) -> None:
     """The rules that come along hold then as if nobody were named."""
     places.contacts_file.write_text("not toml", encoding="utf-8")
     book = built_in(places, "guard")
@@ -130,14 +130,14 @@ def test_contacts_that_cannot_be_read_open_nothing(places: Places) -> None:
     assert book.contacts == ()
 
 
-def test_a_rule_about_contacts_that_the_user_wrote_holds(places: Places) -> None:
+def test_a_rule_about_contacts_that_the_user_wrote_holds(places: Paths) -> None:
     """Also where no contact is named."""
     places.contacts_file.unlink()
     places.policy_file.write_text('[[rule]]\nid = "messages-only-to-contacts"\noutcome = "ask"\n', encoding="utf-8")
     assert contact_rules(places, "guard")["messages-only-to-contacts"]
 
 
-def test_a_file_that_is_asked_for_must_be_there(places: Places, tmp_path: Path) -> None:
+def test_a_file_that_is_asked_for_must_be_there(places: Paths, tmp_path: Path) -> None:
     """A mistyped name is not taken for no rules."""
     with pytest.raises(BadConfiguration, match="there is no such file"):
         read_policy(tmp_path / "missing.toml", "guard", places)

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.guard import NOT_ASKED, PolicyGuard, asked_hooks
 from claude_headspace.kernel.envelope import SECOND, Context, Envelope
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
@@ -28,7 +28,7 @@ def verdict_on(guard: PolicyGuard, envelope: Envelope, *, asked: bool = True) ->
 
 
 @pytest.fixture
-def guard(places: Places, home: Path) -> PolicyGuard:
+def guard(places: Paths, home: Path) -> PolicyGuard:
     """A guard with the shipped rules."""
     return PolicyGuard(places, "guard", home)
 
@@ -75,7 +75,7 @@ def test_a_call_that_nobody_asked_about_is_a_lapse(guard: PolicyGuard) -> None:
     assert "guards were off from" in guard.health()[2]
 
 
-def test_the_shadow_has_no_lapses(places: Places, home: Path) -> None:
+def test_the_shadow_has_no_lapses(places: Paths, home: Path) -> None:
     """Nobody waits for it, so nothing is missed."""
     found = verdict_on(PolicyGuard(places, "watch", home), call(), asked=False)
     assert (found.ruling, found.enforced, found.lapse) == ("deny", False, None)
@@ -91,13 +91,13 @@ def test_what_cannot_be_understood_leaves_the_client_alone(guard: PolicyGuard, p
     assert guard.lapses[0].calls == 1
 
 
-def test_a_look_that_takes_too_long_is_given_up(places: Places, home: Path) -> None:
+def test_a_look_that_takes_too_long_is_given_up(places: Paths, home: Path) -> None:
     """A file system that hangs makes no hook wait: no patience at all is the quickest way to see it."""
     found = verdict_on(PolicyGuard(places, "guard", home, patience=0), call())
     assert (found.ruling, found.lapse) == ("abstain", "the call could not be looked at in time")
 
 
-def test_changed_rules_are_read_and_broken_ones_are_not(places: Places, home: Path) -> None:
+def test_changed_rules_are_read_and_broken_ones_are_not(places: Paths, home: Path) -> None:
     """The last good rules stay until the file is good again."""
     guard = PolicyGuard(places, "guard", home, look_again=0)
     places.policy_file.write_text('[[rule]]\nid = "x"\noutcome = "deny"\ncommands = ["deploy"]\n')
@@ -110,7 +110,7 @@ def test_changed_rules_are_read_and_broken_ones_are_not(places: Places, home: Pa
     assert guard.health()[1] is None
 
 
-def test_rules_that_are_broken_from_the_start_leave_the_shipped_ones(places: Places, home: Path) -> None:
+def test_rules_that_are_broken_from_the_start_leave_the_shipped_ones(places: Paths, home: Path) -> None:
     """Nobody is without guards because of a typing mistake."""
     places.policy_file.write_text("nonsense")
     guard = PolicyGuard(places, "guard", home)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.config import Places, find_places
+from claude_headspace.config import Paths, find_paths
 from claude_headspace.inputs.receive.advertisement import Presence
 from claude_headspace.kernel.wire import HOOKS
 
@@ -23,9 +23,9 @@ async def until(condition: Callable[[], object]) -> None:
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
+def places(tmp_path: Path) -> Paths:
     """A home."""
-    return find_places({"HEADSPACE_HOME": str(tmp_path)})
+    return find_paths({"HEADSPACE_HOME": str(tmp_path)})
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def places(tmp_path: Path) -> Places:
         ("::", "::1 5055 {pid}\n"),
     ],
 )
-def test_it_says_where_and_who(places: Places, host: str, line: str) -> None:
+def test_it_says_where_and_who(places: Paths, host: str, line: str) -> None:
     """One line: how to reach it, and its process; for its user alone."""
     Presence(places, host, 5055, ()).keep()
     assert places.address_file.read_text() == line.format(pid=os.getpid())
@@ -44,7 +44,7 @@ def test_it_says_where_and_who(places: Places, host: str, line: str) -> None:
     assert list(places.state.iterdir()) == [places.address_file]
 
 
-def test_it_says_what_it_wants_to_be_asked(places: Places) -> None:
+def test_it_says_what_it_wants_to_be_asked(places: Paths) -> None:
     """There is a file for each event that waits for an answer, and none for the others, whoever was here before."""
     Presence(places, "127.0.0.1", 5055, ("Stop", "PreToolUse", "../oops")).keep()
     assert asked(places) == {"Stop", "PreToolUse"}
@@ -56,39 +56,39 @@ def test_it_says_what_it_wants_to_be_asked(places: Places) -> None:
     assert asked(places) == set()
 
 
-def asked(places: Places) -> set[str]:
+def asked(places: Paths) -> set[str]:
     """The events that are asked."""
-    return {path.name for path in places.asked.iterdir()}
+    return {path.name for path in places.asked_hooks_dir.iterdir()}
 
 
-def test_what_is_wanted_for_a_while_is_asked_for_a_while(places: Places) -> None:
+def test_what_is_wanted_for_a_while_is_asked_for_a_while(places: Paths) -> None:
     """Somebody may want to answer more for some time; what is held longer stays so."""
     presence = Presence(places, "127.0.0.1", 5055, ("Stop",), {"PermissionRequest": 65})
     presence.also = lambda: ("PreToolUse", "PermissionRequest")
     presence.keep()
     assert asked(places) == {"Stop", "PreToolUse", "PermissionRequest"}
-    assert (places.asked / "PermissionRequest").read_text() == "65\n"
+    assert (places.asked_hooks_dir / "PermissionRequest").read_text() == "65\n"
     presence.also = tuple
     presence.keep()
     assert asked(places) == {"Stop", "PermissionRequest"}
 
 
-def test_it_is_kept_up(places: Places) -> None:
+def test_it_is_kept_up(places: Paths) -> None:
     """A sign that was taken away or overwritten comes back, and the mark of one who does not answer goes."""
     here = Presence(places, "127.0.0.1", 5055, ())
     here.keep()
     told = places.address_file.read_text()
     places.address_file.write_text("of another one")
-    places.silent_file.touch()
+    places.no_answer_file.touch()
     here.keep()
     assert places.address_file.read_text() == told
-    assert not places.silent_file.exists()
+    assert not places.no_answer_file.exists()
     places.address_file.unlink()
     here.keep()
     assert places.address_file.read_text() == told
 
 
-def test_it_goes_with_the_daemon(places: Places) -> None:
+def test_it_goes_with_the_daemon(places: Paths) -> None:
     """After the daemon has stopped nobody is sent to its address, and nobody asks."""
 
     async def story() -> None:
@@ -107,7 +107,7 @@ def test_a_disk_that_cannot_be_written_does_not_stop_it(tmp_path: Path) -> None:
     """Where no sign can be put up the daemon runs all the same."""
 
     async def story() -> None:
-        here = Presence(find_places({"HEADSPACE_HOME": str(tmp_path / "nowhere")}), "127.0.0.1", 5055, ("Stop",))
+        here = Presence(find_paths({"HEADSPACE_HOME": str(tmp_path / "nowhere")}), "127.0.0.1", 5055, ("Stop",))
         here.start()
         await asyncio.sleep(0.01)
         await here.stop()

@@ -12,7 +12,7 @@ import termios
 import pytest
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.output import Span, hang, line, row
+from claude_headspace.surfaces.cli.output import Span, hanging, line, row
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment
 
 COLOURS = re.compile(r"\x1b\[[0-9;]+m")
@@ -97,8 +97,8 @@ def test_cells_are_padded_by_what_they_show() -> None:
 def test_a_long_text_hangs_under_its_beginning() -> None:
     """Further lines stand under the first, or at the indent that is wanted."""
     text = "one two three four five six seven"
-    under = hang(line("label  "), text, 27)
-    indented = hang(line("label  "), text, 27, indent=2)
+    under = hanging(line("label  "), text, 27)
+    indented = hanging(line("label  "), text, 27, indent=2)
     assert ["".join(span.text for span in each) for each in under] == [
         "label  one two three four",
         "       five six seven",

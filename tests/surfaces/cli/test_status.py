@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.config import find_places
+from claude_headspace.config import find_paths
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.surfaces.launch.background_daemon import wait_until_gone
+from claude_headspace.surfaces.launch.background_daemon import wait_until_stopped
 from tests.support import AWAY, RunningDaemon, running_daemon, wait_until
 from tests.surfaces.cli.conftest import Headspace, run_headspace
 
@@ -140,9 +140,9 @@ def test_a_daemon_that_is_just_starting(tmp_path: Path) -> None:
 
 def test_a_daemon_that_does_not_stop_is_an_error(tmp_path: Path) -> None:
     """After the limit the user is told how to end it, rather than waiting for ever."""
-    places = find_places({"HEADSPACE_HOME": str(tmp_path)})
+    places = find_paths({"HEADSPACE_HOME": str(tmp_path)})
     with somebody_holds_the_lock(tmp_path), pytest.raises(HeadspaceError) as told:
-        wait_until_gone(places, 4242, limit=0.1)
+        wait_until_stopped(places, 4242, limit=0.1)
     assert told.value.code == "does_not_stop"
     assert "kill -9 4242" in told.value.hint
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from claude_headspace import __version__
-from claude_headspace.config import Places, find_places
+from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_mark, find_daemon
+from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_fingerprint, find_daemon
 from claude_headspace.surfaces.launch import background_daemon as background
 from tests.support import AWAY, LIMIT_SECONDS, environment, wait_until
 from tests.surfaces.cli.conftest import run_headspace
@@ -34,9 +34,9 @@ def home(tmp_path: Path) -> Iterator[Path]:
     assert find_daemon(places(place)) is None
 
 
-def places(home: Path) -> Places:
+def places(home: Path) -> Paths:
     """Where things are."""
-    return find_places({"HEADSPACE_HOME": str(home)})
+    return find_paths({"HEADSPACE_HOME": str(home)})
 
 
 def running(home: Path) -> DaemonInfo:
@@ -192,12 +192,12 @@ def test_a_daemon_that_does_not_stop_is_not_replaced(home: Path) -> None:
     run_headspace(home, "up", "--no-open")
     daemon = running(home)
     assert background.is_current(daemon)
-    assert not background.is_current(DaemonInfo(daemon.url, daemon.pid, "0.0", daemon.started_at, code_mark()))
+    assert not background.is_current(DaemonInfo(daemon.url, daemon.pid, "0.0", daemon.started_at, code_fingerprint()))
     assert not background.is_current(DaemonInfo(daemon.url, daemon.pid, daemon.version, daemon.started_at, "other"))
     os.kill(daemon.pid, signal.SIGSTOP)
     try:
         with pytest.raises(HeadspaceError, match="has not stopped"):
-            background.wait_until_gone(places(home), daemon.pid, limit=0.2)
+            background.wait_until_stopped(places(home), daemon.pid, limit=0.2)
     finally:
         os.kill(daemon.pid, signal.SIGCONT)
 

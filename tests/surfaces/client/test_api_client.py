@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.config import Places, find_places
+from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import BadRequest, DaemonMissing, Forbidden, HeadspaceError, JournalUnavailable
 from claude_headspace.surfaces.auth.tokens import Scope
-from claude_headspace.surfaces.client.api_client import Client, Message, follow, read_messages
-from claude_headspace.surfaces.client.running_daemon import code_mark
+from claude_headspace.surfaces.client.api_client import ApiClient, Message, follow, read_messages
+from claude_headspace.surfaces.client.running_daemon import code_fingerprint
 from tests.support import RunningDaemon, running_daemon
 
 SHOP = {"session_id": "one", "cwd": "/projects/shop"}
@@ -28,19 +28,19 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         yield running
 
 
-def places_of(home: Path) -> Places:
+def places_of(home: Path) -> Paths:
     """The places of a home."""
-    return find_places({"HEADSPACE_HOME": str(home)})
+    return find_paths({"HEADSPACE_HOME": str(home)})
 
 
 @pytest.fixture
-def client(daemon: RunningDaemon) -> Client:
+def client(daemon: RunningDaemon) -> ApiClient:
     """A client that found the daemon by itself."""
-    return Client.local(places_of(daemon.home))
+    return ApiClient.local(places_of(daemon.home))
 
 
 @contextmanager
-def answering(answer: bytes | None) -> Iterator[Client]:
+def answering(answer: bytes | None) -> Iterator[ApiClient]:
     """A client of somebody who always gives this answer, or never any."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -61,7 +61,7 @@ def answering(answer: bytes | None) -> Iterator[Client]:
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         try:
-            yield Client(f"http://127.0.0.1:{server.getsockname()[1]}", {}, timeout=0.2)
+            yield ApiClient(f"http://127.0.0.1:{server.getsockname()[1]}", {}, timeout=0.2)
         finally:
             server.shutdown(socket.SHUT_RDWR)
             thread.join(10)
@@ -77,12 +77,12 @@ def http(status: str, body: str) -> bytes:
 # --- reading and acting ---
 
 
-def test_the_client_reads_everything(client: Client) -> None:
+def test_the_client_reads_everything(client: ApiClient) -> None:
     """Every reading method gives decoded JSON."""
     (agent,) = client.agents()
     assert agent["state"] == "waiting"
     assert client.agents(state="idle") == []
-    assert client.agents(project="shop", every=True) == [agent]
+    assert client.agents(project="shop", include_old=True) == [agent]
     assert client.agent(agent["name"]) == client.agent(agent["id"]) == agent
     assert [turn["actor"] for turn in client.turns(agent["id"])] == ["USER", "AGENT"]
     assert len(client.turns(agent["id"], limit=1)) == 1
@@ -90,7 +90,7 @@ def test_the_client_reads_everything(client: Client) -> None:
     assert [session["ordinal"] for session in client.sessions(agent["id"])] == [1]
     assert [state["state"] for state in client.evidence(agent["id"])] == ["idle", "working", "waiting"]
     assert [wait["agent_id"] for wait in client.waits()] == [agent["id"]]
-    assert client.waits(agent=agent["name"]) == client.waits(every=True) == client.waits()
+    assert client.waits(agent=agent["name"]) == client.waits(include_closed=True) == client.waits()
     names = ["SessionStart", "UserPromptSubmit", "Stop"]
     assert [event["name"] for event in client.events()] == names
     first = client.events(agent["id"], limit=1, after=0)
@@ -103,7 +103,7 @@ def test_the_client_acts(tmp_path: Path) -> None:
     """Renaming and looking after the database need more than reading; the client brings the right token."""
     with running_daemon(tmp_path) as daemon:
         daemon.post("session-start", SHOP)
-        client = Client.local(places_of(tmp_path))
+        client = ApiClient.local(places_of(tmp_path))
         agent = client.agents()[0]
         assert client.rename(agent["name"], "shopkeeper")["name"] == "shopkeeper"
         assert client.db_verify() == {"ok": True, "differences": []}
@@ -111,7 +111,7 @@ def test_the_client_acts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("reference", ["nobody", "a/b", "../status", "ü ?&#%"])
-def test_an_unknown_agent_is_the_error_of_the_api(client: Client, reference: str) -> None:
+def test_an_unknown_agent_is_the_error_of_the_api(client: ApiClient, reference: str) -> None:
     """Whatever the reference is made of, it is a reference; the error has the API's code, words and hint."""
     with pytest.raises(BadRequest) as told:
         client.agent(reference)
@@ -124,7 +124,7 @@ def test_a_wrong_token_is_forbidden(daemon: RunningDaemon) -> None:
     """Without a token, and with a wrong one."""
     for tokens in ({}, {Scope.READ: "hs_read_wrong"}):
         with pytest.raises(Forbidden):
-            Client(daemon.url, tokens).agents()
+            ApiClient(daemon.url, tokens).agents()
 
 
 # --- nobody there ---
@@ -133,10 +133,10 @@ def test_a_wrong_token_is_forbidden(daemon: RunningDaemon) -> None:
 def test_nobody_there(tmp_path: Path) -> None:
     """The error says how to start somebody."""
     with pytest.raises(DaemonMissing) as told:
-        Client.local(places_of(tmp_path))
+        ApiClient.local(places_of(tmp_path))
     assert told.value.hint == "Start it with `headspace up`."
     with pytest.raises(DaemonMissing):
-        Client("http://127.0.0.1:1", {}).agents()
+        ApiClient("http://127.0.0.1:1", {}).agents()
 
 
 def test_a_killed_daemon_is_not_looked_for(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_killed_daemon_is_not_looked_for(tmp_path: Path) -> None:
         daemon.kill()
         assert (tmp_path / "run" / "daemon.json").exists()
         with pytest.raises(DaemonMissing):
-            Client.local(places_of(tmp_path))
+            ApiClient.local(places_of(tmp_path))
 
 
 def test_silence_ends_after_the_limit() -> None:
@@ -175,12 +175,14 @@ def test_strange_answers_are_told_as_errors(answer: bytes, kind: type[HeadspaceE
     assert told.value.hint
 
 
-@pytest.mark.parametrize(("code", "told_as"), [("of another version", "other_version"), (code_mark(), "not_found")])
+@pytest.mark.parametrize(
+    ("code", "told_as"), [("of another version", "other_version"), (code_fingerprint(), "not_found")]
+)
 def test_a_daemon_of_another_version_is_named(code: str, told_as: str) -> None:
     """An address that it does not have may be new; a daemon of our own code would have it."""
     answer = http("404 Not Found", '{"error": {"code": "not_found", "message": "m", "hint": "h"}}')
     with answering(answer) as client, pytest.raises(BadRequest) as told:
-        Client(client.url, {}, code=code).efforts()
+        ApiClient(client.url, {}, code=code).efforts()
     assert told.value.code == told_as
     assert ("headspace up" in told.value.hint) is (told_as == "other_version")
 
@@ -188,7 +190,7 @@ def test_a_daemon_of_another_version_is_named(code: str, told_as: str) -> None:
 # --- following ---
 
 
-def test_the_stream_gives_messages(daemon: RunningDaemon, client: Client) -> None:
+def test_the_stream_gives_messages(daemon: RunningDaemon, client: ApiClient) -> None:
     """From the beginning, filtered, and resumable by the number of a message."""
     stream = client.stream(after=0)
     messages = [next(stream) for _ in range(3)]
@@ -208,11 +210,11 @@ def test_following_goes_on_after_a_restart(tmp_path: Path) -> None:
     with running_daemon(tmp_path) as first:
         first.post("session-start", SHOP)
         messages = follow(
-            lambda: Client.local(places_of(tmp_path)),
+            lambda: ApiClient.local(places_of(tmp_path)),
             0,
             ["turn_created"],
-            lost=lambda: heard.append("lost"),
-            back=lambda: heard.append("back"),
+            on_lost=lambda: heard.append("lost"),
+            on_reconnect=lambda: heard.append("back"),
         )
         first.post("user-prompt-submit", {**SHOP, "prompt": "Before."})
         assert next(messages).data["text"] == "Before."
@@ -227,7 +229,7 @@ def test_following_goes_on_after_a_restart(tmp_path: Path) -> None:
 def test_following_nobody_is_an_error_at_once(tmp_path: Path) -> None:
     """Waiting is for those who were there before."""
     with pytest.raises(DaemonMissing):
-        next(follow(lambda: Client.local(places_of(tmp_path)), None))
+        next(follow(lambda: ApiClient.local(places_of(tmp_path)), None))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from claude_headspace.errors import BadRequest, DaemonMissing
-from claude_headspace.surfaces.launch.supervise import MOST, PAUSES, WITHIN_SECONDS, Budget, Supervisor, refuse_sessions
+from claude_headspace.surfaces.launch.supervise import (
+    MAX_RESTARTS,
+    PAUSE_SECONDS,
+    RESTART_PERIOD_SECONDS,
+    RestartBudget,
+    Supervisor,
+    reject_session_options,
+)
 
 AGENT = "agent-1"
 
@@ -55,7 +62,7 @@ class Sleeper:
     def __init__(self, meanwhile: Callable[[], None], told_to_end: bool = False) -> None:
         self._process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         self._meanwhile = meanwhile
-        self.told_to_end = told_to_end
+        self.was_asked_to_end = told_to_end
 
     @property
     def pid(self) -> int:
@@ -81,7 +88,7 @@ def run(daemon: Daemon, sessions: list[dict[str, Any]], **more: Any) -> tuple[li
     def start(again: bool) -> Sleeper:
         starts.append(again)
         daemon.sessions = sessions[len(starts) - 1 :][:1]
-        return Sleeper(lambda: supervisor.watch(["e1"]), more.get("told_to_end", False))
+        return Sleeper(lambda: supervisor.check_each(["e1"]), more.get("told_to_end", False))
 
     def sleep(seconds: float) -> bool:
         pauses.append(seconds)
@@ -97,25 +104,25 @@ def test_a_spent_window_is_followed_by_another_client() -> None:
     starts, code, pauses = run(daemon, [window("w1"), window("w2", None)])
     assert (starts, code) == ([False, True], -signal.SIGKILL)
     assert daemon.told == ["restart agent-1: full"]
-    assert pauses == [PAUSES[0]]
+    assert pauses == [PAUSE_SECONDS[0]]
 
 
 def test_too_many_restarts_end_the_supervision() -> None:
     """No loops: the client is left alone, and the board says so."""
     daemon = Daemon()
     starts, _, pauses = run(daemon, [window(f"w{number}") for number in range(9)])
-    assert starts == [False, *[True] * MOST]
-    assert pauses == list(PAUSES)
+    assert starts == [False, *[True] * MAX_RESTARTS]
+    assert pauses == list(PAUSE_SECONDS)
     assert daemon.told[-1] == "no more agent-1: it was started anew 3 times within ten minutes"
 
 
 def test_restarts_long_ago_do_not_count() -> None:
     """The budget is one of the last ten minutes."""
     now = 0.0
-    budget = Budget(lambda: now)
-    assert [budget.take() for _ in range(MOST + 1)] == [*PAUSES, None]
-    now = WITHIN_SECONDS + 1
-    assert budget.take() == PAUSES[0]
+    budget = RestartBudget(lambda: now)
+    assert [budget.next_pause() for _ in range(MAX_RESTARTS + 1)] == [*PAUSE_SECONDS, None]
+    now = RESTART_PERIOD_SECONDS + 1
+    assert budget.next_pause() == PAUSE_SECONDS[0]
 
 
 @pytest.mark.parametrize("more", [{"told_to_end": True}, {"ended": True}])
@@ -158,5 +165,5 @@ def test_without_a_daemon_nothing_is_restarted() -> None:
 def test_a_certain_session_cannot_be_supervised(given: list[str]) -> None:
     """A new start would bring its full context back."""
     with pytest.raises(BadRequest, match="begins new ones"):
-        refuse_sessions(given)
-    refuse_sessions(["--model", "x", "--verbose"])
+        reject_session_options(given)
+    reject_session_options(["--model", "x", "--verbose"])

@@ -60,20 +60,20 @@ def test_every_state_has_its_own_shape() -> None:
 )
 def test_nothing_stays_that_a_terminal_would_act_on(hostile: str, harmless: str) -> None:
     """Escape sequences go whole, control characters go, everything that people write stays."""
-    assert wording.clean(hostile) == harmless
+    assert wording.clean_text(hostile) == harmless
 
 
 @given(st.text())
 def test_any_text_is_harmless_once_cleaned(text: str) -> None:
     """Whatever comes in, no control character but the newline comes out, and cleaning again changes nothing."""
-    once = wording.clean(text)
+    once = wording.clean_text(text)
     assert not [char for char in once if (ord(char) < 32 and char != "\n") or 127 <= ord(char) < 160]
-    assert wording.clean(once) == once
+    assert wording.clean_text(once) == once
 
 
 def test_cleaning_reaches_into_json() -> None:
     """Texts are cleaned wherever they stand, keys included; everything else stays."""
-    assert wording.cleaned({"a\x1b[1m": ["\x07b", {"c": "\x1b[0m"}], "n": 1.5, "none": None, "yes": True}) == {
+    assert wording.clean_json({"a\x1b[1m": ["\x07b", {"c": "\x1b[0m"}], "n": 1.5, "none": None, "yes": True}) == {
         "a": ["b", {"c": ""}],
         "n": 1.5,
         "none": None,
@@ -147,13 +147,13 @@ def test_times_are_told_from_now(seconds: float, words: str) -> None:
 def test_a_time_that_cannot_be_read_is_no_error() -> None:
     """Surfaces never fail because of a strange time."""
     assert wording.ago("nonsense", NOW).endswith(" d ago")
-    assert wording.instant("2026-03-14T11:59:00") == NOW - timedelta(minutes=1)
+    assert wording.parse_timestamp("2026-03-14T11:59:00") == NOW - timedelta(minutes=1)
 
 
 def test_the_clock_shows_the_date_of_another_day() -> None:
     """Today the time is enough."""
-    assert wording.clock(before(hours=1), NOW) == "11:00:00"
-    assert wording.clock(before(days=1), NOW) == "2026-03-13 12:00"
+    assert wording.clock_time(before(hours=1), NOW) == "11:00:00"
+    assert wording.clock_time(before(days=1), NOW) == "2026-03-13 12:00"
 
 
 # --- what an agent does ---
@@ -242,7 +242,7 @@ def test_what_an_idle_agent_did(fields: dict[str, Any], words: str) -> None:
     """It is done, unless something still runs or it only just began."""
     idle = agent("idle", **fields)
     assert wording.summary(idle, NOW) == words
-    assert wording.tells_time(idle) == words.endswith("ago")
+    assert wording.summary_has_time(idle) == words.endswith("ago")
     assert wording.summary(idle, None) == words.removesuffix(" 4 min ago")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.surfaces.text.timestamps import is_span, read_moment, read_past, read_span
+from claude_headspace.surfaces.text.timestamps import is_duration, parse_duration, parse_past_time, parse_time
 
 NOW = int(datetime(2026, 3, 1, 12, 0, tzinfo=UTC).timestamp()) * SECOND
 
@@ -32,13 +32,13 @@ def utc(*parts: int) -> int:
 )
 def test_a_moment_is_read(text: str, moment: int) -> None:
     """ISO 8601, a span, or seconds since 1970."""
-    assert read_moment("at", text, NOW) == moment
+    assert parse_time("at", text, NOW) == moment
 
 
 @pytest.mark.parametrize(("text", "hour", "minute"), [("14:30", 14, 30), ("9:05", 9, 5), ("2026-03-01T08:15", 8, 15)])
 def test_without_a_zone_it_is_the_time_here(text: str, hour: int, minute: int) -> None:
     """A time of day is of today."""
-    local = datetime.fromtimestamp(read_moment("at", text, NOW) / SECOND).astimezone()
+    local = datetime.fromtimestamp(parse_time("at", text, NOW) / SECOND).astimezone()
     assert (local.hour, local.minute) == (hour, minute)
 
 
@@ -46,28 +46,28 @@ def test_without_a_zone_it_is_the_time_here(text: str, hour: int, minute: int) -
 def test_what_is_no_moment_is_explained(text: str) -> None:
     """With the ways to write one."""
     with pytest.raises(BadRequest) as refusal:
-        read_moment("since", text, NOW)
+        parse_time("since", text, NOW)
     assert "`since`" in refusal.value.message
     assert "2h" in refusal.value.hint
 
 
 def test_what_is_to_come_is_no_past() -> None:
     """It is named in the time of this machine, with its zone."""
-    assert read_past("at", "1h", NOW) == NOW - 3_600 * SECOND
+    assert parse_past_time("at", "1h", NOW) == NOW - 3_600 * SECOND
     with pytest.raises(BadRequest) as refusal:
-        read_past("--at", "2026-03-02T08:15", NOW)
+        parse_past_time("--at", "2026-03-02T08:15", NOW)
     assert refusal.value.code == "still_to_come"
     assert "2026-03-02 08:15:00 " in refusal.value.message
 
 
 def test_a_span_is_told_from_a_moment() -> None:
     """For those who count forward."""
-    assert is_span("30d")
-    assert not is_span("14:30")
+    assert is_duration("30d")
+    assert not is_duration("14:30")
 
 
 def test_a_length_of_time() -> None:
     """As people write it; what is none is explained."""
-    assert [read_span("--for", text) for text in ("60s", "5m", "2 h")] == [60.0, 300.0, 7200.0]
+    assert [parse_duration("--for", text) for text in ("60s", "5m", "2 h")] == [60.0, 300.0, 7200.0]
     with pytest.raises(BadRequest, match="no length of time"):
-        read_span("--for", "ever")
+        parse_duration("--for", "ever")

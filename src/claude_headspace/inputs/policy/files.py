@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.policy.paths import LARGEST_SCRIPT, script_text
 from claude_headspace.kernel.policy.rules import Policy, Rule, Texts
@@ -60,19 +60,19 @@ class _ContactsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contact: tuple[Contact, ...] = ()
 
 
-def load(places: Places, preset: str) -> RuleBook:
+def load(places: Paths, preset: str) -> RuleBook:
     """The rules of this home under a preset."""
     return compose(preset, places, _read(places.policy_file), places.policy_file, contacts_of(places.contacts_file))
 
 
-def built_in(places: Places, preset: str) -> RuleBook:
+def built_in(places: Paths, preset: str) -> RuleBook:
     """The rules that come with Headspace, as they are; contacts that cannot be read are still meant."""
     contacts = () if places.contacts_file.exists() else None
     return compose(preset, places, _PolicyFile(), places.policy_file, contacts)
 
 
 def compose(
-    preset: str, places: Places, own: _PolicyFile, source: Path, contacts: tuple[Contact, ...] | None = None
+    preset: str, places: Paths, own: _PolicyFile, source: Path, contacts: tuple[Contact, ...] | None = None
 ) -> RuleBook:
     """Rules and messaging: those that come with Headspace, as the user changed them."""
     shipped = _shipped()
@@ -95,11 +95,11 @@ def _without_contacts(rules: tuple[Rule, ...], own: set[str]) -> tuple[Rule, ...
     )
 
 
-def _own_places(places: Places) -> dict[str, str]:
+def _own_places(places: Paths) -> dict[str, str]:
     return {"{headspace-config}": str(places.config), "{headspace-secret}": str(places.secret_file)}
 
 
-def read_policy(path: Path, preset: str, places: Places) -> RuleBook:
+def read_policy(path: Path, preset: str, places: Paths) -> RuleBook:
     """The rules with another file in place of the user's."""
     if not path.is_file():
         raise _unusable(path, "there is no such file")

@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.policy.calls import understand
 from claude_headspace.inputs.policy.files import PROJECT_FILE, built_in, load, read_project
@@ -75,7 +75,7 @@ class PolicyGuard:
 
     def __init__(
         self,
-        places: Places,
+        places: Paths,
         preset: str,
         home: Path | None = None,
         *,

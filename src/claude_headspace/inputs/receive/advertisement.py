@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 
 from claude_headspace.background import Loop
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.kernel.wire import HOOKS
 
 EVERY = "*"
@@ -25,7 +25,7 @@ class Presence(Loop):
     """The daemon's sign at the door, kept up while it runs."""
 
     def __init__(
-        self, places: Places, host: str, port: int, asked: Iterable[str], held: Mapping[str, int] | None = None
+        self, places: Paths, host: str, port: int, asked: Iterable[str], held: Mapping[str, int] | None = None
     ) -> None:
         super().__init__()
         self._places = places
@@ -50,7 +50,7 @@ class Presence(Loop):
 
     def keep(self) -> None:
         """Put the sign up where it is missing, and take away the mark of a daemon that does not answer."""
-        self._places.silent_file.unlink(missing_ok=True)
+        self._places.no_answer_file.unlink(missing_ok=True)
         self._ask_for(dict.fromkeys(self.also(), "") | self._asked)
         try:
             is_up = self._places.address_file.read_bytes() == self._line
@@ -66,7 +66,7 @@ class Presence(Loop):
         draft.replace(self._places.address_file)
 
     def _ask_for(self, wanted: Mapping[str, str]) -> None:
-        folder = self._places.asked
+        folder = self._places.asked_hooks_dir
         found = {path.name: path.read_text() for path in folder.iterdir()} if folder.exists() else {}
         if wanted and not folder.exists():
             folder.mkdir(mode=0o700)

@@ -10,7 +10,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.replay import retell
 from claude_headspace.ports import Reader
-from claude_headspace.surfaces.text.timestamps import here
+from claude_headspace.surfaces.text.timestamps import local_time
 
 
 def agent_at(reader: Reader, agent: Agent, moment: Micros) -> Agent:
@@ -20,7 +20,7 @@ def agent_at(reader: Reader, agent: Agent, moment: Micros) -> Agent:
     if snapshot is not None and snapshot.at > until:
         raise BadRequest(
             "pruned",
-            f"What {agent.name} did before {here(snapshot.at)} is no longer kept.",
+            f"What {agent.name} did before {local_time(snapshot.at)} is no longer kept.",
             "Choose a later time; `retention_days` says how long events are kept.",
             status=404,
         )
@@ -33,7 +33,7 @@ def agent_at(reader: Reader, agent: Agent, moment: Micros) -> Agent:
     if then is None:
         raise BadRequest(
             "unknown_then",
-            f"{agent.name} was not known at {here(moment)}.",
+            f"{agent.name} was not known at {local_time(moment)}.",
             f"`headspace replay {agent.name}` lists its moments.",
             status=404,
         )

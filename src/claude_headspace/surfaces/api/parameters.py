@@ -10,7 +10,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.ports import Clock
 from claude_headspace.surfaces.api.openapi import Parameter
-from claude_headspace.surfaces.text.timestamps import read_moment
+from claude_headspace.surfaces.text.timestamps import parse_time
 
 LARGEST_PAGE = 1_000
 LARGEST_REQUEST = 64 * 1024
@@ -29,7 +29,7 @@ Body = TypeVar("Body", bound=msgspec.Struct)
 def moment(request: Request, name: str, clock: Clock) -> Micros | None:
     """A moment of an address, if it is given."""
     value = request.query_params.get(name)
-    return read_moment(name, value, clock()) if value else None
+    return parse_time(name, value, clock()) if value else None
 
 
 async def read_body(request: Request, shape: type[Body], largest: int = LARGEST_REQUEST) -> Body:

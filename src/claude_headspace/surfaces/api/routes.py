@@ -51,7 +51,7 @@ from claude_headspace.surfaces.api.read_model import EventView, ReadModel, State
 from claude_headspace.surfaces.api.services import Services
 from claude_headspace.surfaces.auth.middleware import ACTOR
 from claude_headspace.surfaces.live.stream import Broadcaster, Wanted
-from claude_headspace.surfaces.text.timestamps import read_past
+from claude_headspace.surfaces.text.timestamps import parse_past_time
 
 STATES = [state.value for state in AgentState]
 
@@ -225,7 +225,7 @@ class Api:
         reference, told = request.path_params["agent"], request.query_params.get("at")
         if told is None:
             return await asyncio.to_thread(self._model.agent, reference)
-        return await asyncio.to_thread(self._model.agent_at, reference, read_past("at", told, self._clock()))
+        return await asyncio.to_thread(self._model.agent_at, reference, parse_past_time("at", told, self._clock()))
 
     async def turns(self, request: Request) -> list[TurnView]:
         """What was said."""

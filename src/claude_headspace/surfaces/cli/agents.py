@@ -22,10 +22,10 @@ def list_agents(
     """Show all agents, those that need you first."""
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.board import after_board, board, empty_board
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import clean_json
 
-    agents = Client.local().agents(state=state, project=project_meant(project), every=every)
+    agents = ApiClient.local().agents(state=state, project=project_meant(project), include_old=every)
     if as_json:
         terminal.write_json(agents)
         return
@@ -33,7 +33,7 @@ def list_agents(
     if not agents:
         screen.show(empty_board(filtered=bool(state or project)))
         return
-    agents = cleaned(agents)
+    agents = clean_json(agents)
     screen.show(board(agents, now(), screen.width), then=after_board(agents))
 
 
@@ -41,18 +41,18 @@ def show(agent: Agent, as_json: AsJson = False) -> None:
     """Show one agent: what it asks, where it runs, what was said."""
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.agent_details import next_of, portrait
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import clean_json
 
-    client = Client.local()
+    client = ApiClient.local()
     found = client.agent(agent)
     turns = client.turns(found["id"], LAST_TURNS)
     if as_json:
         terminal.write_json({**found, "turns": turns})
         return
     screen = terminal.screen()
-    found = cleaned({**found, "effort": next(iter(client.efforts(agent=found["id"])), None)})
-    screen.show(portrait(found, cleaned(turns), now(), screen.width), then=next_of(found, "why", "tail"))
+    found = clean_json({**found, "effort": next(iter(client.efforts(agent=found["id"])), None)})
+    screen.show(portrait(found, clean_json(turns), now(), screen.width), then=next_of(found, "why", "tail"))
 
 
 def why(
@@ -68,11 +68,11 @@ def why(
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.agent_details import next_of, reasons
     from claude_headspace.surfaces.cli.presentation.policy import judged
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.client.policy_checks import verdicts_of
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.text.labels import clean_json
 
-    client = Client.local()
+    client = ApiClient.local()
     found = client.agent(agent)
     states, verdicts = client.evidence(found["id"], last), verdicts_of(client, found["id"], last)
     if as_json:
@@ -80,9 +80,9 @@ def why(
         terminal.write_json({**{name: found[name] for name in fields}, "states": states, "verdicts": verdicts})
         return
     screen = terminal.screen()
-    found = cleaned(found)
-    lines = reasons(found, cleaned(states), now(), screen.width)
-    screen.show(lines + judged(cleaned(verdicts), now(), screen.width), then=next_of(found, "show", "tail"))
+    found = clean_json(found)
+    lines = reasons(found, clean_json(states), now(), screen.width)
+    screen.show(lines + judged(clean_json(verdicts), now(), screen.width), then=next_of(found, "show", "tail"))
 
 
 def rename(
@@ -92,9 +92,9 @@ def rename(
 ) -> None:
     """Give an agent another name."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
 
-    client = Client.local()
+    client = ApiClient.local()
     before = client.agent(agent)
     after = client.rename(before["id"], name)
     if as_json:

@@ -81,10 +81,10 @@ def answer(
 
 def _give(agent: str, wait_id: str | None, composed: Any, as_json: bool) -> None:
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import cleaned, want
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import clean_json, wait_text
 
-    client = Client.local()
+    client = ApiClient.local()
     found = client.agent(agent)
     wait = _wanted(found, wait_id)
     after = client.answer(wait["id"], composed(wait))
@@ -92,7 +92,7 @@ def _give(agent: str, wait_id: str | None, composed: Any, as_json: bool) -> None
         terminal.write_json(after)
         return
     words = after["answered"]["words"] if after["answered"] else "answered"
-    terminal.screen().show([terminal.line(f"{words.capitalize()}: {found['name']} {cleaned(want(wait))}")])
+    terminal.screen().show([terminal.line(f"{words.capitalize()}: {found['name']} {clean_json(wait_text(wait))}")])
 
 
 def _wanted(agent: Json, wait_id: str | None) -> Json:

@@ -13,11 +13,11 @@ def config(as_json: AsJson = False) -> None:
     from claude_headspace.config import effective_settings
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.status import settings
-    from claude_headspace.surfaces.text.labels import cleaned
-    from claude_headspace.surfaces.text.settings import explain
+    from claude_headspace.surfaces.text.labels import clean_json
+    from claude_headspace.surfaces.text.settings import settings_view
 
     home = places()
-    explained = msgspec.to_builtins(explain(*effective_settings(home), home))
+    explained = msgspec.to_builtins(settings_view(*effective_settings(home), home))
     entries, files = explained["settings"], explained["places"]
     if as_json:
         by_name = {
@@ -26,4 +26,4 @@ def config(as_json: AsJson = False) -> None:
         terminal.write_json({"settings": by_name, "places": files})
         return
     screen = terminal.screen()
-    screen.show(settings(cleaned(entries), cleaned(files), screen.width))
+    screen.show(settings(clean_json(entries), clean_json(files), screen.width))

@@ -12,10 +12,10 @@ def jump(agent: Agent) -> None:
     """Bring an agent's tmux pane before you, also from inside another session."""
     import subprocess
 
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.tui.terminal_actions import TerminalHands
 
-    done = TerminalHands().jump(Client.local().agent(agent))
+    done = TerminalHands().jump(ApiClient.local().agent(agent))
     if done.foreground:
         raise typer.Exit(subprocess.run(done.foreground, check=False).returncode)
 
@@ -33,15 +33,15 @@ def send(
     import uuid
 
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import sent_words
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import send_result
 
     words = sys.stdin.read() if text == ["-"] else " ".join(text)
-    sent = Client.local().send(agent, words, uuid.uuid4().hex)
+    sent = ApiClient.local().send(agent, words, uuid.uuid4().hex)
     if as_json:
         terminal.write_json(sent)
         return
-    terminal.screen().show([terminal.line(sent_words(sent))])
+    terminal.screen().show([terminal.line(send_result(sent))])
 
 
 def interrupt(agent: Agent, as_json: AsJson = False) -> None:
@@ -51,11 +51,11 @@ def interrupt(agent: Agent, as_json: AsJson = False) -> None:
     little for the client to stop, and says so if it goes on: work in the background does.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import interrupted_words
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import interrupt_result
 
-    done = Client.local().interrupt(agent)
+    done = ApiClient.local().interrupt(agent)
     if as_json:
         terminal.write_json(done)
         return
-    terminal.screen().show([terminal.line(interrupted_words(done))])
+    terminal.screen().show([terminal.line(interrupt_result(done))])

@@ -15,16 +15,16 @@ def doctor(config_dir: ConfigDirs = None, as_json: AsJson = False) -> None:
 
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.installation import checkup
-    from claude_headspace.surfaces.client.doctor import examine
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.doctor import run_checks
+    from claude_headspace.surfaces.text.labels import clean_json
 
     home = places()
-    found = examine(config_dirs(config_dir, home), home)
+    found = run_checks(config_dirs(config_dir, home), home)
     report = msgspec.to_builtins(found)
     if as_json:
         terminal.write_json(report)
     else:
         screen = terminal.screen()
-        screen.show(checkup(cleaned(report), screen.width))
+        screen.show(checkup(clean_json(report), screen.width))
     if not found.ok:
         raise typer.Exit(1)

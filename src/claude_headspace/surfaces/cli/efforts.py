@@ -59,13 +59,13 @@ def list_efforts(
     """Show the efforts under way."""
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.efforts import efforts
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.text.labels import clean_json
 
     found = _call("effort.list", {"all": every}, None)
     if as_json:
         terminal.write_json(found)
         return
-    shown = cleaned(found)
+    shown = clean_json(found)
     terminal.screen().show(efforts(shown["efforts"], shown["tasks"], now()))
 
 
@@ -73,27 +73,27 @@ def show(effort: Which = None, as_json: AsJson = False) -> None:
     """Show an effort: its phase, its sessions, its log."""
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.efforts import effort_portrait
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.text.labels import clean_json
 
     found = _call("effort.show", {}, effort)
     if as_json:
         terminal.write_json(found)
         return
     screen = terminal.screen()
-    screen.show(effort_portrait(cleaned(found), now(), screen.width))
+    screen.show(effort_portrait(clean_json(found), now(), screen.width))
 
 
 def open_session(effort: Which = None, as_json: AsJson = False) -> None:
     """Open the session: prints what it works on, and what was handed over."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.text.labels import clean_json
 
     found = _call("effort.open", {}, effort)
     if as_json:
         terminal.write_json(found)
         return
     texts = [found["context"], *([found["dehydratedContext"]] if found["dehydratedContext"] else [])]
-    lines = "\n\n".join(cleaned(texts)).splitlines()
+    lines = "\n\n".join(clean_json(texts)).splitlines()
     terminal.screen().show([terminal.line(each) for each in lines])
 
 
@@ -148,24 +148,24 @@ def finish(
 
 
 def _call(command: str, arguments: "Json", effort: str | None) -> Any:
-    from claude_headspace.surfaces.client.socket import call
+    from claude_headspace.surfaces.client.socket_client import send_command
 
     named = {"effort": effort} if effort else {}
-    return call(command, {"cwd": str(Path.cwd()), **arguments, **named})
+    return send_command(command, {"cwd": str(Path.cwd()), **arguments, **named})
 
 
 def _done(
     command: str, arguments: "Json", effort: str | None, as_json: bool, done: str, then: str = "headspace effort show"
 ) -> None:
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.text.labels import clean
+    from claude_headspace.surfaces.text.labels import clean_text
 
     found = _call(command, arguments, effort)
     if as_json:
         terminal.write_json(found)
         return
-    said = clean(f"{found['skill']} #{found['ordinal']} in {found['task_dir']}: {done}.")
-    terminal.screen().show([terminal.line(said)], then=[terminal.quiet(then)])
+    said = clean_text(f"{found['skill']} #{found['ordinal']} in {found['task_dir']}: {done}.")
+    terminal.screen().show([terminal.line(said)], then=[terminal.dim(then)])
 
 
 def _words(text: str) -> str:

@@ -23,15 +23,15 @@ def fleet(
     """
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.fleet import fleet_lines, fleet_of
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import clean_json
 
     panes = list_panes(socket)
-    found = fleet_of(Client.local().agents(), panes)
+    found = fleet_of(ApiClient.local().agents(), panes)
     if as_json:
         terminal.write_json(found)
         return
-    terminal.screen().show(fleet_lines(cleaned(found)))
+    terminal.screen().show(fleet_lines(clean_json(found)))
 
 
 _FIELDS = ("pane_id", "window_id", "window_index", "window_name", "session_name")

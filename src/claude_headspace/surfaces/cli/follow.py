@@ -34,14 +34,14 @@ def tail(
     It goes on where it stopped when the daemon is restarted. With --json every event is one object on one line, with
     `id`, `type` and `data`.
     """
-    from claude_headspace.surfaces.client.api_client import Client, follow
+    from claude_headspace.surfaces.client.api_client import ApiClient, follow
 
-    client = Client.local()
+    client = ApiClient.local()
     agent_id = client.agent(agent)["id"] if agent else None
     start = client.last_seq() if after is None else after
     wanted = [kind for kind in types.replace(" ", "").split(",") if kind]
     agents = client.agents() if after is None else []
-    messages = follow(Client.local, start, wanted, agent_id=agent_id, lost=_say_lost, back=_say_back)
+    messages = follow(ApiClient.local, start, wanted, agent_id=agent_id, on_lost=_say_lost, on_reconnect=_say_back)
     try:
         _print_messages(messages, agents, everything=bool(wanted), as_json=as_json)
     except KeyboardInterrupt:
@@ -51,16 +51,18 @@ def tail(
 def _print_messages(messages: Iterator["Message"], agents: list["Json"], *, everything: bool, as_json: bool) -> None:
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.event_lines import Ticker
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import clean_json
 
-    ticker = Ticker(cleaned(agents), lambda agent_id: cleaned(Client.local().agent(agent_id)), everything=everything)
+    ticker = Ticker(
+        clean_json(agents), lambda agent_id: clean_json(ApiClient.local().agent(agent_id)), everything=everything
+    )
     for message in messages:
         if as_json:
             terminal.write_json(message._asdict(), indent=None)
             continue
         screen = terminal.screen()
-        line = ticker.line(message.type, cleaned(message.data), now(), screen.width)
+        line = ticker.line(message.type, clean_json(message.data), now(), screen.width)
         if line is not None:
             screen.show([line])
 
@@ -98,7 +100,7 @@ def _print_log(lines: Iterator[str] | list[str], *, as_json: bool) -> None:
 
     for raw in lines:
         if as_json:
-            terminal.write_encoded(raw.rstrip("\n"))
+            terminal.write_json_text(raw.rstrip("\n"))
         else:
             terminal.screen().show(log_lines(raw, now()))
 

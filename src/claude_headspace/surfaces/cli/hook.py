@@ -66,7 +66,7 @@ def _tell(event: str, payload: bytes) -> None:
         **{name: value for name, value in told.items() if value},
     }
     home = places()
-    home.make()
+    home.create_directories()
     path = home.spool / f"{fired}-{os.getpid()}-{secrets.token_hex(4)}.json"
     text = json.dumps(notes).encode() + b"\n" + payload.rstrip(b"\n") + b"\n"
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -8,7 +8,7 @@ import typer
 from claude_headspace.surfaces.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from claude_headspace.surfaces.client.api_client import Client, Json
+    from claude_headspace.surfaces.client.api_client import ApiClient, Json
 
 
 def import_history(
@@ -26,15 +26,15 @@ def import_history(
     """
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.status import import_report
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
 
     if file is not None:
         from claude_headspace.surfaces.cli.replay import import_log
 
         import_log(file, dry_run=dry_run, as_json=as_json)
         return
-    client = Client.local()
-    files = [file for file in client.past_files() if file["done"] < file["size"]]
+    client = ApiClient.local()
+    files = [file for file in client.transcript_files() if file["done"] < file["size"]]
     result = _planned(files) if dry_run else bring_in(client, files, quiet=as_json)
     if as_json:
         terminal.write_json(result)
@@ -46,7 +46,7 @@ def _planned(files: "list[Json]") -> "Json":
     return {"files": len(files), "bytes": sum(file["size"] - file["done"] for file in files), "events": 0, "agents": 0}
 
 
-def bring_in(client: "Client", files: "list[Json]", *, quiet: bool = False) -> "Json":
+def bring_in(client: "ApiClient", files: "list[Json]", *, quiet: bool = False) -> "Json":
     """Bring them in, one after the other, under a bar that shows how far it is."""
     from claude_headspace.surfaces.cli.progress import bar
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.surfaces.cli.options import places
 
 if TYPE_CHECKING:
@@ -75,19 +75,19 @@ def install(
     screen.show(outcome(plans, "installed"), then=after_install(transport))
 
 
-def carry_out(plans: "Sequence[Change]", home: Places) -> None:
+def carry_out(plans: "Sequence[Change]", home: Paths) -> None:
     """Install what was agreed on, and remember where."""
     from claude_headspace.clients.claude_code.hooks import installation as installed
-    from claude_headspace.config import note_config_dirs
+    from claude_headspace.config import update_config_dirs
     from claude_headspace.surfaces.auth.tokens import Scope
     from claude_headspace.surfaces.client.api_client import local_tokens
 
-    home.make()
+    home.create_directories()
     token = local_tokens(home)[Scope.INGEST]
     for plan in plans:
         installed.install(plan, home.state, token)
     if plans:
-        note_config_dirs(home, installed=[plan.config.path for plan in plans])
+        update_config_dirs(home, installed=[plan.config.path for plan in plans])
 
 
 def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes = False) -> None:
@@ -96,7 +96,7 @@ def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes =
     If nobody has changed settings.json since, it becomes byte for byte what it was; else only our hooks are removed.
     """
     from claude_headspace.clients.claude_code.hooks import installation as installed
-    from claude_headspace.config import note_config_dirs
+    from claude_headspace.config import update_config_dirs
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.installation import differences, outcome
 
@@ -110,11 +110,11 @@ def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes =
     for plan in plans:
         installed.uninstall(plan)
     if home.state.exists():
-        note_config_dirs(home, removed=[plan.config.path for plan in plans])
+        update_config_dirs(home, removed=[plan.config.path for plan in plans])
     screen.show(outcome(plans, "removed"))
 
 
-def config_dirs(given: Sequence[Path] | None, home: Places) -> list["ConfigDir"]:
+def config_dirs(given: Sequence[Path] | None, home: Paths) -> list["ConfigDir"]:
     """The directories that are meant, each once."""
     from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
     from claude_headspace.config import installed_config_dirs, load_settings
@@ -132,7 +132,7 @@ def usual_config_dir() -> Path:
     return Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude")
 
 
-def _url(home: Places) -> str:
+def _url(home: Paths) -> str:
     """Where the daemon is, or will be."""
     from claude_headspace.config import load_settings
     from claude_headspace.surfaces.client.running_daemon import find_daemon

@@ -9,7 +9,7 @@ import typer
 from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, places
 
 if TYPE_CHECKING:
-    from claude_headspace.surfaces.client.api_client import Client, Json
+    from claude_headspace.surfaces.client.api_client import ApiClient, Json
 
 Which = Annotated[str, typer.Argument(metavar="MISSION", help="Id, beginning of the id, or name of its worker.")]
 OUTCOMES = ("succeeded", "failed", "abandoned")
@@ -38,21 +38,21 @@ def start(
     after `--` are Claude Code's own.
     """
     from claude_headspace.outputs import tmux
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.launch.start_client import client_program
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.launch.start_client import find_client
 
-    client = Client.local()
+    client = ApiClient.local()
     if not record:
-        client_program()
+        find_client()
         tmux.require()
     mode = "background" if background else "mission"
     text = _words(goal)
-    begun = client.begin_mission(text, str(Path.cwd()), mode, conversation=conversation, name=name, role=role)
+    begun = client.start_mission(text, str(Path.cwd()), mode, conversation=conversation, name=name, role=role)
     session = None if record else _send_off(client, begun, text, context.args)
     _show_begun(begun, session, as_json)
 
 
-def _send_off(client: "Client", mission: "Json", goal: str, arguments: "list[str]") -> str:
+def _send_off(client: "ApiClient", mission: "Json", goal: str, arguments: "list[str]") -> str:
     """Start the worker in a tmux session of its own; what cannot be started is over."""
     from claude_headspace.errors import HeadspaceError
     from claude_headspace.kernel.mission.messages import orders
@@ -84,7 +84,7 @@ def _show_begun(mission: "Json", session: str | None, as_json: bool) -> None:
     if as_json:
         terminal.write_json({**mission, "tmux_session": session})
         return
-    then = [terminal.quiet(f"headspace mission show {mission['id'][:8]}")]
+    then = [terminal.dim(f"headspace mission show {mission['id'][:8]}")]
     terminal.screen().show(begun(mission, session), then=then)
 
 
@@ -95,34 +95,34 @@ def list_missions(
     """Show the missions: what was asked, who works on it, what came of it."""
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.missions import missions
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import clean_json
 
-    found = Client.local().missions(every=every)
+    found = ApiClient.local().missions(include_old=every)
     if as_json:
         terminal.write_json(found)
         return
     screen = terminal.screen()
-    screen.show(missions(cleaned(found), now(), screen.width))
+    screen.show(missions(clean_json(found), now(), screen.width))
 
 
 def show(mission: Which, as_json: AsJson = False) -> None:
     """Show a mission: its sessions, what happened, and its outcome."""
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
 
-    _show(Client.local().mission(mission), as_json)
+    _show(ApiClient.local().mission(mission), as_json)
 
 
 def _show(mission: "Json", as_json: bool) -> None:
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.missions import mission_portrait
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.text.labels import clean_json
 
     if as_json:
         terminal.write_json(mission)
         return
     screen = terminal.screen()
-    screen.show(mission_portrait(cleaned(mission), now(), screen.width))
+    screen.show(mission_portrait(clean_json(mission), now(), screen.width))
 
 
 def finish(
@@ -133,11 +133,11 @@ def finish(
 ) -> None:
     """Say how a mission ended. Its conversation is told."""
     from claude_headspace.errors import BadRequest
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
 
     if outcome not in OUTCOMES:
         raise BadRequest("bad_outcome", f"There is no outcome {outcome}.", f"There are: {', '.join(OUTCOMES)}.")
-    _show(Client.local().finish_mission(mission, outcome, _words(text)), as_json)
+    _show(ApiClient.local().finish_mission(mission, outcome, _words(text)), as_json)
 
 
 def report(
@@ -150,15 +150,15 @@ def report(
 ) -> None:
     """Report what came of your mission, as the worker: that ends it, and your conversation is told."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import clean
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import clean_text
 
-    done = Client.local().report(_words(text), mission, failed=failed)
+    done = ApiClient.local().report(_words(text), mission, failed=failed)
     if as_json:
         terminal.write_json(done)
         return
     told = f"{done['conversation']} is told." if done["conversation"] else "It stands in `headspace mission show`."
-    terminal.screen().show([terminal.line(clean(f"Reported. {told}"))])
+    terminal.screen().show([terminal.line(clean_text(f"Reported. {told}"))])
 
 
 def _words(text: str) -> str:

@@ -24,16 +24,16 @@ def note(
 
     from claude_headspace.errors import BadRequest
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.socket import ancestors, call
-    from claude_headspace.surfaces.text.labels import clean
+    from claude_headspace.surfaces.client.socket_client import ancestors, send_command
+    from claude_headspace.surfaces.text.labels import clean_text
 
     words = sys.stdin.read() if text == ["-"] else " ".join(text or ())
     if clear == bool(words.strip()):
         raise BadRequest("no_note", "There is no text, or one too many.", 'headspace note "what you do", or --clear')
     named = {"agent": agent} if agent else {"ancestors": ancestors()}
-    found = call("agent.note", {"text": words.strip(), **named})
+    found = send_command("agent.note", {"text": words.strip(), **named})
     if as_json:
         terminal.write_json(found)
         return
     said = f"{found['agent']} is at: {found['note']}" if found["note"] else f"The note of {found['agent']} is gone."
-    terminal.screen().show([terminal.line(clean(said))])
+    terminal.screen().show([terminal.line(clean_text(said))])

@@ -23,11 +23,11 @@ def open_page(
     is printed.
     """
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
 
     _refuse_agents(os.environ)
-    client = Client.local(places())
-    invitation = client.invite()
+    client = ApiClient.local(places())
+    invitation = client.create_sign_in_link()
     link = client.url + invitation["path"]
     if as_json:
         terminal.write_json({"url": link, "expires_in_seconds": invitation["expires_in_seconds"]})

@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from claude_headspace.config import Places, find_places
+from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import HeadspaceError
 
 
 def complete_agents(incomplete: str) -> list[str]:
     """Names of agents, for the shell; nothing if the daemon does not answer at once."""
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
 
     try:
-        names = [agent["name"] for agent in Client.local(timeout=0.5).agents()]
+        names = [agent["name"] for agent in ApiClient.local(timeout=0.5).agents()]
     except HeadspaceError:
         return []
     return [name for name in names if name.startswith(incomplete)]
@@ -35,9 +35,9 @@ Agent = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
-def places() -> Places:
+def places() -> Paths:
     """Where things live."""
-    return find_places()
+    return find_paths()
 
 
 def now() -> datetime:

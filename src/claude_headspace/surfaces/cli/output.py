@@ -40,7 +40,7 @@ ROLES = {
 """Attention is the only filled colour."""
 
 UNLIMITED = 10_000
-NOTHING: Line = ()
+EMPTY_LINE: Line = ()
 
 
 class Screen(NamedTuple):
@@ -48,12 +48,12 @@ class Screen(NamedTuple):
 
     width: int
     colour: bool
-    interactive: bool
+    is_interactive: bool
     """Whether a person reads along, who may want to know what to type next."""
 
     def show(self, lines: Iterable[Line], then: Iterable[Line] = ()) -> None:
         """Print lines, each at once; for people also `then`, what to do next."""
-        for each in (*lines, *then) if self.interactive else lines:
+        for each in (*lines, *then) if self.is_interactive else lines:
             parts = [_paint(span) if self.colour else span.text for span in each]
             sys.stdout.write("".join(parts).rstrip() + "\n")
         sys.stdout.flush()
@@ -74,7 +74,7 @@ def line(*parts: Span | str) -> Line:
     return tuple(Span(part) if isinstance(part, str) else part for part in parts)
 
 
-def quiet(text: str) -> Line:
+def dim(text: str) -> Line:
     """A line that steps back."""
     return (Span(text, "quiet"),)
 
@@ -95,7 +95,7 @@ def _paint(span: Span) -> str:
     return f"\x1b[{code}m{span.text}\x1b[0m" if code and span.text else span.text
 
 
-def hang(start: Line, text: str, width: int, role: str = "", indent: int | None = None) -> list[Line]:
+def hanging(start: Line, text: str, width: int, role: str = "", indent: int | None = None) -> list[Line]:
     """A text behind its start; its further lines stand under the first one, or at the indent."""
     used = sum(cell_len(span.text) for span in start)
     margin = used if indent is None else indent
@@ -108,10 +108,10 @@ _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u20
 
 def write_json(value: Any, *, indent: int | None = 2) -> None:
     """Print a value as JSON."""
-    write_encoded(json.dumps(value, indent=indent, ensure_ascii="utf" not in (sys.stdout.encoding or "").lower()))
+    write_json_text(json.dumps(value, indent=indent, ensure_ascii="utf" not in (sys.stdout.encoding or "").lower()))
 
 
-def write_encoded(text: str) -> None:
+def write_json_text(text: str) -> None:
     """Print what is JSON already; what a terminal would act on is escaped, as JSON allows."""
     sys.stdout.write(_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
     sys.stdout.flush()

@@ -31,14 +31,14 @@ def check(
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.policy import checked
     from claude_headspace.surfaces.client import policy_checks as policy
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.text.labels import clean_json
 
     report = policy.check(places(), _preset(preset), str(Path.cwd()), file)
     if as_json:
         terminal.write_json(report)
         return
     screen = terminal.screen()
-    screen.show(checked(cleaned(report), screen.width))
+    screen.show(checked(clean_json(report), screen.width))
 
 
 def explain(
@@ -58,7 +58,7 @@ def explain(
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.policy import explained
     from claude_headspace.surfaces.client import policy_checks as policy
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.text.labels import clean_json
 
     book = policy.rule_book(places(), _preset(preset), file)
     here, home = str(Path.cwd()), str(Path.home())
@@ -67,7 +67,7 @@ def explain(
         terminal.write_json(report)
         return
     screen = terminal.screen()
-    screen.show(explained(cleaned(report), screen.width))
+    screen.show(explained(clean_json(report), screen.width))
 
 
 def _input(tool: str, text: str) -> dict[str, object]:
@@ -102,15 +102,15 @@ def try_out(
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.policy import tested
     from claude_headspace.surfaces.client import policy_checks as policy
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.text.labels import clean_json
 
     book = policy.rule_book(places(), _preset(preset), file)
-    report = policy.try_cases(book, files, str(Path.cwd()), str(Path.home()))
+    report = policy.run_cases(book, files, str(Path.cwd()), str(Path.home()))
     if as_json:
         terminal.write_json(report)
     else:
         screen = terminal.screen()
-        screen.show(tested(cleaned(report), screen.width))
+        screen.show(tested(clean_json(report), screen.width))
     if report["wrong"]:
         raise typer.Exit(1)
 
@@ -131,16 +131,16 @@ def backtest(
     from claude_headspace.surfaces.cli.options import now
     from claude_headspace.surfaces.cli.presentation.policy import looked_back
     from claude_headspace.surfaces.client import policy_checks as policy
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import clean_json
 
     book = policy.rule_book(places(), _preset(preset), file)
-    report = policy.backtest(Client.local(), book, str(Path.home()), last)
+    report = policy.backtest(ApiClient.local(), book, str(Path.home()), last)
     if as_json:
         terminal.write_json(report)
         return
     screen = terminal.screen()
-    screen.show(looked_back(cleaned(report), now(), screen.width))
+    screen.show(looked_back(clean_json(report), now(), screen.width))
 
 
 def _preset(given: str | None) -> str:

@@ -10,7 +10,7 @@ import typer
 from claude_headspace.surfaces.cli.options import Agent, AsJson, now
 
 if TYPE_CHECKING:
-    from claude_headspace.surfaces.client.api_client import Client, Json
+    from claude_headspace.surfaces.client.api_client import ApiClient, Json
 
 AT_ONCE = 512 * 1024
 """How much of a file is sent in one request."""
@@ -30,18 +30,18 @@ def replay(
     """
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.timeline import moments, moments_next, then
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import clean_json
 
-    client, screen = Client.local(), terminal.screen()
+    client, screen = ApiClient.local(), terminal.screen()
     if at is None:
         found = client.agent(agent)
         states = client.evidence(found["id"], last)
         if as_json:
             terminal.write_json({"id": found["id"], "name": found["name"], "moments": states})
             return
-        states = cleaned(states)
-        screen.show(moments(cleaned(found), states, now(), screen.width), then=moments_next(found, states))
+        states = clean_json(states)
+        screen.show(moments(clean_json(found), states, now(), screen.width), then=moments_next(found, states))
         return
     moment = _absolute(at)
     found = client.agent_at(agent, moment)
@@ -49,15 +49,15 @@ def replay(
         terminal.write_json(found)
         return
     turns = [turn for turn in client.turns(found["id"], LAST_TURNS) if turn["timestamp"] <= moment]
-    screen.show(then(cleaned(found), cleaned(turns[-SHOWN_TURNS:]), moment, now(), screen.width))
+    screen.show(then(clean_json(found), clean_json(turns[-SHOWN_TURNS:]), moment, now(), screen.width))
 
 
 def _absolute(at: str) -> str:
     """A moment as the API is asked for it: what "2h" means is settled once."""
     from claude_headspace.kernel.views import iso
-    from claude_headspace.surfaces.text.timestamps import read_past
+    from claude_headspace.surfaces.text.timestamps import parse_past_time
 
-    return iso(read_past("--at", at, int(now().timestamp() * 1_000_000)))
+    return iso(parse_past_time("--at", at, int(now().timestamp() * 1_000_000)))
 
 
 def export(
@@ -70,11 +70,11 @@ def export(
     """
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.files import new_file
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.text.labels import count
 
     output = new_file(output) if output is not None else None
-    lines = _whole(Client.local().export(agent))
+    lines = _whole(ApiClient.local().export(agent))
     if output is None:
         _print(lines)
         return
@@ -102,7 +102,7 @@ def _print(lines: Iterator[bytes]) -> None:
 
     for line in lines:
         if sys.stdout.isatty():
-            terminal.write_encoded(line.decode("utf-8", "replace").rstrip("\n"))
+            terminal.write_json_text(line.decode("utf-8", "replace").rstrip("\n"))
         else:
             sys.stdout.buffer.write(line)
     sys.stdout.flush()
@@ -127,14 +127,14 @@ def import_log(path: Path, *, dry_run: bool, as_json: bool) -> None:
     """Bring in a log that `export` wrote."""
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.timeline import import_planned, imported
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
 
     header, lines = _read(path)
     events = _events(lines[-1])
     if dry_run:
         result: dict[str, Any] = {"agent_id": header["agent_id"], "events": events, "known": 0}
     else:
-        result = _send(Client.local(), lines, quiet=as_json)
+        result = _send(ApiClient.local(), lines, quiet=as_json)
     if as_json:
         terminal.write_json(result)
     else:
@@ -162,7 +162,7 @@ def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
     return header, lines
 
 
-def _send(client: "Client", lines: list[str], *, quiet: bool) -> "Json":
+def _send(client: "ApiClient", lines: list[str], *, quiet: bool) -> "Json":
     """Send the lines, some at a time, under a bar that shows how far it is."""
     from claude_headspace.surfaces.cli.progress import bar
 

@@ -13,15 +13,15 @@ def list_roles(as_json: AsJson = False) -> None:
     from claude_headspace.config import load_settings
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.roles import listed
-    from claude_headspace.surfaces.client.role_preview import every_role, house_of, plain
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.role_preview import house_of, list_roles, to_json
+    from claude_headspace.surfaces.text.labels import clean_json
 
     settings, here = load_settings(places()), str(Path.cwd())
-    found = every_role(settings, here)
+    found = list_roles(settings, here)
     if as_json:
-        terminal.write_json(plain(found))
+        terminal.write_json(to_json(found))
         return
-    terminal.screen().show(listed(cleaned(plain(found)), house_of(settings, here).root))
+    terminal.screen().show(listed(clean_json(to_json(found)), house_of(settings, here).root))
 
 
 def show(
@@ -33,14 +33,14 @@ def show(
     from claude_headspace.config import load_settings
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.roles import previewed
-    from claude_headspace.surfaces.client.role_preview import plain, preview
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.role_preview import preview, to_json
+    from claude_headspace.surfaces.text.labels import clean_json
 
-    found = plain(preview(load_settings(places()), str(Path.cwd()), role, mode))
+    found = to_json(preview(load_settings(places()), str(Path.cwd()), role, mode))
     if as_json:
         terminal.write_json(found)
         return
-    terminal.screen().show(previewed(cleaned(found)))
+    terminal.screen().show(previewed(clean_json(found)))
 
 
 def check(as_json: AsJson = False) -> None:
@@ -48,14 +48,14 @@ def check(as_json: AsJson = False) -> None:
     from claude_headspace.config import load_settings
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.roles import checked
-    from claude_headspace.surfaces.client.role_preview import every_role, plain, preview
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.role_preview import list_roles, preview, to_json
+    from claude_headspace.surfaces.text.labels import clean_json
 
     settings, here = load_settings(places()), str(Path.cwd())
-    found, core = plain(every_role(settings, here)), plain(preview(settings, here, None, None).left_out)
+    found, core = to_json(list_roles(settings, here)), to_json(preview(settings, here, None, None).left_out)
     if as_json:
         terminal.write_json({"core": core, "roles": found})
     else:
-        terminal.screen().show(checked(cleaned(core), cleaned(found)))
+        terminal.screen().show(checked(clean_json(core), clean_json(found)))
     if core or any(each["left_out"] for each in found):
         raise typer.Exit(1)

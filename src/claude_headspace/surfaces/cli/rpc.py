@@ -20,7 +20,7 @@ def rpc(
 
     from claude_headspace.errors import BadRequest
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.socket import call
+    from claude_headspace.surfaces.client.socket_client import send_command
 
     try:
         given = json.loads(sys.stdin.read() if arguments == "-" else arguments)
@@ -28,4 +28,4 @@ def rpc(
         raise BadRequest(
             "bad_json", f"The arguments are not JSON: {error}.", "Quote them: '{\"all\": true}'."
         ) from error
-    terminal.write_json(call(command, given))
+    terminal.write_json(send_command(command, given))

@@ -12,8 +12,8 @@ from claude_headspace.surfaces.cli.options import Agent, places
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from claude_headspace.surfaces.client.api_client import Client, Json
-    from claude_headspace.surfaces.launch.start_client import Running
+    from claude_headspace.surfaces.client.api_client import ApiClient, Json
+    from claude_headspace.surfaces.launch.start_client import ClientProcess
 
 
 def run(
@@ -38,15 +38,15 @@ def run(
     exits as Claude Code does; 3: no daemon, 4: the agent is not taken, 127: there is no Claude Code.
     """
     from claude_headspace.outputs import tmux
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.launch.start_client import client_program
-    from claude_headspace.surfaces.launch.supervise import refuse_sessions
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.launch.start_client import find_client
+    from claude_headspace.surfaces.launch.supervise import reject_session_options
 
     if job is not None:
         _run_job(job)
     if supervise:
-        refuse_sessions(context.args)
-    client, program = Client.local(), client_program()
+        reject_session_options(context.args)
+    client, program = ApiClient.local(), find_client()
     inside = bool(os.environ.get("TMUX"))
     if detached or (not inside and not here and tmux.is_there() and sys.stdin.isatty()):
         traits = {"name": name, "role": role, "mode": mode, "mission": mission, "prompt": prompt}
@@ -56,14 +56,16 @@ def run(
     _launch(client, [program, *context.args], prompt, supervise=supervise, **known)
 
 
-def _launch(client: "Client", command: "Sequence[str]", prompt: str, *, supervise: bool, **traits: str | None) -> None:
+def _launch(
+    client: "ApiClient", command: "Sequence[str]", prompt: str, *, supervise: bool, **traits: str | None
+) -> None:
     """Register the agent, run its client here, and tell when it ended."""
     from contextlib import suppress
 
     from claude_headspace.errors import DaemonMissing, HeadspaceError, RegistrationRefused
     from claude_headspace.outputs import tmux
-    from claude_headspace.surfaces.launch.start_client import Running, client_environment, new_headspace_id
-    from claude_headspace.surfaces.launch.supervise import GO_ON
+    from claude_headspace.surfaces.launch.start_client import ClientProcess, client_environment, new_headspace_id
+    from claude_headspace.surfaces.launch.supervise import RESTART_PROMPT
 
     role, mode, mission = (traits.get(name) for name in ("role", "mode", "mission"))
     headspace_id, session, directory = mission or new_headspace_id(), tmux.session_of(), str(Path.cwd())
@@ -76,10 +78,10 @@ def _launch(client: "Client", command: "Sequence[str]", prompt: str, *, supervis
     except HeadspaceError as error:
         raise RegistrationRefused(error.code, error.message, error.hint) from error
 
-    def start(again: bool) -> Running:
-        words = GO_ON if again else prompt
+    def start(again: bool) -> ClientProcess:
+        words = RESTART_PROMPT if again else prompt
         given = [*command, "--", words] if words else command
-        return Running(given, env, directory)
+        return ClientProcess(given, env, directory)
 
     code, pid = _supervised(agent["id"], start) if supervise else _alone(start)
     with suppress(HeadspaceError):
@@ -87,24 +89,24 @@ def _launch(client: "Client", command: "Sequence[str]", prompt: str, *, supervis
     raise typer.Exit(code)
 
 
-def _alone(start: "Callable[[bool], Running]") -> tuple[int, int]:
+def _alone(start: "Callable[[bool], ClientProcess]") -> tuple[int, int]:
     """One client, once."""
     running = start(False)
     return running.wait(), running.pid
 
 
-def _supervised(agent_id: str, start: "Callable[[bool], Running]") -> tuple[int, int]:
+def _supervised(agent_id: str, start: "Callable[[bool], ClientProcess]") -> tuple[int, int]:
     """One client after the other, as long as their windows are spent."""
     import threading
 
-    from claude_headspace.surfaces.client.api_client import Client, follow
+    from claude_headspace.surfaces.client.api_client import ApiClient, follow
     from claude_headspace.surfaces.launch.start_client import pause
     from claude_headspace.surfaces.launch.supervise import Supervisor
 
-    supervisor = Supervisor(Client.local, agent_id)
-    news = follow(Client.local, None, ["effort_changed"], agent_id=agent_id, back=supervisor.look)
+    supervisor = Supervisor(ApiClient.local, agent_id)
+    news = follow(ApiClient.local, None, ["effort_changed"], agent_id=agent_id, on_reconnect=supervisor.check_all)
     ids = (message.data["effort"]["id"] for message in news if message.type == "effort_changed")
-    threading.Thread(target=supervisor.watch, args=(ids,), daemon=True).start()
+    threading.Thread(target=supervisor.check_each, args=(ids,), daemon=True).start()
     return supervisor.run(start, pause)
 
 
@@ -116,7 +118,7 @@ def _in_new_session(arguments: "Sequence[str]", name: str, *, detached: bool) ->
     from claude_headspace.surfaces.launch.start_client import Job, new_headspace_id, open_session, tmux_name
 
     session = tmux_name(name) or f"headspace-{new_headspace_id()[:6]}"
-    job = Job(list(arguments), dict(os.environ), leaves_code=not detached)
+    job = Job(list(arguments), dict(os.environ), stores_exit_code=not detached)
     exit_file = open_session(places(), session, job, str(Path.cwd()))
     if not detached:
         subprocess.run(["tmux", "attach-session", "-t", session], check=False)
@@ -132,13 +134,13 @@ def _run_job(path: Path) -> None:
     """Inside the new session or window: take the job over, and leave the exit code behind where it is waited for."""
     import subprocess
 
-    from claude_headspace.surfaces.launch.start_client import take_job
+    from claude_headspace.surfaces.launch.start_client import read_job
 
-    job = take_job(path)
+    job = read_job(path)
     kept = {name: os.environ[name] for name in ("TMUX", "TMUX_PANE", "TERM") if name in os.environ}
     command = [sys.executable, "-m", "claude_headspace", *job.arguments]
     code = subprocess.run(command, env={**job.env, **kept}, check=False).returncode
-    if job.leaves_code:
+    if job.stores_exit_code:
         path.with_suffix(".exit").write_text(str(code))
     raise typer.Exit(code)
 
@@ -151,18 +153,18 @@ def resume(context: typer.Context, agent: Agent) -> None:
     from claude_headspace.config import load_settings
     from claude_headspace.kernel.agent import INTERACTIVE
     from claude_headspace.outputs import tmux
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.launch.start_client import (
-        Running,
+        ClientProcess,
         client_environment,
-        client_program,
+        find_client,
         new_headspace_id,
-        resumption,
+        resume_target,
     )
 
-    client, program = Client.local(), client_program()
+    client, program = ApiClient.local(), find_client()
     found: Json = client.agent(agent)
-    session_id, directory, variables = resumption(found, load_settings(places()).host_name)
+    session_id, directory, variables = resume_target(found, load_settings(places()).host_name)
     part = found["role"], found["mode"] if found["mode"] != INTERACTIVE else None
     env = {**client_environment(client.url, new_headspace_id(), tmux.session_of(), *part), **variables}
-    raise typer.Exit(Running([program, "--resume", session_id, *context.args], env, directory).wait())
+    raise typer.Exit(ClientProcess([program, "--resume", session_id, *context.args], env, directory).wait())

@@ -33,11 +33,11 @@ def search(
     """
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.search_results import after_findings, findings, nothing_found
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import clean, cleaned
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import clean_json, clean_text
 
     query = " ".join(words)
-    found = Client.local().search(
+    found = ApiClient.local().search(
         query,
         project=project_meant(project),
         agent=agent,
@@ -51,9 +51,9 @@ def search(
         terminal.write_json(found)
         return
     screen = terminal.screen()
-    hits = cleaned(found["hits"])
+    hits = clean_json(found["hits"])
     if not hits:
-        hint = clean(found["hint"] or "")
+        hint = clean_text(found["hint"] or "")
         screen.show(nothing_found(query, hint, filtered=any((project, agent, actor, tool, since, until))))
         return
     screen.show(findings(hits, now(), screen.width), then=after_findings(hits, more=found["next"] is not None))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from claude_headspace.config import Places, load_settings
+from claude_headspace.config import Paths, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.options import AsJson, now, places
 
@@ -14,24 +14,24 @@ def status(as_json: AsJson = False) -> None:
     """
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.status import after_status, not_running, running
-    from claude_headspace.surfaces.client.running_daemon import left_behind
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.running_daemon import find_killed_daemon
+    from claude_headspace.surfaces.text.labels import clean_json
 
     report = _report(places())
     if as_json:
         terminal.write_json(report)
     elif not report["running"]:
-        terminal.screen().show(not_running(report["spool"], left_behind(places())))
+        terminal.screen().show(not_running(report["spool"], find_killed_daemon(places())))
     else:
-        report = cleaned(report)
+        report = clean_json(report)
         screen = terminal.screen()
         needs_token = load_settings(places()).ingest == "token"
         screen.show(running(report, now(), screen.width), then=after_status(report, needs_token=needs_token))
 
 
-def _report(home: Places) -> dict[str, Any]:
+def _report(home: Paths) -> dict[str, Any]:
     """What is known: from the home itself, and from the daemon if it answers."""
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.client.running_daemon import find_daemon
 
     daemon = find_daemon(home)
@@ -41,7 +41,7 @@ def _report(home: Places) -> dict[str, Any]:
     report |= {"url": daemon.url, "pid": daemon.pid, "version": daemon.version, "started_at": daemon.started_at}
     report |= {"machine": daemon.machine, "database": daemon.database}
     try:
-        client = Client.local(home)
+        client = ApiClient.local(home)
         report |= client.status()
         report["health"] = client.health()
     except HeadspaceError as error:
@@ -49,7 +49,7 @@ def _report(home: Places) -> dict[str, Any]:
     return {"running": True, **report}
 
 
-def _waiting(home: Places) -> dict[str, int] | None:
+def _waiting(home: Paths) -> dict[str, int] | None:
     """What waits for the next start, if there was ever one."""
     if not home.spool.is_dir():
         return None

@@ -62,6 +62,6 @@ def tmux(
     from claude_headspace.surfaces.cli import output as terminal
 
     command = shlex.join([sys.executable, "-m", "claude_headspace", "top", "--once"])
-    text = TMUX.format(key=key, glance=shlex.quote(str(places().glance_file)), popup=shlex.quote(command))
+    text = TMUX.format(key=key, glance=shlex.quote(str(places().status_file)), popup=shlex.quote(command))
     text += BORDERS if borders else ""
     terminal.screen().show([terminal.line(each) for each in text.splitlines()])

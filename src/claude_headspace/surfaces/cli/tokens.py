@@ -40,48 +40,48 @@ def create(
     from claude_headspace.surfaces.auth.tokens import local_user
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.tokens import made
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import clean_json
 
-    result = Client.local().create_token(name, scope, owner or local_user(), _to_come(expires) if expires else None)
+    result = ApiClient.local().create_token(name, scope, owner or local_user(), _to_come(expires) if expires else None)
     if as_json:
         terminal.write_json(result)
     else:
         screen = terminal.screen()
-        screen.show(made(cleaned(result), now(), screen.interactive))
+        screen.show(made(clean_json(result), now(), screen.is_interactive))
 
 
 def _to_come(expires: str) -> str:
     """A moment to come: here 30d means in thirty days."""
     from claude_headspace.kernel.views import iso
-    from claude_headspace.surfaces.text.timestamps import TO_COME, is_span, read_moment
+    from claude_headspace.surfaces.text.timestamps import FUTURE_HINT, is_duration, parse_time
 
     at = int(now().timestamp() * 1_000_000)
-    moment = read_moment("--expires", expires, at, TO_COME)
-    return iso(2 * at - moment if is_span(expires) else moment)
+    moment = parse_time("--expires", expires, at, FUTURE_HINT)
+    return iso(2 * at - moment if is_duration(expires) else moment)
 
 
 def list_tokens(as_json: AsJson = False) -> None:
     """List the named tokens: whose they are, what for, when last used."""
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.tokens import no_tokens, tokens
-    from claude_headspace.surfaces.client.api_client import Client
-    from claude_headspace.surfaces.text.labels import cleaned
+    from claude_headspace.surfaces.client.api_client import ApiClient
+    from claude_headspace.surfaces.text.labels import clean_json
 
-    found = Client.local().tokens()
+    found = ApiClient.local().tokens()
     if as_json:
         terminal.write_json(found)
         return
     screen = terminal.screen()
-    screen.show(tokens(cleaned(found), now(), screen.width) if found else no_tokens())
+    screen.show(tokens(clean_json(found), now(), screen.width) if found else no_tokens())
 
 
 def revoke(name: Name, as_json: AsJson = False) -> None:
     """Let a named token be good for nothing, at once and everywhere."""
     from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
 
-    result = Client.local().revoke_token(name)
+    result = ApiClient.local().revoke_token(name)
     if as_json:
         terminal.write_json(result)
     else:

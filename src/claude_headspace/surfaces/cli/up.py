@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.surfaces.cli.install import ConfigDirs, Yes
 from claude_headspace.surfaces.cli.options import places
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from claude_headspace.clients.claude_code.hooks.installation import Change, ConfigDir
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.client.running_daemon import DaemonInfo
 
 STILL_STARTING = (
@@ -42,21 +42,21 @@ def up(
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.install import carry_out, config_dirs
     from claude_headspace.surfaces.cli.presentation.setup import risen
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
     from claude_headspace.surfaces.launch import background_daemon as background
 
     home, screen = places(), terminal.screen()
-    home.make()
+    home.create_directories()
     configs = [] if no_hooks else config_dirs(config_dir, home)
     agreed, hooks = _agree_on_hooks(configs, yes=yes)
 
     def say(text: str) -> None:
         screen.show([terminal.line(text)])
 
-    with background.alone(home, lambda: say("Another `headspace up` is at work; I wait.")):
+    with background.up_lock(home, lambda: say("Another `headspace up` is at work; I wait.")):
         daemon, how = _raise_daemon(home, lambda: say(STILL_STARTING), service=service)
         carry_out(agreed, home)
-    client = Client.local(home)
+    client = ApiClient.local(home)
     away = _why_away(client)
     past = "" if away else _offer_import(client)
     is_open = not no_open and _open(client)
@@ -101,7 +101,7 @@ def _outcome(plan: "Change", *, yes: bool) -> str:
     return "installed" if typer.confirm(question, default=True) else "declined"
 
 
-def _raise_daemon(home: Places, slow: "Callable[[], None]", *, service: bool) -> "tuple[DaemonInfo, str]":
+def _raise_daemon(home: Paths, slow: "Callable[[], None]", *, service: bool) -> "tuple[DaemonInfo, str]":
     """The daemon, and how it came to be there; `slow` is called if that takes long."""
     from claude_headspace.surfaces.client.running_daemon import find_daemon
     from claude_headspace.surfaces.launch import background_daemon as background
@@ -115,27 +115,27 @@ def _raise_daemon(home: Places, slow: "Callable[[], None]", *, service: bool) ->
     how = "started" if running is None else f"replaced the one of version {running.version}"
     if service or unit.is_installed:
         unit.install()
-        return background.wait_until_there(home, slow=slow), f"{how}, as a service ({unit.path})"
+        return background.wait_until_running(home, slow=slow), f"{how}, as a service ({unit.path})"
     return background.start(home, slow), f"{how}, in the background"
 
 
-def _why_away(client: "Client") -> str:
+def _why_away(client: "ApiClient") -> str:
     """Why the daemon cannot use its database, if it cannot."""
-    from claude_headspace.surfaces.text.components import is_away
-    from claude_headspace.surfaces.text.labels import clean
+    from claude_headspace.surfaces.text.components import is_database_unavailable
+    from claude_headspace.surfaces.text.labels import clean_text
 
     parts = client.health()["parts"]
-    return clean(str(parts["journal"]["detail"])) if is_away(parts) else ""
+    return clean_text(str(parts["journal"]["detail"])) if is_database_unavailable(parts) else ""
 
 
-def _offer_import(client: "Client") -> str:
+def _offer_import(client: "ApiClient") -> str:
     """What there is of earlier sessions; brought in if the user wants that."""
     import sys
 
     from claude_headspace.surfaces.cli.imports import bring_in
     from claude_headspace.surfaces.cli.presentation.setup import past_sessions
 
-    files = [file for file in client.past_files() if file["done"] < file["size"]]
+    files = [file for file in client.transcript_files() if file["done"] < file["size"]]
     told = past_sessions(files)
     if not files or not sys.stdin.isatty() or not typer.confirm(f"{told} Bring them in?", default=False):
         return f"{told} `headspace import` brings them in." if files else ""
@@ -143,10 +143,10 @@ def _offer_import(client: "Client") -> str:
     return f"{done['events']:,} events of {done['agents']:,} earlier agents were brought in."
 
 
-def _open(client: "Client") -> bool:
+def _open(client: "ApiClient") -> bool:
     from claude_headspace.surfaces.cli.open import is_agent, opened
 
-    return not is_agent() and opened(client.url + client.invite()["path"])
+    return not is_agent() and opened(client.url + client.create_sign_in_link()["path"])
 
 
 def down(

@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
-from claude_headspace.config import Places, find_places
+from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import BadRequest, DaemonMissing, Forbidden, HeadspaceError, JournalUnavailable
 from claude_headspace.surfaces.auth.tokens import Scope, make_token, read_secret
-from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_mark, find_daemon, is_held
+from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_fingerprint, find_daemon, is_locked
 
 Json = dict[str, Any]
 
@@ -51,7 +51,7 @@ class Message(NamedTuple):
     data: Json
 
 
-class Client:
+class ApiClient:
     """Speaks to one daemon."""
 
     def __init__(
@@ -73,25 +73,25 @@ class Client:
         self._host, self._port = _ANYWHERE.get(parts.hostname or "", parts.hostname or ""), parts.port or 80
 
     @classmethod
-    def local(cls, places: Places | None = None, timeout: float = ANSWER_SECONDS, via: str = "cli") -> "Client":
+    def local(cls, places: Paths | None = None, timeout: float = ANSWER_SECONDS, via: str = "cli") -> "ApiClient":
         """The client of this home's daemon, with tokens made from this home's secret."""
-        places = places or find_places()
+        places = places or find_paths()
         daemon = _running(places)
         return cls(daemon.url, local_tokens(places), timeout, via, code=daemon.code)
 
     # --- reading ---
 
-    def agents(self, *, state: str | None = None, project: str | None = None, every: bool = False) -> list[Json]:
+    def agents(self, *, state: str | None = None, project: str | None = None, include_old: bool = False) -> list[Json]:
         """The board: those who need somebody first; `every` includes those that ended long ago."""
-        return self._list("/api/agents", state=state, project=project, all="true" if every else None)
+        return self._list("/api/agents", state=state, project=project, all="true" if include_old else None)
 
     def agent(self, reference: str) -> Json:
         """One agent, by id, name or beginning of the id."""
         return self._object(_agent(reference))
 
-    def agent_at(self, reference: str, moment: str) -> Json:
+    def agent_at(self, reference: str, time: str) -> Json:
         """One agent, as far as it was known at a moment."""
-        answer: Json = self._request("GET", _with_query(_agent(reference), at=moment), Scope.READ, None, REPLAY_SECONDS)
+        answer: Json = self._request("GET", _with_query(_agent(reference), at=time), Scope.READ, None, REPLAY_SECONDS)
         return answer
 
     def turns(self, reference: str, limit: int = 100) -> list[Json]:
@@ -110,13 +110,13 @@ class Client:
         """The agent's states with their reasons, the newest last."""
         return self._list(_agent(reference, "evidence"), limit=limit)
 
-    def waits(self, *, agent: str | None = None, every: bool = False) -> list[Json]:
+    def waits(self, *, agent: str | None = None, include_closed: bool = False) -> list[Json]:
         """Who needs a human, and what for."""
-        return self._list("/api/waits", agent=agent, all="true" if every else None)
+        return self._list("/api/waits", agent=agent, all="true" if include_closed else None)
 
-    def missions(self, *, every: bool = False) -> list[Json]:
+    def missions(self, *, include_old: bool = False) -> list[Json]:
         """Missions, the newest first; `every` includes those that ended long ago."""
-        return self._list("/api/missions", all="true" if every else None)
+        return self._list("/api/missions", all="true" if include_old else None)
 
     def mission(self, reference: str) -> Json:
         """One mission, by id, beginning of the id, or name of its worker."""
@@ -127,9 +127,9 @@ class Client:
         path = _agent(reference, "events") if reference else "/api/events"
         return self._list(path, after=after, limit=limit)
 
-    def efforts(self, *, every: bool = False, agent: str | None = None) -> list[Json]:
+    def efforts(self, *, include_finished: bool = False, agent: str | None = None) -> list[Json]:
         """The efforts under way, the newest first; `every` includes those that are finished."""
-        return self._list("/api/efforts", all="true" if every else None, agent=agent)
+        return self._list("/api/efforts", all="true" if include_finished else None, agent=agent)
 
     def effort(self, reference: str) -> Json:
         """One effort with its sessions and messages."""
@@ -177,7 +177,7 @@ class Client:
         """Tell that one does not start the client anew any more."""
         return self._post(_agent(reference, "unsupervise"), Scope.ACT, {"reason": reason})
 
-    def seen(self, reference: str) -> Json:
+    def mark_seen(self, reference: str) -> Json:
         """Tell that somebody has looked at an agent."""
         return self._post(_agent(reference, "seen"), Scope.ACT, {})
 
@@ -185,7 +185,7 @@ class Client:
         """Type a prompt into the agent's terminal, once."""
         return self._post(_agent(reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
 
-    def begin_mission(self, goal: str, cwd: str, mode: str, **more: str | None) -> Json:
+    def start_mission(self, goal: str, cwd: str, mode: str, **more: str | None) -> Json:
         """Register a mission, with a placeholder for the agent that will work on it."""
         given = {name: value for name, value in more.items() if value}
         return self._post("/api/missions", Scope.ACT, {"goal": goal, "cwd": cwd, "mode": mode, **given})
@@ -226,7 +226,7 @@ class Client:
         """Make everything that follows from the log anew."""
         return self._post("/api/admin/db/rebuild", Scope.ADMIN, {}, REPLAY_SECONDS)
 
-    def invite(self) -> Json:
+    def create_sign_in_link(self) -> Json:
         """A link that signs a browser in, once."""
         return self._post("/api/admin/signin", Scope.ADMIN, {})
 
@@ -248,7 +248,7 @@ class Client:
         """Let a named token be good for nothing."""
         return self._post(f"/api/admin/tokens/{quote(name, safe='')}/revoke", Scope.ADMIN, {})
 
-    def past_files(self) -> list[Json]:
+    def transcript_files(self) -> list[Json]:
         """The transcripts that are there already, and how much of each was brought in."""
         answer: list[Json] = self._request("GET", "/api/admin/import", Scope.ADMIN, None, REPLAY_SECONDS)
         return answer
@@ -331,7 +331,7 @@ class Client:
 
     def _explained(self, error: HeadspaceError) -> HeadspaceError:
         """An error that may come of a daemon of another version says so."""
-        if error.code not in UNKNOWN_TO_IT or self._code in (None, code_mark()):
+        if error.code not in UNKNOWN_TO_IT or self._code in (None, code_fingerprint()):
             return error
         return BadRequest(
             "other_version",
@@ -350,20 +350,20 @@ class Client:
         return DaemonMissing("daemon_missing", f"Headspace does not answer at {self.url} ({error}).", START_IT)
 
 
-def local_tokens(places: Places) -> dict[Scope, str]:
+def local_tokens(places: Paths) -> dict[Scope, str]:
     """Every token of this home."""
     secret = read_secret(places.secret_file)
     return {scope: make_token(secret, scope) for scope in Scope}
 
 
 def follow(
-    find: Callable[[], Client],
+    find: Callable[[], ApiClient],
     after: int | None,
     types: Sequence[str] = (),
     *,
     agent_id: str | None = None,
-    lost: Callable[[], None] = lambda: None,
-    back: Callable[[], None] = lambda: None,
+    on_lost: Callable[[], None] = lambda: None,
+    on_reconnect: Callable[[], None] = lambda: None,
 ) -> Iterator[Message]:
     """The stream without an end: when the daemon goes away, wait for it and go on where it stopped.
 
@@ -377,12 +377,12 @@ def follow(
                 yield message
         except DaemonMissing:
             pass
-        lost()
+        on_lost()
         client = _wait_for(find)
-        back()
+        on_reconnect()
 
 
-def _wait_for(find: Callable[[], Client]) -> Client:
+def _wait_for(find: Callable[[], ApiClient]) -> ApiClient:
     """A client that is answered."""
     while True:
         time.sleep(RETRY_SECONDS)
@@ -413,11 +413,11 @@ def read_messages(lines: Iterable[bytes]) -> Iterator[Message]:
             fields = {}
 
 
-def _running(places: Places) -> DaemonInfo:
+def _running(places: Paths) -> DaemonInfo:
     found = find_daemon(places)
     if found is not None:
         return found
-    if is_held(places.lock_file):
+    if is_locked(places.lock_file):
         raise DaemonMissing("daemon_starting", "Headspace is just starting.", "Try again in a moment.")
     raise DaemonMissing("daemon_missing", "Headspace is not running.", START_IT)
 

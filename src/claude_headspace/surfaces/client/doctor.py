@@ -22,13 +22,13 @@ from claude_headspace.clients.claude_code.hooks import settings_file as settings
 from claude_headspace.clients.claude_code.hooks.events import known_to
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.clients.claude_code.hooks.version import find_version
-from claude_headspace.config import Places, claude_config_dirs, load_settings
+from claude_headspace.config import Paths, claude_config_dirs, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.wire import PROBE
-from claude_headspace.surfaces.client.api_client import Client
+from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import find_daemon
-from claude_headspace.surfaces.text.components import is_away, waiting_for_database
-from claude_headspace.surfaces.text.labels import count, instant
+from claude_headspace.surfaces.text.components import is_database_unavailable, waiting_for_database
+from claude_headspace.surfaces.text.labels import count, parse_timestamp
 
 INSTALL = "Run `headspace install`."
 START = "Run `headspace up`."
@@ -47,7 +47,7 @@ class Check(msgspec.Struct, frozen=True):
     hint: str = ""
 
 
-class Place(msgspec.Struct, frozen=True):
+class CheckGroup(msgspec.Struct, frozen=True):
     """What was looked at in one place."""
 
     name: str
@@ -58,7 +58,7 @@ class Report(msgspec.Struct, frozen=True):
     """Everything that was looked at."""
 
     ok: bool
-    places: list[Place]
+    places: list[CheckGroup]
 
 
 def ok(name: str, detail: str) -> Check:
@@ -76,17 +76,17 @@ def failed(name: str, detail: str, hint: str) -> Check:
     return Check(name, "failed", detail, hint)
 
 
-def examine(configs: Sequence[ConfigDir], home: Places) -> Report:
+def run_checks(configs: Sequence[ConfigDir], home: Paths) -> Report:
     """Look at everything."""
-    places = [Place("Headspace", _guarded(_daemon(home), _spool(home), _bash(configs), _notifications(home)))]
+    places = [CheckGroup("Headspace", _guarded(_daemon(home), _spool(home), _bash(configs), _notifications(home)))]
     for config in configs:
-        told_by = told_through(config, home)
+        told_by = hook_source(config, home)
         checks = (_settings(config), _files(told_by, home), _way(told_by, home), _transcripts(config, home))
-        places.append(Place(str(config.path), _guarded(*checks)))
+        places.append(CheckGroup(str(config.path), _guarded(*checks)))
     return Report(not any(check.status == "failed" for place in places for check in place.checks), places)
 
 
-def told_through(config: ConfigDir, home: Places) -> ConfigDir:
+def hook_source(config: ConfigDir, home: Paths) -> ConfigDir:
     """Where the script is that tells the events: here, or, for a plugin, where the daemon keeps it."""
     return ConfigDir(home.state) if not config.script.exists() and installed.plugins(config) else config
 
@@ -103,21 +103,21 @@ def _guarded(*parts: Iterator[Check]) -> list[Check]:
     return checks
 
 
-def _is_away(home: Places) -> bool:
+def _is_away(home: Paths) -> bool:
     """Whether the daemon cannot use its database."""
-    return is_away(Client.local(home).health()["parts"])
+    return is_database_unavailable(ApiClient.local(home).health()["parts"])
 
 
 # --- Headspace itself ---
 
 
-def _daemon(home: Places) -> Iterator[Check]:
+def _daemon(home: Paths) -> Iterator[Check]:
     daemon = find_daemon(home)
     if daemon is None:
         yield failed("daemon", "is not running; events are kept until it does", START)
         return
     yield ok("daemon", f"runs at {daemon.url} (pid {daemon.pid}, version {daemon.version})")
-    parts = Client.local(home).health()["parts"]
+    parts = ApiClient.local(home).health()["parts"]
     waiting = waiting_for_database(parts)
     for name, part in parts.items():
         if part["status"] != "ok" and name not in waiting:
@@ -128,7 +128,7 @@ def _daemon(home: Places) -> Iterator[Check]:
         )
 
 
-def _spool(home: Places) -> Iterator[Check]:
+def _spool(home: Paths) -> Iterator[Check]:
     if not os.access(home.spool, os.W_OK | os.X_OK):
         yield failed("spool", f"{home.spool} cannot be written, so events are lost while nobody answers", INSTALL)
         return
@@ -142,7 +142,7 @@ def _spool(home: Places) -> Iterator[Check]:
     if lost.exists():
         detail = f"{count(lost.stat().st_size, 'event')} lost while the spool was full"
         yield warning("lost", detail, f"Keep the daemon running. Delete {lost} when you have read this.")
-    if home.silent_file.exists():
+    if home.no_answer_file.exists():
         yield warning("answers", "the daemon once did not answer in time", "Look here again in some seconds.")
 
 
@@ -162,11 +162,11 @@ def _bash(configs: Sequence[ConfigDir]) -> Iterator[Check]:
     yield ok("bash", f"{program} {version}{old}")
 
 
-def _notifications(home: Places) -> Iterator[Check]:
+def _notifications(home: Paths) -> Iterator[Check]:
     """Whether somebody can be reached, and whether the last calls arrived."""
     if find_daemon(home) is None:
         return
-    found = Client.local(home).notification_rules()
+    found = ApiClient.local(home).notification_rules()
     usable = [channel["name"] for channel in found["channels"] if channel["available"]]
     failing = [channel for channel in found["channels"] if channel["last_failure"]]
     if not found["on"]:
@@ -248,7 +248,7 @@ def _plugins(config: ConfigDir, *, has_hooks: bool) -> Iterator[Check]:
             yield ok("plugin", f"{folder} tells the events")
 
 
-def _files(config: ConfigDir, home: Places) -> Iterator[Check]:
+def _files(config: ConfigDir, home: Paths) -> Iterator[Check]:
     if not config.script.exists():
         yield failed("script", f"there is no {config.script}", INSTALL)
         return
@@ -266,7 +266,7 @@ def _body(script: Path) -> str:
     return script.read_text(encoding="utf-8", errors="replace").partition("\n")[2]
 
 
-def _conf(config: ConfigDir, home: Places) -> Check:
+def _conf(config: ConfigDir, home: Paths) -> Check:
     if not config.state.is_symlink() or config.state.readlink() != home.state:
         return failed("link", f"{config.state} does not lead to {home.state}, where this Headspace is", INSTALL)
     try:
@@ -281,7 +281,7 @@ def _conf(config: ConfigDir, home: Places) -> Check:
 # --- the way of an event ---
 
 
-def _way(config: ConfigDir, home: Places) -> Iterator[Check]:
+def _way(config: ConfigDir, home: Paths) -> Iterator[Check]:
     if not config.script.exists() or not config.conf.exists():
         return
     if find_daemon(home) is None:
@@ -294,7 +294,7 @@ def _way(config: ConfigDir, home: Places) -> Iterator[Check]:
     yield from _heard(config, home)
 
 
-def _answered(config: ConfigDir, home: Places) -> Check:
+def _answered(config: ConfigDir, home: Paths) -> Check:
     """Whether the daemon knows the shim by its token, at the address that it reads."""
     try:
         host, port, _pid = home.address_file.read_text(encoding="utf-8").split()
@@ -320,9 +320,9 @@ def _payload(nonce: str) -> bytes:
     return msgspec.json.encode({"session_id": "headspace-doctor", "hook_event_name": PROBE, "nonce": nonce})
 
 
-def _heard(config: ConfigDir, home: Places) -> Iterator[Check]:
+def _heard(config: ConfigDir, home: Paths) -> Iterator[Check]:
     """Run the hook as the client does, and look for its event in the journal."""
-    client, nonce = Client.local(home), str(uuid.uuid4())
+    client, nonce = ApiClient.local(home), str(uuid.uuid4())
     start = client.last_seq()
     try:
         done = subprocess.run(
@@ -342,7 +342,7 @@ def _heard(config: ConfigDir, home: Places) -> Iterator[Check]:
     if event is None:
         yield failed("event", "sent through the hook, but it never arrived", "See `headspace logs` and the spool.")
         return
-    delay = (instant(event["received_at"]) - instant(event["fired_at"])).total_seconds()
+    delay = (parse_timestamp(event["received_at"]) - parse_timestamp(event["fired_at"])).total_seconds()
     yield ok("event", f"sent through the hook and found in the journal (number {event['seq']})")
     if delay > ODD_DELAY_SECONDS:
         hint = "Is the machine busy, or its clock being set?"
@@ -351,7 +351,7 @@ def _heard(config: ConfigDir, home: Places) -> Iterator[Check]:
         yield ok("clock", f"{max(delay, 0) * 1000:.0f} ms between the hook and its arrival")
 
 
-def _find(client: Client, after: int, nonce: str) -> dict[str, Any] | None:
+def _find(client: ApiClient, after: int, nonce: str) -> dict[str, Any] | None:
     events = client.events(after=after, limit=1000)
     return next((event for event in events if event["name"] == PROBE and event["payload"].get("nonce") == nonce), None)
 
@@ -368,7 +368,7 @@ def _wait_for(look: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | Non
 # --- what the client writes ---
 
 
-def _transcripts(config: ConfigDir, home: Places) -> Iterator[Check]:
+def _transcripts(config: ConfigDir, home: Paths) -> Iterator[Check]:
     projects = config.path / "projects"
     if not projects.exists():
         yield ok("transcripts", "none yet")
@@ -384,12 +384,12 @@ def _transcripts(config: ConfigDir, home: Places) -> Iterator[Check]:
     yield from _unheard(projects, home)
 
 
-def _unheard(projects: Path, home: Places) -> Iterator[Check]:
+def _unheard(projects: Path, home: Paths) -> Iterator[Check]:
     """Sessions that write their transcript, while no hook of them arrives."""
     if find_daemon(home) is None or _is_away(home):
         return
-    client, now = Client.local(home), datetime.now(UTC)
-    agents = {agent["session_id"]: agent for agent in client.agents(every=True)}
+    client, now = ApiClient.local(home), datetime.now(UTC)
+    agents = {agent["session_id"]: agent for agent in client.agents(include_old=True)}
     for path in projects.glob("*/*.jsonl"):
         written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         if now - written > RECENT:
@@ -402,6 +402,6 @@ def _unheard(projects: Path, home: Places) -> Iterator[Check]:
             yield warning("silent", detail, "Was it started with other settings, or with hooks switched off?")
 
 
-def _last_hook(client: Client, agent_id: str) -> datetime | None:
+def _last_hook(client: ApiClient, agent_id: str) -> datetime | None:
     hooks = [event for event in client.events(agent_id, limit=200) if event["origin"] == "hook"]
-    return instant(hooks[-1]["fired_at"]) if hooks else None
+    return parse_timestamp(hooks[-1]["fired_at"]) if hooks else None

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.calls import call_of
 from claude_headspace.inputs.policy.cases import Result, read_cases, try_case
 from claude_headspace.inputs.policy.files import PROJECT_FILE, RuleBook, built_in, contacts_of, load, read_project
@@ -21,12 +21,12 @@ from claude_headspace.kernel.decide import decide, reason_of, ruling_of
 from claude_headspace.kernel.policy.call import UNKNOWN, Call, Subject
 from claude_headspace.kernel.policy.matching import hits, written
 from claude_headspace.kernel.policy.rules import Policy
-from claude_headspace.surfaces.client.api_client import Client, Json
+from claude_headspace.surfaces.client.api_client import ApiClient, Json
 
 PAGE = 1_000
 
 
-def rule_book(places: Places, preset: str, file: Path | None = None) -> RuleBook:
+def rule_book(places: Paths, preset: str, file: Path | None = None) -> RuleBook:
     """The rules of this home, or those with another file in place of the user's."""
     return load(places, preset) if file is None else read_policy_file(file, preset, places)
 
@@ -47,7 +47,7 @@ def project_of(directory: str) -> str:
 # --- check ---
 
 
-def check(places: Places, preset: str, directory: str, file: Path | None = None) -> Json:
+def check(places: Paths, preset: str, directory: str, file: Path | None = None) -> Json:
     """Read everything that a verdict depends on. What cannot be used is an error that names it."""
     book, shipped = rule_book(places, preset, file), built_in(places, preset)
     root = project_of(directory)
@@ -115,7 +115,7 @@ def _plain_all(values: Json) -> Json:
 # --- test ---
 
 
-def try_cases(book: RuleBook, files: Sequence[Path], directory: str, home: str) -> Json:
+def run_cases(book: RuleBook, files: Sequence[Path], directory: str, home: str) -> Json:
     """Try the cases of files, and tell which came out otherwise."""
     root = project_of(directory)
     book = with_project(book, root)
@@ -143,7 +143,7 @@ def _wrong(result: Result) -> Json:
 # --- look back ---
 
 
-def backtest(client: Client, book: RuleBook, home: str, last: int | None = None) -> Json:
+def backtest(client: ApiClient, book: RuleBook, home: str, last: int | None = None) -> Json:
     """What these rules would have said of the calls in the journal. Paths are looked up as they are today."""
     subjects: dict[str, tuple[str, Subject, str]] = {}
     counted: Counter[str] = Counter()
@@ -160,7 +160,7 @@ def backtest(client: Client, book: RuleBook, home: str, last: int | None = None)
     return {"calls": counted["calls"], **said, "verdicts": spoken}
 
 
-def _calls(client: Client, last: int | None) -> Iterator[Json]:
+def _calls(client: ApiClient, last: int | None) -> Iterator[Json]:
     """The tool calls that hooks told of; of the newest events only, if so wanted."""
     newest = client.events(limit=1)
     after = max(newest[-1]["seq"] - last, 0) if newest and last else 0
@@ -169,7 +169,7 @@ def _calls(client: Client, last: int | None) -> Iterator[Json]:
         after = page[-1]["seq"]
 
 
-def _whose(client: Client, agent_id: str, known: dict[str, tuple[str, Subject, str]]) -> tuple[str, Subject, str]:
+def _whose(client: ApiClient, agent_id: str, known: dict[str, tuple[str, Subject, str]]) -> tuple[str, Subject, str]:
     if agent_id not in known:
         agent = client.agent(agent_id)
         project = agent["project"]
@@ -183,17 +183,17 @@ def _judged(book: RuleBook, payload: Json, subject: Subject, root: str, home: st
     given = given if isinstance(given, dict) else {}
     directory = str(payload.get("cwd") or root or home)
     call = call_of(tool, given, book, directory=directory, home=home, project=root)
-    return _verdict(book.policy, subject, call), call_words(tool, given)
+    return _verdict(book.policy, subject, call), call_text(tool, given)
 
 
-def call_words(tool: str, given: dict[str, Any]) -> str:
+def call_text(tool: str, given: dict[str, Any]) -> str:
     """A call in short."""
     names = ("command", "file_path", "notebook_path", "path", "to")
     first = next((given[name] for name in names if isinstance(given.get(name), str)), "")
     return f"{tool}: {first}" if first else tool
 
 
-def verdicts_of(client: Client, agent_id: str, last: int) -> list[Json]:
+def verdicts_of(client: ApiClient, agent_id: str, last: int) -> list[Json]:
     """What the rules said of an agent's newest calls, oldest first."""
     found = [event for event in client.events(agent_id, limit=PAGE) if event["verdict"]]
     return [
@@ -205,4 +205,4 @@ def verdicts_of(client: Client, agent_id: str, last: int) -> list[Json]:
 
 def _words_of(payload: Json) -> str:
     given = payload.get("tool_input")
-    return call_words(str(payload.get("tool_name", "")), given if isinstance(given, dict) else {})
+    return call_text(str(payload.get("tool_name", "")), given if isinstance(given, dict) else {})

@@ -33,7 +33,7 @@ class Preview(msgspec.Struct, frozen=True):
     left_out: tuple[str, ...]
 
 
-def plain(found: object) -> Any:
+def to_json(found: object) -> Any:
     """The same as decoded JSON."""
     return msgspec.json.decode(msgspec.json.encode(found))
 
@@ -51,7 +51,7 @@ def preview(settings: Settings, directory: str, role: str | None, mode: str | No
     return Preview(role, mode, house.root, house.project, composed.text, composed.loaded, composed.left_out)
 
 
-def every_role(settings: Settings, directory: str) -> list[Role]:
+def list_roles(settings: Settings, directory: str) -> list[Role]:
     """All roles, then all modes, each with what it includes."""
     house = house_of(settings, directory)
     return [_role(house, kind, name) for kind in (ROLE, MODE) for name in roles(house, kind)]

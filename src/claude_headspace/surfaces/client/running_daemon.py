@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.errors import AlreadyRunning
 
 
-class Predecessor(NamedTuple):
+class KilledDaemon(NamedTuple):
     """A daemon that did not end by itself."""
 
     pid: int
@@ -41,7 +41,7 @@ class DaemonInfo(msgspec.Struct, frozen=True):
     """Where its journal is, without a password. It stands here and not in `/hook/status`, which needs no token."""
 
 
-def code_mark() -> str:
+def code_fingerprint() -> str:
     """Recognises the code that this process was started from."""
     root = Path(__file__).resolve().parents[2]
     files = sorted(root.rglob("*.py"))
@@ -51,9 +51,9 @@ def code_mark() -> str:
     return hashlib.blake2b("\n".join(marks).encode(), digest_size=8).hexdigest()
 
 
-def find_daemon(places: Places) -> DaemonInfo | None:
+def find_daemon(places: Paths) -> DaemonInfo | None:
     """The daemon that runs and can be reached, if any."""
-    return read_daemon_file(places.daemon_file) if is_held(places.lock_file) else None
+    return read_daemon_file(places.daemon_file) if is_locked(places.lock_file) else None
 
 
 def read_daemon_file(path: Path) -> DaemonInfo | None:
@@ -64,7 +64,7 @@ def read_daemon_file(path: Path) -> DaemonInfo | None:
         return None
 
 
-def is_held(lock_file: Path) -> bool:
+def is_locked(lock_file: Path) -> bool:
     """Whether somebody holds the lock."""
     try:
         handle = os.open(lock_file, os.O_RDONLY | os.O_CLOEXEC)
@@ -80,16 +80,16 @@ def is_held(lock_file: Path) -> bool:
         os.close(handle)
 
 
-def left_behind(places: Places) -> Predecessor | None:
+def find_killed_daemon(places: Paths) -> KilledDaemon | None:
     """The daemon that was killed, if the last one was: those that end by themselves take their file away."""
     if (info := read_daemon_file(places.daemon_file)) is None:
         return None
-    signs = (places.daemon_file, places.log_file, places.glance_file, places.database.with_name("headspace.db-wal"))
-    return Predecessor(info.pid, max(path.stat().st_mtime for path in signs if path.exists()))
+    signs = (places.daemon_file, places.log_file, places.status_file, places.database.with_name("headspace.db-wal"))
+    return KilledDaemon(info.pid, max(path.stat().st_mtime for path in signs if path.exists()))
 
 
 @contextlib.contextmanager
-def hold(places: Places) -> Iterator[Predecessor | None]:
+def daemon_lock(places: Paths) -> Iterator[KilledDaemon | None]:
     """Hold the home's lock, with what one that was killed left behind; whoever comes second is pointed to the first."""
     handle = os.open(places.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -101,7 +101,7 @@ def hold(places: Places) -> Iterator[Predecessor | None]:
             "already_running", f"Headspace runs already, {where}.", "Use it as it is, or stop it with `headspace down`."
         ) from error
     else:
-        killed = left_behind(places)
+        killed = find_killed_daemon(places)
         places.daemon_file.unlink(missing_ok=True)
         yield killed
     finally:

@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable, Iterator
 
 from claude_headspace import __version__
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.surfaces.client.api_client import Client
-from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_mark, find_daemon, is_held
+from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_fingerprint, find_daemon, is_locked
 
 START_SECONDS = 900.0
 """How long a start may take: a large journal that another version wrote is made anew first."""
@@ -31,7 +31,7 @@ _POLL_SECONDS = 0.05
 
 
 @contextlib.contextmanager
-def alone(home: Places, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
+def up_lock(home: Paths, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Keep others from doing the same at the same time; `waiting` is called if somebody does."""
     handle = os.open(home.runtime / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -47,13 +47,13 @@ def alone(home: Places, waiting: Callable[[], None] = lambda: None) -> Iterator[
 
 def is_current(daemon: DaemonInfo) -> bool:
     """Whether a daemon runs the code that we are."""
-    return (daemon.version, daemon.code) == (__version__, code_mark())
+    return (daemon.version, daemon.code) == (__version__, code_fingerprint())
 
 
 # --- starting ---
 
 
-def start(home: Places, slow: Callable[[], None] = lambda: None) -> DaemonInfo:
+def start(home: Paths, slow: Callable[[], None] = lambda: None) -> DaemonInfo:
     """Start a daemon that goes on when we end, and wait until it answers; `slow` is called once if that takes long."""
     printed = home.state / "daemon.out"
     with os.fdopen(os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
@@ -66,7 +66,7 @@ def start(home: Places, slow: Callable[[], None] = lambda: None) -> DaemonInfo:
             start_new_session=True,
         )
     try:
-        return wait_until_there(home, lambda: process.poll() is None, slow)
+        return wait_until_running(home, lambda: process.poll() is None, slow)
     except HeadspaceError as error:
         words = printed.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         if not words:
@@ -74,8 +74,8 @@ def start(home: Places, slow: Callable[[], None] = lambda: None) -> DaemonInfo:
         raise HeadspaceError("daemon_failed", words[0], " ".join(words[1:]) or error.hint) from error
 
 
-def wait_until_there(
-    home: Places,
+def wait_until_running(
+    home: Paths,
     goes_on: Callable[[], bool] = lambda: True,
     slow: Callable[[], None] = lambda: None,
     limit: float = START_SECONDS,
@@ -95,9 +95,9 @@ def wait_until_there(
     )
 
 
-def _answers(home: Places) -> bool:
+def _answers(home: Paths) -> bool:
     try:
-        return bool(Client.local(home).health())
+        return bool(ApiClient.local(home).health())
     except HeadspaceError:
         return False
 
@@ -105,15 +105,15 @@ def _answers(home: Places) -> bool:
 # --- stopping ---
 
 
-def stop(home: Places) -> DaemonInfo | None:
+def stop(home: Paths) -> DaemonInfo | None:
     """Ask the daemon to stop, and wait until it is gone; None if there was none."""
-    if not is_held(home.lock_file):
+    if not is_locked(home.lock_file):
         return None
     daemon = find_daemon(home)
     if daemon is None:
         raise HeadspaceError("daemon_starting", "Headspace is just starting.", "Try again in a moment.")
     _end(daemon.pid)
-    wait_until_gone(home, daemon.pid)
+    wait_until_stopped(home, daemon.pid)
     return daemon
 
 
@@ -128,10 +128,10 @@ def _end(pid: int) -> None:
         ) from error
 
 
-def wait_until_gone(home: Places, pid: int, limit: float = STOP_SECONDS) -> None:
+def wait_until_stopped(home: Paths, pid: int, limit: float = STOP_SECONDS) -> None:
     """Wait until nobody holds the lock; after the limit that is an error."""
     deadline = time.monotonic() + limit
-    while is_held(home.lock_file):
+    while is_locked(home.lock_file):
         if time.monotonic() > deadline:
             raise HeadspaceError(
                 "does_not_stop",

@@ -19,7 +19,7 @@ from types import FrameType
 
 import msgspec
 
-from claude_headspace.config import Places
+from claude_headspace.config import Paths
 from claude_headspace.errors import BadRequest, ClientMissing, HeadspaceError
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.text.labels import Json
@@ -28,10 +28,10 @@ IGNORED = (signal.SIGINT, signal.SIGQUIT)
 """The terminal sends these to everybody in the foreground: the client decides."""
 ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 """Who sends one of these wants us to end, and the client with us."""
-HANDED_ON = (*ENDINGS, signal.SIGUSR1, signal.SIGUSR2)
+FORWARDED = (*ENDINGS, signal.SIGUSR1, signal.SIGUSR2)
 
 
-def client_program() -> str:
+def find_client() -> str:
     """Claude Code, as the user would start it."""
     found = shutil.which("claude")
     if found is None:
@@ -41,7 +41,7 @@ def client_program() -> str:
     return found
 
 
-OF_A_CLIENT = (
+CLIENT_VARIABLES = (
     "AI_AGENT",
     "CLAUDECODE",
     "CLAUDE_CODE_CHILD_SESSION",
@@ -65,7 +65,7 @@ OF_A_CLIENT = (
 
 def worker_environment() -> dict[str, str]:
     """Our environment without what an agent, whose tool we may be, put into it."""
-    return {name: value for name, value in os.environ.items() if name not in OF_A_CLIENT}
+    return {name: value for name, value in os.environ.items() if name not in CLIENT_VARIABLES}
 
 
 def client_environment(
@@ -95,15 +95,15 @@ def new_headspace_id() -> str:
     return str(uuid.uuid4())
 
 
-class Running:
+class ClientProcess:
     """A client that we started."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], directory: str) -> None:
         for number in IGNORED:
             signal.signal(number, lambda _number, _frame: None)
-        self.told_to_end = False
+        self.was_asked_to_end = False
         self._process = subprocess.Popen(command, env=dict(env), cwd=directory)
-        for number in HANDED_ON:
+        for number in FORWARDED:
             signal.signal(number, self._hand_on)
 
     @property
@@ -112,7 +112,7 @@ class Running:
         return self._process.pid
 
     def _hand_on(self, number: int, _frame: FrameType | None) -> None:
-        self.told_to_end = self.told_to_end or number in ENDINGS
+        self.was_asked_to_end = self.was_asked_to_end or number in ENDINGS
         with suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
@@ -140,7 +140,7 @@ def pause(seconds: float) -> bool:
 # --- bringing an agent back -------------------------------------------------------------------------------------------
 
 
-def resumption(agent: Json, host: str) -> tuple[str, str, dict[str, str]]:
+def resume_target(agent: Json, host: str) -> tuple[str, str, dict[str, str]]:
     """The session to resume, its directory, and the variables that it needs; refused with the reason."""
     name = agent["name"]
     if agent["host"] != host:
@@ -177,25 +177,25 @@ class Job(msgspec.Struct, frozen=True):
 
     arguments: list[str]
     env: dict[str, str]
-    leaves_code: bool = False
+    stores_exit_code: bool = False
     """Whether somebody waits for its exit code, which then stands in a file beside the job."""
 
 
-def open_session(home: Places, name: str, job: Job, directory: str) -> Path:
+def open_session(home: Paths, name: str, job: Job, directory: str) -> Path:
     """Start a job in a new tmux session; the file in which its exit code will stand."""
     return _hand_over(
         home, job, lambda command: tmux.tmux("", "new-session", "-d", "-s", name, "-c", directory, "--", *command)
     )
 
 
-def open_window(home: Places, name: str, job: Job, directory: str) -> None:
+def open_window(home: Paths, name: str, job: Job, directory: str) -> None:
     """Start a job in a new window of the tmux session that its environment names."""
     _hand_over(home, job, lambda command: tmux.open_window(command, directory, name, job.env))
 
 
-def _hand_over(home: Places, job: Job, start: Callable[[Sequence[str]], object]) -> Path:
+def _hand_over(home: Paths, job: Job, start: Callable[[Sequence[str]], object]) -> Path:
     """A tmux server has an environment of its own, often an old one, so everything goes through a file."""
-    home.make()
+    home.create_directories()
     path = home.runtime / f"job-{uuid.uuid4().hex}.json"
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as file:
@@ -208,7 +208,7 @@ def _hand_over(home: Places, job: Job, start: Callable[[Sequence[str]], object])
     return path.with_suffix(".exit")
 
 
-def take_job(path: Path) -> Job:
+def read_job(path: Path) -> Job:
     """What was handed over; it is there once."""
     try:
         job = msgspec.json.decode(path.read_bytes(), type=Job)

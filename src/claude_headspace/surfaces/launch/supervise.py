@@ -22,17 +22,17 @@ from typing import Protocol
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.surfaces.text.labels import Json
 
-MOST = 3
-WITHIN_SECONDS = 600.0
-PAUSES = (0.0, 5.0, 15.0)
+MAX_RESTARTS = 3
+RESTART_PERIOD_SECONDS = 600.0
+PAUSE_SECONDS = (0.0, 5.0, 15.0)
 """How long to wait before each of them, in seconds."""
-LAST_WORDS_SECONDS = 10.0
+TERMINATE_SECONDS = 10.0
 """A client that is asked to end has so long; then it is killed."""
 
-GO_ON = "Go on with the effort that you work on: what the session before handed over is in your context."
+RESTART_PROMPT = "Go on with the effort that you work on: what the session before handed over is in your context."
 """The first prompt of a client that was started anew."""
 
-BELONGS_TO_A_SESSION = ("-c", "--continue", "-r", "--resume", "--session-id", "--from-pr", "--teleport")
+SESSION_OPTIONS = ("-c", "--continue", "-r", "--resume", "--session-id", "--from-pr", "--teleport")
 """Options of Claude Code that name a session: with them a new start would bring the full context back."""
 
 Sleep = Callable[[float], bool]
@@ -60,14 +60,14 @@ class Process(Protocol):
     def wait(self) -> int: ...
 
     @property
-    def told_to_end(self) -> bool: ...
+    def was_asked_to_end(self) -> bool: ...
 
 
-def refuse_sessions(arguments: Sequence[str]) -> None:
+def reject_session_options(arguments: Sequence[str]) -> None:
     """A supervised client begins its sessions anew, so it cannot be told to have a certain one."""
     for given in arguments:
         name = given.partition("=")[0]
-        if name in BELONGS_TO_A_SESSION:
+        if name in SESSION_OPTIONS:
             raise BadRequest(
                 "not_supervised",
                 f"{name} goes on with a session, and --supervise begins new ones.",
@@ -83,41 +83,41 @@ def spent_window(effort: Json, agent_id: str) -> Json | None:
     return next((each for each in reversed(main) if each["spent"] and not each["ended_at"]), None)
 
 
-class Budget:
+class RestartBudget:
     """How often a client may be started anew."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._past: list[float] = []
 
-    def take(self) -> float | None:
+    def next_pause(self) -> float | None:
         """The pause before the next restart; None if there were too many."""
         now = self._clock()
-        self._past = [moment for moment in self._past if now - moment < WITHIN_SECONDS]
-        if len(self._past) >= MOST:
+        self._past = [moment for moment in self._past if now - moment < RESTART_PERIOD_SECONDS]
+        if len(self._past) >= MAX_RESTARTS:
             return None
         self._past.append(now)
-        return PAUSES[min(len(self._past), len(PAUSES)) - 1]
+        return PAUSE_SECONDS[min(len(self._past), len(PAUSE_SECONDS)) - 1]
 
 
 class Supervisor:
     """Ends a client whose window is spent, and says whether another one should follow."""
 
-    def __init__(self, find: Callable[[], Client], agent_id: str, budget: Budget | None = None) -> None:
+    def __init__(self, find: Callable[[], Client], agent_id: str, budget: RestartBudget | None = None) -> None:
         self._find = find
         self._agent_id = agent_id
-        self._budget = budget or Budget()
+        self._budget = budget or RestartBudget()
         self._process: Process | None = None
         self._pause: float | None = None
         self._handled: set[str] = set()
         self._gave_up = False
 
-    def watch(self, efforts: Iterable[str]) -> None:
+    def check_each(self, efforts: Iterable[str]) -> None:
         """Look at each effort that something happened to, by its id, for as long as there are any. In a thread."""
         for effort_id in efforts:
             self._look_at(effort_id)
 
-    def look(self) -> None:
+    def check_all(self) -> None:
         """Look at every effort of the agent: something may have happened that nobody told."""
         with contextlib.suppress(HeadspaceError):
             for effort in self._find().efforts(agent=self._agent_id):
@@ -130,7 +130,7 @@ class Supervisor:
             self._process = process = start(again)
             code = process.wait()
             pause = self._take_pause()
-            if pause is None or process.told_to_end or sleep(pause):
+            if pause is None or process.was_asked_to_end or sleep(pause):
                 return code, process.pid
             again = True
 
@@ -149,9 +149,9 @@ class Supervisor:
 
     def _replace(self, client: Client, process: Process, window: Json) -> None:
         """End a client, so that another one follows; or leave it alone from now on, if there were too many."""
-        pause = self._budget.take()
+        pause = self._budget.next_pause()
         if pause is None:
-            client.unsupervise(self._agent_id, f"it was started anew {MOST} times within ten minutes")
+            client.unsupervise(self._agent_id, f"it was started anew {MAX_RESTARTS} times within ten minutes")
             self._gave_up = True
             return
         client.restart(self._agent_id, window["spent"])
@@ -163,7 +163,7 @@ class Supervisor:
         """Ask the client to end, and see to it that it does."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGTERM)
-        killer = threading.Timer(LAST_WORDS_SECONDS, self._kill, [process])
+        killer = threading.Timer(TERMINATE_SECONDS, self._kill, [process])
         killer.daemon = True
         killer.start()
 

@@ -36,7 +36,7 @@ _CONTROLS = re.compile(
 """What a terminal may act on, or a reader cannot see."""
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """A text without anything that a terminal would act on; its lines stay."""
     if text.isprintable():
         return text
@@ -44,14 +44,14 @@ def clean(text: str) -> str:
     return _CONTROLS.sub("", _SEQUENCES.sub("", plain))
 
 
-def cleaned(value: Any) -> Any:
+def clean_json(value: Any) -> Any:
     """Decoded JSON with all its texts cleaned."""
     if isinstance(value, str):
-        return clean(value)
+        return clean_text(value)
     if isinstance(value, dict):
-        return {clean(key): cleaned(item) for key, item in value.items()}
+        return {clean_text(key): clean_json(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [cleaned(item) for item in value]
+        return [clean_json(item) for item in value]
     return value
 
 
@@ -91,7 +91,7 @@ def wrap(text: str, width: int, taken: int = 0) -> list[str]:
 # --- time -----------------------------------------------------------------------------------------------------------
 
 
-def instant(time: str) -> datetime:
+def parse_timestamp(time: str) -> datetime:
     """A moment of the API; one that cannot be read is the beginning of time."""
     try:
         found = datetime.fromisoformat(time)
@@ -100,7 +100,7 @@ def instant(time: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def span(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """How long, in one unit: "12 s", "4 min", "2 h", "3 d"."""
     whole = max(int(seconds), 0)
     for unit, size, until in (("s", 1, 60), ("min", 60, 3600), ("h", 3600, 48 * 3600)):
@@ -111,13 +111,13 @@ def span(seconds: float) -> str:
 
 def ago(time: str, now: datetime) -> str:
     """When, seen from now: "just now", "12 s ago", "3 d ago". A clock that goes ahead of ours says "just now"."""
-    seconds = (now - instant(time)).total_seconds()
-    return "just now" if seconds < 5 else f"{span(seconds)} ago"
+    seconds = (now - parse_timestamp(time)).total_seconds()
+    return "just now" if seconds < 5 else f"{duration(seconds)} ago"
 
 
-def clock(time: str, now: datetime) -> str:
+def clock_time(time: str, now: datetime) -> str:
     """The time of day here, with the date when it was not today."""
-    moment = instant(time).astimezone(now.tzinfo)
+    moment = parse_timestamp(time).astimezone(now.tzinfo)
     return f"{moment:%H:%M:%S}" if moment.date() == now.date() else f"{moment:%Y-%m-%d %H:%M}"
 
 
@@ -146,7 +146,7 @@ _WANTS = {
 }
 _FILE_TOOLS = frozenset({"Read", "Edit", "MultiEdit", "NotebookEdit", "Write"})
 
-WAITS = {
+WAIT_KINDS = {
     "question": "an answer",
     "elicitation": "an answer",
     "plan": "an approval of its plan",
@@ -180,7 +180,7 @@ def summary(agent: Json, now: datetime | None) -> str:
             return str(other or "unknown")
 
 
-def doing(agent: Json, now: datetime | None) -> str:
+def activity(agent: Json, now: datetime | None) -> str:
     """What it does, and what it says that it is at; who needs somebody says only that."""
     words, note = summary(agent, now), agent.get("note")
     if not note or agent.get("state") not in ("working", "idle", "starting"):
@@ -188,13 +188,13 @@ def doing(agent: Json, now: datetime | None) -> str:
     return f"{words} · {one_line(note['text'])}"
 
 
-def note_words(agent: Json, now: datetime) -> str:
+def note_text(agent: Json, now: datetime) -> str:
     """What it says that it is at, and how long ago it said so."""
     note = agent.get("note")
     return f"{one_line(note['text'])} ({ago(note['at'], now)})" if note else ""
 
 
-def marks(agent: Json) -> list[str]:
+def badges(agent: Json) -> list[str]:
     """What sets an agent apart from others: that it works by itself, that workers of its are back."""
     news = len(agent.get("news") or ())
     return [
@@ -203,25 +203,25 @@ def marks(agent: Json) -> list[str]:
     ]
 
 
-def tells_time(agent: Json) -> bool:
+def summary_has_time(agent: Json) -> bool:
     """Whether the summary says already since when."""
     return agent.get("state") == "ended" or (agent.get("state") == "idle" and _is_done(agent))
 
 
-def state_words(state: str, waiting_for: str | None) -> str:
+def state_text(state: str, waiting_for: str | None) -> str:
     """A state in a sentence: "waiting for an answer"."""
-    return f"waiting for {WAITS.get(waiting_for or '', 'somebody')}" if state == "waiting" else state
+    return f"waiting for {WAIT_KINDS.get(waiting_for or '', 'somebody')}" if state == "waiting" else state
 
 
 def _waiting(agent: Json) -> str:
     waits: Sequence[Json] = agent.get("waits") or ()
     if not waits:
-        return state_words("waiting", agent.get("waiting_for"))
+        return state_text("waiting", agent.get("waiting_for"))
     more = f" (and {len(waits) - 1} more)" if len(waits) > 1 else ""
-    return want(waits[-1]) + more
+    return wait_text(waits[-1]) + more
 
 
-def want(wait: Json) -> str:
+def wait_text(wait: Json) -> str:
     """What a human is wanted for."""
     text, tool = one_line(wait["text"]), wait.get("tool") or ""
     match wait["kind"]:
@@ -248,25 +248,25 @@ def _question(wait: Json) -> str:
 def _working(agent: Json) -> str:
     subagents: Sequence[Json] = agent.get("subagents") or ()
     if tool := agent.get("tool"):
-        return tool_words(tool)
+        return tool_text(tool)
     if len(subagents) > 1:
         return f"{len(subagents)} sub-agents at work"
     if subagents:
-        return f"sub-agent: {subagent_words(subagents[0])}"
+        return f"sub-agent: {subagent_text(subagents[0])}"
     command = agent.get("command") or {}
     text = one_line(command.get("text") or "") if command.get("ended_at") is None else ""
     return f"working: {text}" if text else "working"
 
 
-def subagent_words(subagent: Json) -> str:
+def subagent_text(subagent: Json) -> str:
     """What a sub-agent does."""
     kind = subagent.get("type") or "sub-agent"
     if subagent.get("tool"):
-        return f"{kind}, {tool_words(subagent['tool'])}"
+        return f"{kind}, {tool_text(subagent['tool'])}"
     return f"{kind}, {one_line(subagent['description'])}" if subagent.get("description") else str(kind)
 
 
-def tool_words(tool: Json) -> str:
+def tool_text(tool: Json) -> str:
     """The tool in flight: "editing auth.py", "Bash: npm test"."""
     name, about = tool["name"], _about(tool["name"], tool.get("summary") or "")
     if name in _DOES and about:
@@ -285,7 +285,7 @@ def _is_done(agent: Json) -> bool:
     if not ended or agent.get("background_tasks"):
         return False
     session = agent.get("session")
-    return session is None or instant(session["started_at"]) <= instant(ended)
+    return session is None or parse_timestamp(session["started_at"]) <= parse_timestamp(ended)
 
 
 def _idle(agent: Json, now: datetime | None) -> str:
@@ -304,14 +304,14 @@ def _starting(agent: Json) -> str:
     return f"starting anew: {supervision['reason']}" if supervision.get("under_way") else "starting"
 
 
-def effort_words(effort: Json | None) -> str:
+def effort_text(effort: Json | None) -> str:
     """An effort by its name: "fix #2, phase look"."""
     if not effort:
         return ""
     return f"{effort['skill']} #{effort['ordinal']}" + (f", phase {effort['phase']}" if effort["phase"] else "")
 
 
-def supervision_words(agent: Json, now: datetime) -> str:
+def supervision_text(agent: Json, now: datetime) -> str:
     """Whether somebody starts its client anew, how often that was, and why."""
     found = agent.get("supervision")
     if not found:
@@ -337,7 +337,7 @@ _INTERRUPTED = {
 }
 
 
-def interrupted_words(done: Json) -> str:
+def interrupt_result(done: Json) -> str:
     """What became of an interrupt."""
     return _INTERRUPTED.get(done["status"], "{agent} is {state}.").format(agent=done["agent"], state=done["state"])
 
@@ -349,6 +349,6 @@ _SENT = {
 }
 
 
-def sent_words(sent: Json) -> str:
+def send_result(sent: Json) -> str:
     """What became of a text that was sent."""
     return _SENT.get(sent["status"], "Sent to {agent}.").format(agent=sent["agent"])

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.config import Places, Settings, describe_settings, without_password
+from claude_headspace.config import Paths, Settings, describe_settings, without_password
 
 FILES = ("config_file", "policy_file", "notify_file", "database", "log_file", "spool", "secret_file", "daemon_file")
 
@@ -28,7 +28,7 @@ class SettingsView(msgspec.Struct, frozen=True):
     places: dict[str, str]
 
 
-def explain(settings: Settings, origins: Mapping[str, str], places: Places) -> SettingsView:
+def settings_view(settings: Settings, origins: Mapping[str, str], places: Paths) -> SettingsView:
     """Every setting in force, with where it comes from; a password in it is not shown."""
     files = {name.removesuffix("_file"): str(getattr(places, name)) for name in FILES}
     return SettingsView([_view(settings, origins, *described) for described in describe_settings()], files)

@@ -13,20 +13,20 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Micros
 
 UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
-LONGEST = 40
+MAX_TEXT_LENGTH = 40
 
 _AGO = re.compile(r"(\d{1,6}) ?(s|m|min|h|d|w)(?: ago)?")
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?")
 _SECONDS = re.compile(r"\d{9,11}(\.\d{1,6})?")
 
 
-PAST = "Write 2026-03-01T14:30, 14:30 for today, 2h for two hours ago, or seconds since 1970."
-TO_COME = "Write 30d for in thirty days, 2h for in two hours, 2026-12-31, or 2026-12-31T14:30."
+PAST_HINT = "Write 2026-03-01T14:30, 14:30 for today, 2h for two hours ago, or seconds since 1970."
+FUTURE_HINT = "Write 30d for in thirty days, 2h for in two hours, 2026-12-31, or 2026-12-31T14:30."
 
 
-def read_moment(name: str, text: str, now: Micros, hint: str = PAST) -> Micros:
+def parse_time(name: str, text: str, now: Micros, hint: str = PAST_HINT) -> Micros:
     """The moment that a text means; one that means none is explained."""
-    written = text.strip()[:LONGEST]
+    written = text.strip()[:MAX_TEXT_LENGTH]
     try:
         return _moment(written, now)
     except (ValueError, OverflowError, OSError) as error:
@@ -37,33 +37,35 @@ def read_moment(name: str, text: str, now: Micros, hint: str = PAST) -> Micros:
         ) from error
 
 
-def read_past(name: str, text: str, now: Micros) -> Micros:
+def parse_past_time(name: str, text: str, now: Micros) -> Micros:
     """A moment that has been; one that is still to come is refused."""
-    moment = read_moment(name, text, now)
+    moment = parse_time(name, text, now)
     if moment > now + SECOND:
         raise BadRequest(
             "still_to_come",
-            f"`{name}` is still to come: {here(moment)}.",
+            f"`{name}` is still to come: {local_time(moment)}.",
             "Choose a time that has been: 14:30 is today, 2h is two hours ago.",
         )
     return moment
 
 
-def here(moment: Micros) -> str:
+def local_time(moment: Micros) -> str:
     """A moment in the time of this machine, with its zone."""
     return f"{datetime.fromtimestamp(moment / SECOND, UTC).astimezone():%Y-%m-%d %H:%M:%S %z}"
 
 
-def is_span(text: str) -> bool:
+def is_duration(text: str) -> bool:
     """Whether a text says how long, not when."""
     return _AGO.fullmatch(text.strip()) is not None
 
 
-def read_span(name: str, text: str) -> float:
+def parse_duration(name: str, text: str) -> float:
     """How long a text says, in seconds."""
-    found = _AGO.fullmatch(text.strip()[:LONGEST])
+    found = _AGO.fullmatch(text.strip()[:MAX_TEXT_LENGTH])
     if found is None:
-        raise BadRequest("bad_span", f"`{name}` is no length of time: {text[:LONGEST]!r}.", "Write 60s, 5m or 2h.")
+        raise BadRequest(
+            "bad_span", f"`{name}` is no length of time: {text[:MAX_TEXT_LENGTH]!r}.", "Write 60s, 5m or 2h."
+        )
     return float(int(found[1]) * UNITS[found[2]])
 
 

@@ -10,8 +10,8 @@ from textual.events import Key as KeyEvent
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line
-from claude_headspace.surfaces.text.labels import Json, cut, want
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, hanging, line
+from claude_headspace.surfaces.text.labels import Json, cut, wait_text
 from claude_headspace.surfaces.tui.answer_steps import Pick, Step, steps
 from claude_headspace.surfaces.tui.widgets import Lines
 
@@ -49,7 +49,7 @@ class AnswerPanel(ModalScreen[dict[str, Any] | None]):
     def compose(self) -> ComposeResult:
         """What it is about above, the step below."""
         with Container(id="answer") as box:
-            title = cut(f"{self._agent['name']} {want(self._wait)}", max(self.app.size.width - 6, 20))
+            title = cut(f"{self._agent['name']} {wait_text(self._wait)}", max(self.app.size.width - 6, 20))
             box.border_title = Text(title)  # as it is, never as markup
             yield Lines(lambda: self._palette, id="about")
             yield Lines(lambda: self._palette, id="step")
@@ -74,15 +74,15 @@ class AnswerPanel(ModalScreen[dict[str, Any] | None]):
 
     def _lines(self, width: int) -> list[Line]:
         step = self._step
-        lines = hang(line(), step.title, width, "strong")
+        lines = hanging(line(), step.title, width, "strong")
         if step.trouble:
-            lines += hang(line(), step.trouble, width, "error")
+            lines += hanging(line(), step.trouble, width, "error")
         if not isinstance(step, Pick) or self._writes:
             return lines
         for number, choice in enumerate(step.choices):
             mark = "✓" if choice.value in self._chosen else "▸" if number == self._at else " "
             start = line(Span(f" {mark} ", "strong"), Span(f"{choice.key:<2} ", "key"), Span(choice.label))
-            lines += hang(start, f"  {choice.about}" if choice.about else "", width, "quiet", indent=6)
+            lines += hanging(start, f"  {choice.about}" if choice.about else "", width, "quiet", indent=6)
         return [*lines, line(Span("   "), Span(f"{OWN}  ", "key"), "in your own words")] if step.own_words else lines
 
     def _hint(self) -> str:
@@ -158,6 +158,6 @@ def _fill(pane: Lines, lines: list[Line], most: int) -> None:
 def _about(wait: Json, width: int) -> list[Line]:
     """What it is about: the command, the plan, the words of a server; a question stands with its options."""
     if wait["questions"]:
-        return [NOTHING]
+        return [EMPTY_LINE]
     text = wait["summary"] if wait["kind"] == "permission" and wait["summary"] else wait["text"]
-    return hang(line(), text.strip(), width, "said")
+    return hanging(line(), text.strip(), width, "said")

@@ -16,7 +16,7 @@ from textual.widgets import Input
 
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.output import Line, Span
-from claude_headspace.surfaces.text.labels import Json, clean
+from claude_headspace.surfaces.text.labels import Json, clean_text
 from claude_headspace.surfaces.tui import styles as look
 from claude_headspace.surfaces.tui.actions import Done, Hands
 from claude_headspace.surfaces.tui.answer_steps import held_wait
@@ -222,7 +222,7 @@ class Top(App[None]):
 
     def say(self, *parts: Span) -> None:
         """A message in the foot, for a while."""
-        self._message = tuple(Span(clean(part.text), part.role) for part in parts)
+        self._message = tuple(Span(clean_text(part.text), part.role) for part in parts)
         self.query_one("#foot").refresh()
         self._later("message", MESSAGE_SECONDS, self._unsay)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.surfaces.client.api_client import RETRY_SECONDS, Client, follow
+from claude_headspace.surfaces.client.api_client import RETRY_SECONDS, ApiClient, follow
 from claude_headspace.surfaces.text.labels import Json
 
 DETAIL_TURNS, DETAIL_STATES = 40, 30
@@ -44,7 +44,7 @@ class Feed(Protocol):
 class LiveFeed:
     """The daemon of this home."""
 
-    def __init__(self, find: Callable[[], Client] = Client.local) -> None:
+    def __init__(self, find: Callable[[], ApiClient] = ApiClient.local) -> None:
         self._find = find
         self._news: deque[News] = deque()
         self._ring: Callable[[], None] = lambda: None
@@ -81,7 +81,9 @@ class LiveFeed:
         while True:
             try:
                 after = self._load()
-                for message in follow(self._find, after, lost=lambda: self._tell("lost"), back=self._load_quietly):
+                for message in follow(
+                    self._find, after, on_lost=lambda: self._tell("lost"), on_reconnect=self._load_quietly
+                ):
                     self._tell(message.type, message.data)
             except HeadspaceError:
                 self._tell("lost")

@@ -9,7 +9,7 @@ Rules
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from claude_headspace.surfaces.text.labels import SHAPES, Json, cleaned, summary
+from claude_headspace.surfaces.text.labels import SHAPES, Json, clean_json, summary
 
 KEPT_TURNS = 60
 
@@ -30,19 +30,19 @@ class Board:
 
     def load(self, agents: Iterable[Json]) -> None:
         """The whole board anew; what was said stays only of those who are still there."""
-        self.agents = {agent["id"]: agent for agent in cleaned(list(agents))}
+        self.agents = {agent["id"]: agent for agent in clean_json(list(agents))}
         self.turns = {}
         self.states = {}
         self.loaded = self.connected = True
 
     def learn_details(self, agent_id: str, turns: Sequence[Json], states: Sequence[Json]) -> None:
         """What was said by and to an agent, and why its states are believed."""
-        self.turns[agent_id] = cleaned(list(turns))[-KEPT_TURNS:]
-        self.states[agent_id] = cleaned(list(states))
+        self.turns[agent_id] = clean_json(list(turns))[-KEPT_TURNS:]
+        self.states[agent_id] = clean_json(list(states))
 
     def apply(self, kind: str, told: Json) -> bool:
         """Take an announcement in. False: it speaks of something unknown, so the board must be read anew."""
-        data = cleaned(told)
+        data = clean_json(told)
         if kind in ("gap", "effort_changed"):
             return kind != "gap"  # efforts are not shown here
         agent_id = data["agent_id"]

@@ -7,24 +7,24 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from claude_headspace.config import Places, find_places, load_settings
+from claude_headspace.config import Paths, find_paths, load_settings
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.outputs import tmux
-from claude_headspace.surfaces.client.api_client import Client
-from claude_headspace.surfaces.launch.start_client import Job, open_window, resumption, tmux_name
-from claude_headspace.surfaces.text.labels import Json, interrupted_words, sent_words, want
+from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.launch.start_client import Job, open_window, resume_target, tmux_name
+from claude_headspace.surfaces.text.labels import Json, interrupt_result, send_result, wait_text
 from claude_headspace.surfaces.tui.actions import Done
 
 
 class TerminalHands:
     """For one terminal, in or outside of tmux."""
 
-    def __init__(self, places: Places | None = None, env: Mapping[str, str] = os.environ) -> None:
-        self._places = places or find_places()
+    def __init__(self, places: Paths | None = None, env: Mapping[str, str] = os.environ) -> None:
+        self._places = places or find_paths()
         self._env = env
 
-    def _client(self) -> Client:
-        return Client.local(self._places, via="tui")
+    def _client(self) -> ApiClient:
+        return ApiClient.local(self._places, via="tui")
 
     def jump(self, agent: Json) -> Done:
         """Bring the agent's pane before the user."""
@@ -37,20 +37,20 @@ class TerminalHands:
 
     def send(self, agent: Json, text: str) -> Done:
         """Type a text to the agent, by the daemon."""
-        return Done(sent_words(self._client().send(agent["id"], text, uuid.uuid4().hex)))
+        return Done(send_result(self._client().send(agent["id"], text, uuid.uuid4().hex)))
 
     def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> Done:
         """Answer what the agent waits for, by the daemon."""
         done = self._client().answer(wait["id"], answer)["answered"]
-        return Done(f"{done['words'].capitalize() if done else 'Answered'}: {agent['name']} {want(wait)}")
+        return Done(f"{done['words'].capitalize() if done else 'Answered'}: {agent['name']} {wait_text(wait)}")
 
     def interrupt(self, agent: Json) -> Done:
         """Press Esc in the agent's terminal, by the daemon."""
-        return Done(interrupted_words(self._client().interrupt(agent["id"])))
+        return Done(interrupt_result(self._client().interrupt(agent["id"])))
 
     def resume(self, agent: Json) -> Done:
         """Bring an ended agent back: in a new window of the tmux that we are in, else here."""
-        _, directory, _ = resumption(agent, load_settings(self._places).host_name)
+        _, directory, _ = resume_target(agent, load_settings(self._places).host_name)
         arguments = ["resume", agent["id"]]
         if not self._env.get("TMUX"):
             return Done("", [sys.executable, "-m", "claude_headspace", *arguments])
@@ -60,7 +60,7 @@ class TerminalHands:
     def seen(self, agent: Json) -> None:
         """Somebody has looked at it; that nobody hears of it does no harm."""
         with suppress(HeadspaceError):
-            self._client().seen(agent["id"])
+            self._client().mark_seen(agent["id"])
 
     def call(self, agent: Json) -> bool:
         """Whether the bell should ring: not if the agent's own pane is before the user."""

@@ -14,7 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line
 from claude_headspace.surfaces.text.labels import Json
 from claude_headspace.surfaces.tui import styles as look
 from claude_headspace.surfaces.tui.presentation.rows import Columns, agent_row, columns, heading, ticks
@@ -33,7 +33,7 @@ class OneLine(Widget):
 
     def render_line(self, y: int) -> Strip:
         """The line itself."""
-        shown = self._make(self.size.width) if y == 0 else NOTHING
+        shown = self._make(self.size.width) if y == 0 else EMPTY_LINE
         return look.strip(shown, self._palette(), self.size.width)
 
 
@@ -57,7 +57,7 @@ class Lines(ScrollView, can_focus=False):
     def render_line(self, y: int) -> Strip:
         """The line at a place on the screen."""
         number = y + self.scroll_offset.y
-        shown = self._lines[number] if number < len(self._lines) else NOTHING
+        shown = self._lines[number] if number < len(self._lines) else EMPTY_LINE
         return look.strip(shown, self._palette(), self.size.width)
 
 
@@ -115,10 +115,10 @@ class AgentList(ScrollView, can_focus=True, inherit_bindings=False):
         """The heading stays; below it the agents."""
         width, palette = self.size.width, self._palette()
         if y == 0:
-            return look.strip(heading(self._columns) if self.agents else NOTHING, palette, width, start=" ")
+            return look.strip(heading(self._columns) if self.agents else EMPTY_LINE, palette, width, start=" ")
         number = y - 1 + self.scroll_offset.y
         if number >= len(self.agents):
-            line = self._instead[number] if number < len(self._instead) and not self.agents else NOTHING
+            line = self._instead[number] if number < len(self._instead) and not self.agents else EMPTY_LINE
             return look.strip(line, palette, width)
         agent = self.agents[number]
         chosen = agent["id"] == self.selected_id

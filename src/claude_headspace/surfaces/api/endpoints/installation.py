@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
-from claude_headspace.config import Places, Settings, claude_config_dirs
+from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.surfaces.api.openapi import Endpoint
 from claude_headspace.surfaces.auth.sign_in import Invitation, SignIns
 from claude_headspace.surfaces.client import doctor
-from claude_headspace.surfaces.text.settings import SettingsView, explain
+from claude_headspace.surfaces.text.settings import SettingsView, settings_view
 
 if TYPE_CHECKING:
     from claude_headspace.surfaces.api.services import Serving
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Household:
     """What the daemon was started with."""
 
-    def __init__(self, settings: Settings, origins: Mapping[str, str], places: Places, sign_ins: SignIns) -> None:
+    def __init__(self, settings: Settings, origins: Mapping[str, str], places: Paths, sign_ins: SignIns) -> None:
         self._settings = settings
         self._origins = origins
         self._places = places
@@ -28,11 +28,11 @@ class Household:
 
     def settings(self) -> SettingsView:
         """Every setting in force, explained."""
-        return explain(self._settings, self._origins, self._places)
+        return settings_view(self._settings, self._origins, self._places)
 
     def examine(self) -> doctor.Report:
         """The whole way of an event, looked at."""
-        return doctor.examine(
+        return doctor.run_checks(
             [ConfigDir(path) for path in claude_config_dirs(self._settings, self._places)], self._places
         )
 

@@ -12,7 +12,7 @@ from claude_headspace.surfaces.api.parameters import read_body
 from claude_headspace.surfaces.api.services import Serving
 from claude_headspace.surfaces.auth.named_tokens import NamedTokens
 from claude_headspace.surfaces.auth.tokens import Scope
-from claude_headspace.surfaces.text.timestamps import read_moment
+from claude_headspace.surfaces.text.timestamps import parse_time
 
 
 class TokenView(msgspec.Struct, frozen=True):
@@ -62,7 +62,7 @@ async def list_tokens(api: Serving, _request: Request) -> list[TokenView]:
 async def create_token(api: Serving, request: Request) -> NewToken:
     """Make a token."""
     wanted, now = await read_body(request, Making), api.services.clock()
-    expires_at = read_moment("expires_at", wanted.expires_at, now) if wanted.expires_at else None
+    expires_at = parse_time("expires_at", wanted.expires_at, now) if wanted.expires_at else None
     made, text = await asyncio.to_thread(_tokens(api).create, wanted.name, wanted.scopes, wanted.owner, expires_at)
     return NewToken(text, _view(made, now))
 

@@ -3,24 +3,24 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.board import where
 from claude_headspace.surfaces.text.labels import (
     Json,
     ago,
-    clock,
+    clock_time,
     count,
     cut,
-    effort_words,
-    instant,
-    note_words,
+    effort_text,
+    note_text,
     one_line,
+    parse_timestamp,
     shape,
-    state_words,
-    subagent_words,
+    state_text,
+    subagent_text,
     summary,
-    supervision_words,
-    want,
+    supervision_text,
+    wait_text,
 )
 
 LABEL = 11
@@ -50,13 +50,13 @@ def portrait(agent: Json, turns: Sequence[Json], now: datetime, width: int) -> l
     width = min(width, MOST_WIDTH)
     lines = [
         title(agent, summary(agent, now), width),
-        NOTHING,
+        EMPTY_LINE,
     ]
     for label, text in facts(agent, now):
-        lines += hang(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
+        lines += hanging(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
     for wait in agent["waits"]:
-        lines += [NOTHING, *wait_lines(wait, now, width)]
-    lines += listed("Sub-agents", [subagent_words(sub) for sub in agent["subagents"]], width)
+        lines += [EMPTY_LINE, *wait_lines(wait, now, width)]
+    lines += listed("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
     lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
     lines += listed("Rules", [verdict_words(verdict, now) for verdict in agent["verdicts"]], width)
     return lines + _turns(turns, now, width)
@@ -72,17 +72,20 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
     """What is known of it, each under its label."""
     since = agent["state_since"]
     pairs = [
-        ("state", f"{state_words(agent['state'], agent['waiting_for'])} since {clock(since, now)} ({ago(since, now)})"),
+        (
+            "state",
+            f"{state_text(agent['state'], agent['waiting_for'])} since {clock_time(since, now)} ({ago(since, now)})",
+        ),
         ("because", _because(agent["evidence"])),
-        ("note", note_words(agent, now)),
+        ("note", note_text(agent, now)),
         ("command", _command(agent["command"], now)),
         ("last tool", agent["last_tool"] or ""),
         ("project", f"{where(agent)}  {agent['project']['root']}"),
         ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
         ("session", _session(agent, now)),
         ("client", _client(agent)),
-        ("effort", effort_words(agent.get("effort"))),
-        ("supervised", supervision_words(agent, now)),
+        ("effort", effort_text(agent.get("effort"))),
+        ("supervised", supervision_text(agent, now)),
         ("imported", f"from {agent['imported_from']}" if agent.get("imported_from") else ""),
         ("usage", _usage(agent)),
         ("files", _briefed(agent.get("briefed"))),
@@ -180,19 +183,19 @@ def _warned(agent: Json) -> str:
 
 def wait_lines(wait: Json, now: datetime, width: int) -> list[Line]:
     """What it wants of a human, with the ways to answer."""
-    lines = [line(Span(f"Waits for you since {clock(wait['opened_at'], now)}", "strong"))]
+    lines = [line(Span(f"Waits for you since {clock_time(wait['opened_at'], now)}", "strong"))]
     if not wait["questions"]:
-        text = wait["text"].strip() if wait["kind"] != "permission" else want(wait)
-        lines += hang(line("  "), text, width)
+        text = wait["text"].strip() if wait["kind"] != "permission" else wait_text(wait)
+        lines += hanging(line("  "), text, width)
     for question in wait["questions"]:
         several = "  (several may be chosen)" if question.get("several") else ""
-        lines += hang(line("  "), question["text"] + several, width)
+        lines += hanging(line("  "), question["text"] + several, width)
         for number, option in enumerate(question.get("options", ()), 1):
             about = f": {one_line(option['description'])}" if option.get("description") else ""
-            lines += hang(line(f"    {number}. "), option["label"] + about, width)
+            lines += hanging(line(f"    {number}. "), option["label"] + about, width)
     for field in wait.get("form", ()):
-        lines += hang(line(f"    {field['name']}  "), field_words(field), width, "quiet")
-    return [*lines, quiet(f"  {_how_to_answer(wait, now)}")]
+        lines += hanging(line(f"    {field['name']}  "), field_words(field), width, "quiet")
+    return [*lines, dim(f"  {_how_to_answer(wait, now)}")]
 
 
 _FIELDS = {
@@ -221,7 +224,7 @@ def field_words(field: Json) -> str:
 def _how_to_answer(wait: Json, now: datetime) -> str:
     if wait["answered"]:
         return f"{wait['answered']['words']} by {wait['answered']['by']}; the client has yet to go on"
-    if not wait["held_until"] or instant(wait["held_until"]) < now:
+    if not wait["held_until"] or parse_timestamp(wait["held_until"]) < now:
         return "Only its terminal takes the answer."
     return {
         "question": "headspace answer",
@@ -231,26 +234,28 @@ def _how_to_answer(wait: Json, now: datetime) -> str:
 
 def task_words(task: Json, now: datetime) -> str:
     """What runs in the background."""
-    return f"{task['kind']}, {one_line(task['description']) or task['id']} (since {clock(task['started_at'], now)})"
+    return (
+        f"{task['kind']}, {one_line(task['description']) or task['id']} (since {clock_time(task['started_at'], now)})"
+    )
 
 
 def listed(heading: str, entries: Sequence[str], width: int) -> list[Line]:
     """Entries under their heading; nothing if there are none."""
     if not entries:
         return []
-    lines = [NOTHING, line(Span(heading, "strong"))]
+    lines = [EMPTY_LINE, line(Span(heading, "strong"))]
     for entry in entries:
-        lines += hang(line("  "), entry, width)
+        lines += hanging(line("  "), entry, width)
     return lines
 
 
 def _turns(turns: Sequence[Json], now: datetime, width: int) -> list[Line]:
     if not turns:
         return []
-    lines = [NOTHING, line(Span("Last turns", "strong"))]
+    lines = [EMPTY_LINE, line(Span("Last turns", "strong"))]
     for turn in turns:
         speaker = SPEAKERS.get(turn["actor"].lower(), turn["actor"])
-        start = f"  {clock(turn['timestamp'], now)}  {speaker:<5}  "
+        start = f"  {clock_time(turn['timestamp'], now)}  {speaker:<5}  "
         lines.append(line(Span(start, "quiet"), cut(one_line(turn["text"]), max(width - len(start), 10))))
     return lines
 
@@ -262,10 +267,10 @@ def reasons(agent: Json, states: Sequence[Json], now: datetime, width: int) -> l
     """Why the agent is believed to be in its state, and what it was before, the newest first."""
     width = min(width, MOST_WIDTH)
     since = agent["state_since"]
-    words = state_words(agent["state"], agent["waiting_for"])
-    lines = hang(
+    words = state_text(agent["state"], agent["waiting_for"])
+    lines = hanging(
         line(Span(f"{shape(agent['state'])} {agent['name']}", agent["state"]), " "),
-        f"is {words} since {clock(since, now)} ({ago(since, now)}).",
+        f"is {words} since {clock_time(since, now)} ({ago(since, now)}).",
         width,
         indent=2,
     )
@@ -273,10 +278,10 @@ def reasons(agent: Json, states: Sequence[Json], now: datetime, width: int) -> l
         source = SOURCES.get(evidence["source"], evidence["source"])
         meaning = CONFIDENCES.get(evidence["confidence"], "")
         sure = f"{evidence['confidence']} confidence" + (f", {meaning}" if meaning else "")
-        told = f"Because {evidence['why']}: {source} said so at {clock(evidence['at'], now)} ({sure})."
-        lines += hang(line("  "), told, width)
+        told = f"Because {evidence['why']}: {source} said so at {clock_time(evidence['at'], now)} ({sure})."
+        lines += hanging(line("  "), told, width)
     if states:
-        lines += [NOTHING, line(Span("States, the newest first", "strong"))]
+        lines += [EMPTY_LINE, line(Span("States, the newest first", "strong"))]
     for state in reversed(states):
         lines += _reason(state, now, width)
     return lines
@@ -284,14 +289,14 @@ def reasons(agent: Json, states: Sequence[Json], now: datetime, width: int) -> l
 
 def _reason(state: Json, now: datetime, width: int) -> list[Line]:
     start = line(
-        Span(f"  {clock(state['at'], now)}  ", "quiet"),
+        Span(f"  {clock_time(state['at'], now)}  ", "quiet"),
         Span(shape(state["state"]), state["state"]),
         f" {state['state']:<8}  ",
     )
     sure = "" if state["confidence"] == "high" else f", {state['confidence']} confidence"
-    return hang(start, f"{state['why']} · {state['source'].replace('_', ' ')} {state['event']}{sure}", width)
+    return hanging(start, f"{state['why']} · {state['source'].replace('_', ' ')} {state['event']}{sure}", width)
 
 
 def next_of(agent: Json, *commands: str) -> list[Line]:
     """What to type next."""
-    return [NOTHING, quiet("   ".join(f"headspace {command} {agent['name']}" for command in commands))]
+    return [EMPTY_LINE, dim("   ".join(f"headspace {command} {agent['name']}" for command in commands))]

@@ -9,8 +9,17 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, line, quiet, row
-from claude_headspace.surfaces.text.labels import SHAPES, Json, doing, instant, marks, shape, span, tells_time
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line, row
+from claude_headspace.surfaces.text.labels import (
+    SHAPES,
+    Json,
+    activity,
+    badges,
+    duration,
+    parse_timestamp,
+    shape,
+    summary_has_time,
+)
 
 LEAST_DOING = 22
 LEAST_PLACE = {"where": 12, "project": 6}
@@ -55,13 +64,13 @@ def _cells(agent: Json, now: datetime, with_host: bool) -> dict[str, Span]:
     state = agent["state"]
     role = "ended" if state == "ended" else ""
     context, cost = agent["context_percent"], agent["cost_usd"]
-    words = " · ".join([doing(agent, now), *marks(agent)])
+    words = " · ".join([activity(agent, now), *badges(agent)])
     return {
         "name": Span(f"{shape(state)} {agent['name']}", state),
         "where": Span(where(agent) + (f" on {agent['host']}" if with_host else ""), role),
         "project": Span(agent["project"]["name"], role),
         "doing": Span(words, {"waiting": "strong", "error": "error"}.get(state, role)),
-        "since": Span("" if tells_time(agent) else span(age(agent["state_since"], now)), "quiet"),
+        "since": Span("" if summary_has_time(agent) else duration(age(agent["state_since"], now)), "quiet"),
         "context": Span("" if context is None else f"{context:.0f} %", "quiet"),
         "cost": Span("" if cost is None else f"${cost:,.2f}", "quiet"),
     }
@@ -75,7 +84,7 @@ def where(agent: Json) -> str:
 
 def age(time: str, now: datetime) -> float:
     """How many seconds ago."""
-    return (now - instant(time)).total_seconds()
+    return (now - parse_timestamp(time)).total_seconds()
 
 
 def _widths(rows: Sequence[dict[str, Span]], width: int) -> dict[str, int]:
@@ -121,14 +130,14 @@ def tally(agents: Sequence[Json]) -> Line:
 def after_board(agents: Sequence[Json]) -> list[Line]:
     """What to type next."""
     needy = next((agent for agent in agents if agent["state"] in ("waiting", "error")), agents[0])
-    return [NOTHING, tally(agents), quiet(f"headspace show {needy['name']}   headspace why {needy['name']}")]
+    return [EMPTY_LINE, tally(agents), dim(f"headspace show {needy['name']}   headspace why {needy['name']}")]
 
 
 def empty_board(*, filtered: bool) -> list[Line]:
     """What an empty table says."""
     if filtered:
-        return [line("No agent matches."), quiet("headspace list --all also shows those that ended long ago.")]
+        return [line("No agent matches."), dim("headspace list --all also shows those that ended long ago.")]
     return [
         line("No agents yet: sessions of Claude Code appear here as soon as they report."),
-        quiet("headspace status tells whether events arrive."),
+        dim("headspace status tells whether events arrive."),
     ]

@@ -1,6 +1,6 @@
 """What became of the database, in words."""
 
-from claude_headspace.surfaces.cli.output import Line, line, quiet
+from claude_headspace.surfaces.cli.output import Line, dim, line
 from claude_headspace.surfaces.text.labels import Json, count
 
 
@@ -12,14 +12,14 @@ def pruning(result: Json, *, days: int | None, dry_run: bool) -> list[Line]:
     efforts = f" and {count(result['efforts'], 'effort')}" if result["efforts"] else ""
     first = f"{verb} {count(result['events'], 'event')}, and {count(result['agents'], 'agent')}{efforts} wholly."
     does_it = "headspace db prune" + (f" --days {days}" if days is not None else "")
-    return [line(first), quiet(f"{does_it}   does it" if dry_run else "headspace db verify   checks what is left")]
+    return [line(first), dim(f"{does_it}   does it" if dry_run else "headspace db verify   checks what is left")]
 
 
 def backed_up(file: str, size: int) -> list[Line]:
     """Where the copy is."""
     return [
         line(f"Wrote {file} ({size / 1e6:,.1f} MB)."),
-        quiet(f"HEADSPACE_DATABASE=sqlite:///{file} headspace serve   uses it"),
+        dim(f"HEADSPACE_DATABASE=sqlite:///{file} headspace serve   uses it"),
     ]
 
 
@@ -28,10 +28,10 @@ def copied(result: Json, target: str) -> list[Line]:
     if result["differing"]:
         return [
             line(f"The copy differs in {', '.join(result['differing'])}."),
-            quiet("headspace db verify on both shows more; an empty target and another try may help."),
+            dim("headspace db verify on both shows more; an empty target and another try may help."),
         ]
     password = " Its password is found in ~/.pgpass or PGPASSWORD." if "://" in target else ""
     return [
         line(f"Copied: {count(result['events'], 'event')} are there, and both are the same."),
-        quiet(f'Set database = "{target}" in config.toml to use it.{password}'),
+        dim(f'Set database = "{target}" in config.toml to use it.{password}'),
     ]

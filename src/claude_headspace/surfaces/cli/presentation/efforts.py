@@ -5,8 +5,8 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet, row
-from claude_headspace.surfaces.text.labels import Json, ago, clock, count, one_line
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line, row
+from claude_headspace.surfaces.text.labels import Json, ago, clock_time, count, one_line
 
 LAST_MESSAGES = 12
 _HEADINGS = ("  effort", "phase", "calls", "log", "task", "begun")
@@ -16,7 +16,7 @@ _RIGHT = (False, False, True, True, False, False)
 def efforts(found: Sequence[Json], tasks: Sequence[Json], now: datetime) -> list[Line]:
     """The efforts as a table; a task is called by its title, if it has one."""
     if not found:
-        return [line("No effort is under way."), quiet("headspace effort start SKILL begins one.")]
+        return [line("No effort is under way."), dim("headspace effort start SKILL begins one.")]
     titles = {task["id"]: task["title"] for task in tasks}
     rows = [_cells(effort, titles.get(effort["task_id"], ""), now) for effort in found]
     table = [tuple(Span(heading, "quiet") for heading in _HEADINGS), *rows]
@@ -70,7 +70,7 @@ def _phase(effort: Json) -> str:
 
 def hang_of(name: str, text: str, width: int) -> Line:
     """A named fact on one line."""
-    return hang(line(Span(f"{name:<12}", "quiet")), one_line(text), max(width, 40))[0]
+    return hanging(line(Span(f"{name:<12}", "quiet")), one_line(text), max(width, 40))[0]
 
 
 def _session(window: Json, now: datetime) -> tuple[str, str]:
@@ -79,18 +79,18 @@ def _session(window: Json, now: datetime) -> tuple[str, str]:
     end = f", ended ({window['end_reason']})" if window["ended_at"] else spent
     loaded = f", {count(len(window['loaded_files']), 'file')}" if window["loaded_files"] else ""
     handed = ", handed over" if window["dehydrated"] else ""
-    return clock(window["started_at"], now), f"{who}: {count(window['heartbeat'], 'call')}{loaded}{handed}{end}"
+    return clock_time(window["started_at"], now), f"{who}: {count(window['heartbeat'], 'call')}{loaded}{handed}{end}"
 
 
 def _message(message: Json, now: datetime) -> tuple[str, str]:
     kind = "" if message["kind"] == "log" else f"{message['kind']}: "
-    return clock(message["at"], now), f"{kind}{one_line(message['text'])}"
+    return clock_time(message["at"], now), f"{kind}{one_line(message['text'])}"
 
 
 def _section(name: str, entries: Sequence[tuple[str, str]], width: int) -> list[Line]:
     if not entries:
         return []
-    lines = [NOTHING, quiet(name)]
+    lines = [EMPTY_LINE, dim(name)]
     for time, text in entries:
-        lines += hang(line(Span(f"  {time}  ", "quiet")), text, max(width, 40))
+        lines += hanging(line(Span(f"  {time}  ", "quiet")), text, max(width, 40))
     return lines

@@ -10,7 +10,7 @@ from datetime import datetime
 from claude_headspace.surfaces.cli.output import Line, Span, line
 from claude_headspace.surfaces.cli.presentation.agent_details import RULINGS
 from claude_headspace.surfaces.cli.presentation.board import where
-from claude_headspace.surfaces.text.labels import Json, clock, cut, one_line, shape, summary, want
+from claude_headspace.surfaces.text.labels import Json, clock_time, cut, one_line, shape, summary, wait_text
 
 
 class Ticker:
@@ -33,7 +33,7 @@ class Ticker:
         words = self._words(kind, data, agent)
         if words is None:
             return None
-        start = f"{clock(_time_of(data), now)} "
+        start = f"{clock_time(_time_of(data), now)} "
         name = f"{shape(agent['state'])} {agent['name']}"
         room = max(width - len(start) - len(name) - 1, 10)
         return line(Span(start, "quiet"), Span(name, agent["state"]), " ", Span(cut(words, room), _tone(kind)))
@@ -61,7 +61,7 @@ class Ticker:
             case "turn_updated" if self._everything:
                 return f"a turn is known better: {data['intent'].lower()}"
             case "wait_opened" if self._everything:
-                return want(data)
+                return wait_text(data)
             case "wait_answered":
                 return f"was answered: {data['answered']['words']} by {data['answered']['by']}"
             case "wait_closed" if self._everything or agent["state"] == "waiting":

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from claude_headspace.kernel.fleet import rollup
-from claude_headspace.surfaces.cli.output import Line, Span, line, quiet
+from claude_headspace.surfaces.cli.output import Line, Span, dim, line
 from claude_headspace.surfaces.text.labels import Json
 
 _SHAPES = {"error": "✕", "attention": "◆", "working": "●", "checked": "◇", "done": "○"}
@@ -48,7 +48,7 @@ def _window(window: str, seats: list[Json]) -> Json:
 def fleet_lines(found: Json) -> list[Line]:
     """Sessions, their windows, their panes."""
     if not found["sessions"]:
-        return [line("No agents."), quiet("headspace status tells whether events arrive.")]
+        return [line("No agents."), dim("headspace status tells whether events arrive.")]
     lines: list[Line] = []
     for session in found["sessions"]:
         lines.append(_line(0, session["status"], session["name"]))

@@ -5,8 +5,8 @@ from typing import Any
 
 from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
 from claude_headspace.clients.claude_code.hooks.installation import Change
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet
-from claude_headspace.surfaces.text.labels import Json, clean
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
+from claude_headspace.surfaces.text.labels import Json, clean_text
 
 WIDEST_EVENT = max(map(len, (*REGISTERED, *LEFT_OUT)))
 
@@ -17,16 +17,16 @@ def reasons(events: Sequence[str], width: int) -> list[Line]:
     return [
         line(Span("Claude Code will tell Headspace of these events", "strong")),
         *_reasons({event: REGISTERED[event] for event in events}, width),
-        NOTHING,
+        EMPTY_LINE,
         line(Span("and not of these", "strong")),
         *_reasons({**LEFT_OUT, **unknown}, width),
-        NOTHING,
+        EMPTY_LINE,
     ]
 
 
 def _reasons(table: dict[str, str], width: int) -> Iterable[Line]:
     for event, reason in table.items():
-        yield from hang(line(f"  {event:<{WIDEST_EVENT}}  "), reason, min(width, 120), "quiet")
+        yield from hanging(line(f"  {event:<{WIDEST_EVENT}}  "), reason, min(width, 120), "quiet")
 
 
 def differences(plans: Sequence[Change]) -> list[Line]:
@@ -34,8 +34,8 @@ def differences(plans: Sequence[Change]) -> list[Line]:
     lines: list[Line] = []
     for plan in plans:
         if not plan.changes:
-            lines.append(line(f"{clean(str(plan.config.settings))} stays as it is."))
-        lines += [_marked(clean(text)) for text in plan.diff()]
+            lines.append(line(f"{clean_text(str(plan.config.settings))} stays as it is."))
+        lines += [_marked(clean_text(text)) for text in plan.diff()]
     return lines
 
 
@@ -49,7 +49,7 @@ def outcome(plans: Sequence[Change], done: str) -> list[Line]:
 
 
 def _outcome(plan: Change, done: str) -> Line:
-    where = clean(str(plan.config.path))
+    where = clean_text(str(plan.config.path))
     if done == "installed":
         rest = "what settings.json was before is kept beside the script" if plan.changes else "they were there already"
         return line(f"Hooks installed in {where}; {rest}.")
@@ -61,12 +61,12 @@ def _outcome(plan: Change, done: str) -> Line:
 
 def after_install(transport: str) -> list[Line]:
     """What to know, and to type next."""
-    lost = [quiet("Over HTTP nothing is kept while the daemon is down, and Claude Code shows an error then.")]
+    lost = [dim("Over HTTP nothing is kept while the daemon is down, and Claude Code shows an error then.")]
     return [
-        quiet("Sessions that run already pick the hooks up by themselves after about a second."),
+        dim("Sessions that run already pick the hooks up by themselves after about a second."),
         *(lost if transport == "http" else []),
-        NOTHING,
-        quiet("headspace up   headspace doctor   headspace list"),
+        EMPTY_LINE,
+        dim("headspace up   headspace doctor   headspace list"),
     ]
 
 
@@ -82,15 +82,15 @@ def checkup(report: Json, width: int) -> list[Line]:
         lines += [line(Span(place["name"], "strong"))]
         for check in place["checks"]:
             lines += _check(check, min(width, 120))
-        lines.append(NOTHING)
+        lines.append(EMPTY_LINE)
     return [*lines, line(summary(report))]
 
 
 def _check(check: dict[str, Any], width: int) -> list[Line]:
     start = (Span("  "), MARKS[check["status"]], Span(f"{check['name']:<12}"))
-    lines = hang(start, check["detail"], width)
+    lines = hanging(start, check["detail"], width)
     if check["hint"]:
-        lines += hang((Span(" " * 16), Span("→ ", "quiet")), check["hint"], width)
+        lines += hanging((Span(" " * 16), Span("→ ", "quiet")), check["hint"], width)
     return lines
 
 

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet, row
-from claude_headspace.surfaces.text.labels import Json, ago, clock, cut, instant, one_line, shape, span
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line, row
+from claude_headspace.surfaces.text.labels import Json, ago, clock_time, cut, duration, one_line, parse_timestamp, shape
 
 _HEADINGS = ("  mission", "worker", "outcome", "took", "begun", "goal")
 _RIGHT = (False, False, False, True, False, False)
@@ -21,7 +21,7 @@ ROLES = {"succeeded": "", "failed": "error", "abandoned": "quiet", None: "workin
 def missions(found: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """The missions as a table."""
     if not found:
-        return [line("No agent is on a mission."), quiet('headspace mission start "GOAL" sends one off.')]
+        return [line("No agent is on a mission."), dim('headspace mission start "GOAL" sends one off.')]
     rows = [_cells(mission, now) for mission in found]
     table = [tuple(Span(heading, "quiet") for heading in _HEADINGS), *rows]
     widths = [max(cell_len(cells[at].text) for cells in table) for at in range(len(_HEADINGS))]
@@ -44,8 +44,8 @@ def _cells(mission: Json, now: datetime) -> tuple[Span, ...]:
 
 def took(mission: Json, now: datetime) -> str:
     """How long it took, or has taken so far."""
-    end = instant(mission["ended_at"]) if mission["ended_at"] else now
-    return span((end - instant(mission["started_at"])).total_seconds())
+    end = parse_timestamp(mission["ended_at"]) if mission["ended_at"] else now
+    return duration((end - parse_timestamp(mission["started_at"])).total_seconds())
 
 
 def begun(mission: Json, session: str | None) -> list[Line]:
@@ -66,15 +66,15 @@ def mission_portrait(mission: Json, now: datetime, width: int) -> list[Line]:
     outcome = Span(mission["outcome"] or "under way", ROLES.get(mission["outcome"], ""))
     lines = [line(Span(f"mission {mission['id'][:8]}", "strong"), "  ", outcome)]
     for name, text in _facts(mission, now):
-        lines += hang(line(Span(f"  {name:<{LABEL}}", "quiet")), text, width) if text else []
+        lines += hanging(line(Span(f"  {name:<{LABEL}}", "quiet")), text, width) if text else []
     if not mission["timeline"]:
         return lines
     names = {worker["id"]: worker["name"] for worker in mission["workers"]}
-    lines += [NOTHING, quiet("what happened")]
+    lines += [EMPTY_LINE, dim("what happened")]
     for moment in mission["timeline"]:
         who = names.get(moment["agent_id"], "") if len(names) > 1 else ""
         words = " ".join(part for part in (who, moment["what"], one_line(moment["text"])) if part)
-        start = f"  {clock(moment['at'], now)}  "
+        start = f"  {clock_time(moment['at'], now)}  "
         lines.append(line(Span(start, "quiet"), cut(words, max(width - len(start), 20))))
     return lines
 

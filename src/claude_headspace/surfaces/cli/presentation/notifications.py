@@ -5,21 +5,21 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet, row
-from claude_headspace.surfaces.text.labels import Json, ago, clock, span
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line, row
+from claude_headspace.surfaces.text.labels import Json, ago, clock_time, duration
 
 ROLES = {"failed": "error", "sending": "working", "over": "quiet", "sent": "", "unavailable": "quiet"}
 
 
 def notices(found: Json, now: datetime, width: int) -> list[Line]:
     """What was sent, the newest first; then what is held back."""
-    lines: list[Line] = [] if found["on"] else [quiet("Notifications are switched off in notify.toml."), NOTHING]
+    lines: list[Line] = [] if found["on"] else [dim("Notifications are switched off in notify.toml."), EMPTY_LINE]
     lines += _table([_sent(each, now) for each in found["notices"]], width) or [line("Nobody was called lately.")]
     if found["held"]:
-        lines += [NOTHING, line(Span("Held back", "strong"))]
+        lines += [EMPTY_LINE, line(Span("Held back", "strong"))]
         lines += _table([_held(each, now) for each in found["held"]], width)
     if found["unsent"]:
-        lines += [NOTHING, line(Span("Settled before anybody was called", "strong"))]
+        lines += [EMPTY_LINE, line(Span("Settled before anybody was called", "strong"))]
         lines += _table([_held(each, now) for each in found["unsent"][:10]], width)
     return lines
 
@@ -38,7 +38,7 @@ def _sent(each: Json, now: datetime) -> tuple[Span, ...]:
 
 
 def _held(each: Json, now: datetime) -> tuple[Span, ...]:
-    until = clock(each["until"], now) if each["until"] else ""
+    until = clock_time(each["until"], now) if each["until"] else ""
     return Span(until, "quiet"), Span(each["channel"]), Span(each["title"]), Span(each["why"], "quiet")
 
 
@@ -54,17 +54,17 @@ def rules(found: Json, now: datetime, width: int) -> list[Line]:
     """Channels, kinds, projects and quiet hours."""
     lines: list[Line] = []
     if found["problem"]:
-        lines += [*hang(line(Span("✕ ", "error")), found["problem"], width), NOTHING]
+        lines += [*hanging(line(Span("✕ ", "error")), found["problem"], width), EMPTY_LINE]
     lines += [line(Span("Channels", "strong"))]
     lines += _table([_channel(each, now) for each in found["channels"]], width)
-    lines += [NOTHING, line(Span("When", "strong")), *_table([_rule(each) for each in found["rules"]], width)]
+    lines += [EMPTY_LINE, line(Span("When", "strong")), *_table([_rule(each) for each in found["rules"]], width)]
     for pattern, changed in found["projects"].items():
-        lines += [NOTHING, line(Span(f"In {pattern}", "strong")), *_table([_rule(each) for each in changed], width)]
+        lines += [EMPTY_LINE, line(Span(f"In {pattern}", "strong")), *_table([_rule(each) for each in changed], width)]
     if quietly := found["quiet"]:
         passing = f", except {', '.join(quietly['let_through'])}" if quietly["let_through"] else ""
-        current = f" (now, until {clock(quietly['until'], now)})" if quietly["until"] else ""
-        lines += [NOTHING, line(f"Quiet from {quietly['begins']} to {quietly['ends']}{passing}{current}")]
-    return [*lines, NOTHING, quiet(f"{found['file']}   headspace notify test   tries the channels")]
+        current = f" (now, until {clock_time(quietly['until'], now)})" if quietly["until"] else ""
+        lines += [EMPTY_LINE, line(f"Quiet from {quietly['begins']} to {quietly['ends']}{passing}{current}")]
+    return [*lines, EMPTY_LINE, dim(f"{found['file']}   headspace notify test   tries the channels")]
 
 
 def _channel(each: Json, now: datetime) -> tuple[Span, ...]:
@@ -85,12 +85,12 @@ def _conditions(rule: Json) -> list[str]:
     levels = ", ".join(f"{level:g} %" for level in rule["levels"])
     budget = f"over ${rule['budget']:g}" if rule["budget"] else "no budget is set" if rule["kind"] == "cost" else ""
     return [
-        f"longer than {span(rule['longer_than'])}" if rule["longer_than"] else "",
+        f"longer than {duration(rule['longer_than'])}" if rule["longer_than"] else "",
         f"at {levels}" if levels else "",
         budget,
-        f"after {span(rule['after'])}" if rule["after"] else "at once",
-        f"after {span(rule['present_after'])} while you are there" if rule["present_after"] else "",
-        f"next after {span(rule['escalate_after'])}" if rule["escalate_after"] and len(rule["to"]) > 1 else "",
+        f"after {duration(rule['after'])}" if rule["after"] else "at once",
+        f"after {duration(rule['present_after'])} while you are there" if rule["present_after"] else "",
+        f"next after {duration(rule['escalate_after'])}" if rule["escalate_after"] and len(rule["to"]) > 1 else "",
     ]
 
 
@@ -101,5 +101,5 @@ def trial(found: Json) -> list[Line]:
         for each in found["channels"]
     ]
     nothing = all(each["status"] == "unavailable" for each in found["channels"])
-    hint = [quiet("Name a channel in notify.toml: docs/notifications.md has examples.")] if nothing else []
+    hint = [dim("Name a channel in notify.toml: docs/notifications.md has examples.")] if nothing else []
     return [*_table(cells, 10_000), *hint]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet
-from claude_headspace.surfaces.text.labels import Json, clock, count, cut, one_line
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
+from claude_headspace.surfaces.text.labels import Json, clock_time, count, cut, one_line
 
 LABEL = 12
 MOST_LISTED = 50
@@ -85,8 +85,8 @@ def tested(report: Json, width: int) -> list[Line]:
     for each in wrong[:MOST_LISTED]:
         said = f"{each['got']}" + (f" by {each['rule']}" if each["rule"] else "")
         wanted = each["expected"] + (f" by {each['expected_rule']}" if each["expected_rule"] else "")
-        lines += hang(line("  "), one_line(each["call"]), width)
-        lines.append(quiet(f"    expected {wanted}, got {said}"))
+        lines += hanging(line("  "), one_line(each["call"]), width)
+        lines.append(dim(f"    expected {wanted}, got {said}"))
     return lines + _more(wrong)
 
 
@@ -102,7 +102,7 @@ def looked_back(report: Json, now: datetime, width: int) -> list[Line]:
     rest = f" ({report['deny']} denied, {report['ask']} asked about" + (
         f"; {report['warn']} warned of)" if report["warn"] else ")"
     )
-    lines = [line(f"Of {calls} these rules would have stopped {stopped}{rest}:"), NOTHING]
+    lines = [line(f"Of {calls} these rules would have stopped {stopped}{rest}:"), EMPTY_LINE]
     for each in report["verdicts"][-MOST_LISTED:]:
         lines += verdict_lines(each, now, width)
     return lines + _more(report["verdicts"])
@@ -111,35 +111,35 @@ def looked_back(report: Json, now: datetime, width: int) -> list[Line]:
 def verdict_lines(verdict: Json, now: datetime, width: int) -> list[Line]:
     """One verdict: when, of whom, what, by which rule."""
     start = line(
-        Span(f"  {clock(verdict['at'], now)}  ", "quiet"),
+        Span(f"  {clock_time(verdict['at'], now)}  ", "quiet"),
         ruling_span(verdict),
         f"  {verdict['agent']}  " if verdict.get("agent") else "  ",
     )
     rule = f"  ({verdict['rule']})" if verdict["rule"] else ""
     lapse = f"  guards were off: {verdict['lapse']}" if verdict.get("lapse") else ""
-    return hang(start, cut(one_line(verdict["call"]), 200) + rule + lapse, width, indent=4)
+    return hanging(start, cut(one_line(verdict["call"]), 200) + rule + lapse, width, indent=4)
 
 
 def judged(verdicts: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """What the rules said of an agent's calls, the newest first."""
     if not verdicts:
         return []
-    lines = [NOTHING, line(Span("What the rules said, the newest first", "strong"))]
+    lines = [EMPTY_LINE, line(Span("What the rules said, the newest first", "strong"))]
     return lines + [each for verdict in reversed(verdicts) for each in verdict_lines(verdict, now, width)]
 
 
 def _more(found: Sequence[Json]) -> list[Line]:
-    return [quiet(f"  … and {len(found) - MOST_LISTED:,} more")] if len(found) > MOST_LISTED else []
+    return [dim(f"  … and {len(found) - MOST_LISTED:,} more")] if len(found) > MOST_LISTED else []
 
 
 def _listed(title: str, entries: Sequence[str], width: int) -> list[Line]:
     if not entries:
         return []
-    lines = [NOTHING, line(Span(title, "strong"))]
+    lines = [EMPTY_LINE, line(Span(title, "strong"))]
     for entry in entries[:MOST_LISTED]:
-        lines += hang(line("  "), entry, width)
+        lines += hanging(line("  "), entry, width)
     return lines
 
 
 def _field(label: str, text: str, width: int) -> list[Line]:
-    return hang(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
+    return hanging(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, line, quiet
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
 from claude_headspace.surfaces.text.labels import Json
 
 
@@ -11,7 +11,7 @@ def listed(roles: Sequence[Json], root: str) -> list[Line]:
     if not roles:
         return [
             line(f"There are no roles and no modes below {root}/.claude."),
-            quiet("A role is a file .claude/roles/NAME.md: docs/roles.md shows how."),
+            dim("A role is a file .claude/roles/NAME.md: docs/roles.md shows how."),
         ]
     lines: list[Line] = []
     for each in roles:
@@ -19,7 +19,7 @@ def listed(roles: Sequence[Json], root: str) -> list[Line]:
         lines += [line(f"  {name}") for name in each["includes"]]
         lines += [line(Span(f"  {problem}", "error")) for problem in each["left_out"]]
     first = next((each["name"] for each in roles if each["kind"] == "role"), None)
-    return [*lines, *([NOTHING, quiet(f"headspace role show {first}")] if first else [])]
+    return [*lines, *([EMPTY_LINE, dim(f"headspace role show {first}")] if first else [])]
 
 
 def previewed(found: Json) -> list[Line]:
@@ -27,7 +27,7 @@ def previewed(found: Json) -> list[Line]:
     if found["text"]:
         return [line(each) for each in found["text"].split("\n")]
     reasons = [line(f"  {each}") for each in found["left_out"]]
-    return [line("A session here would begin with nothing."), *reasons, quiet("headspace role list")]
+    return [line("A session here would begin with nothing."), *reasons, dim("headspace role list")]
 
 
 def checked(core: Sequence[str], roles: Sequence[Json]) -> list[Line]:

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, line, quiet
-from claude_headspace.surfaces.text.labels import Json, ago, clean, clock, cut
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
+from claude_headspace.surfaces.text.labels import Json, ago, clean_text, clock_time, cut
 
 INDENT = "  "
 MOST_WIDTH = 120
@@ -19,13 +19,13 @@ def findings(hits: Sequence[Json], now: datetime, width: int) -> list[Line]:
     width = min(width, MOST_WIDTH)
     lines: list[Line] = []
     for hit in hits:
-        lines += [*([NOTHING] if lines else []), _head(hit, now, width), *_snippet(hit["snippet"], width)]
+        lines += [*([EMPTY_LINE] if lines else []), _head(hit, now, width), *_snippet(hit["snippet"], width)]
     return lines
 
 
 def _head(hit: Json, now: datetime, width: int) -> Line:
     did = KINDS.get(hit["kind"], "said").format(hit["tool"] or "a tool")
-    when = f"{clock(hit['at'], now)}, {ago(hit['at'], now)}"
+    when = f"{clock_time(hit['at'], now)}, {ago(hit['at'], now)}"
     name = hit["agent"] or hit["agent_id"][:12]
     rest = cut(f"{hit['project']} · {did} · {when}", max(width - cell_len(name) - 2, 20))
     return line(Span(name, "strong"), Span(f"  {rest}", "quiet"))
@@ -50,12 +50,12 @@ def _snippet(pieces: Sequence[Json], width: int) -> list[Line]:
 
 def nothing_found(query: str, hint: str, *, filtered: bool) -> list[Line]:
     """What to say when nothing matches."""
-    what = f"Nothing was found for {cut(clean(query), 60)!r}" + (" with these filters." if filtered else ".")
-    return [line(what), quiet(hint)]
+    what = f"Nothing was found for {cut(clean_text(query), 60)!r}" + (" with these filters." if filtered else ".")
+    return [line(what), dim(hint)]
 
 
 def after_findings(hits: Sequence[Json], *, more: bool) -> list[Line]:
     """What to type next."""
     agent = hits[0]["agent"] or hits[0]["agent_id"]
     again = "   headspace search … --limit 50   for more" if more else ""
-    return [NOTHING, quiet(f"headspace show {agent}   headspace replay {agent} --at {hits[0]['at'][:19]}Z{again}")]
+    return [EMPTY_LINE, dim(f"headspace show {agent}   headspace replay {agent} --at {hits[0]['at'][:19]}Z{again}")]

@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 
-from claude_headspace.config import Places
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet
+from claude_headspace.config import Paths
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.status import WAITS
 from claude_headspace.surfaces.client.running_daemon import DaemonInfo
-from claude_headspace.surfaces.text.labels import Json, clean, count
+from claude_headspace.surfaces.text.labels import Json, clean_text, count
 
 LABEL = 10
 
 
 def field(label: str, text: str, width: int, role: str = "") -> list[Line]:
     """A thing with its name before it."""
-    return hang(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width, role)
+    return hanging(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width, role)
 
 
 def programme(link: str, home: str, *, is_open: bool, width: int) -> list[Line]:
@@ -26,8 +26,8 @@ def programme(link: str, home: str, *, is_open: bool, width: int) -> list[Line]:
         *field("terminal", f"HEADSPACE_HOME={home} headspace top", width),
         *field("try", "answer somebody who waits: they go on with what you say", width),
         *field("end", "Ctrl+C; nothing is left behind", width),
-        NOTHING,
-        quiet("headspace up   shows your own sessions"),
+        EMPTY_LINE,
+        dim("headspace up   shows your own sessions"),
     ]
 
 
@@ -43,7 +43,7 @@ HOOKS = {
 
 def hooks_outcome(outcome: str, where: str) -> str:
     """The same in words."""
-    return HOOKS[outcome].format(clean(where))
+    return HOOKS[outcome].format(clean_text(where))
 
 
 def past_sessions(files: Sequence[Json]) -> str:
@@ -60,12 +60,12 @@ def risen(
     away: str,
     *,
     is_open: bool,
-    home: Places,
+    home: Paths,
     width: int,
 ) -> list[Line]:
     """What `up` did, what it waits for, and how to undo it."""
     page = "opened in your browser" if is_open else "`headspace open` shows it; `headspace top` in the terminal"
-    kept = dict.fromkeys(clean(str(place)) for place in (home.data, home.state, home.config))
+    kept = dict.fromkeys(clean_text(str(place)) for place in (home.data, home.state, home.config))
     return [
         line(Span(f"Headspace runs at {daemon.url}", "strong")),
         *field("daemon", f"{how} (pid {daemon.pid}, version {daemon.version})", width),
@@ -74,6 +74,6 @@ def risen(
         *(field("past", past, width) if past else []),
         *field("page", page, width),
         *field("undo", f"`headspace down`, `headspace uninstall`; what it keeps is in {', '.join(kept)}", width),
-        NOTHING,
-        quiet("headspace list   headspace top   headspace doctor"),
+        EMPTY_LINE,
+        dim("headspace list   headspace top   headspace doctor"),
     ]

@@ -5,10 +5,21 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet
-from claude_headspace.surfaces.client.running_daemon import Predecessor
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
+from claude_headspace.surfaces.client.running_daemon import KilledDaemon
 from claude_headspace.surfaces.text.components import waiting_for_database
-from claude_headspace.surfaces.text.labels import SHAPES, Json, ago, clean, clock, count, one_line, shape, span, wrap
+from claude_headspace.surfaces.text.labels import (
+    SHAPES,
+    Json,
+    ago,
+    clean_text,
+    clock_time,
+    count,
+    duration,
+    one_line,
+    shape,
+    wrap,
+)
 
 LABEL = 15
 MOST_DIFFERENCES = 50
@@ -55,7 +66,7 @@ def _receiver(report: Json, now: datetime) -> list[Field]:
     mode = MODES.get(report["mode"], "Headspace itself looks every {}")
     return [
         ("events", _events(report, now), ""),
-        ("mode", mode.format(span(report["polling_interval_seconds"])), ""),
+        ("mode", mode.format(duration(report["polling_interval_seconds"])), ""),
         ("agents", _agents(report["agents"]), ""),
         _spool_field(report, now),
         *_refused(report.get("refused") or {}),
@@ -124,7 +135,7 @@ def _trouble(trouble: Json, now: datetime) -> str:
         since = ago(trouble["since"], now).removesuffix(" ago").replace("just now", "a moment")
         return f"{trouble['reason']}, since {since}{waited}"
     lasted = (datetime.fromisoformat(trouble["until"]) - datetime.fromisoformat(trouble["since"])).total_seconds()
-    length = f" for {span(lasted)}" if lasted >= 1 else ""
+    length = f" for {duration(lasted)}" if lasted >= 1 else ""
     return f"{ago(trouble['since'], now)}{length}: {trouble['reason']}{waited}"
 
 
@@ -146,20 +157,20 @@ def _spool(spool: Json, now: datetime) -> str:
     return " · ".join(words)
 
 
-def not_running(spool: Json | None = None, killed: Predecessor | None = None) -> list[Line]:
+def not_running(spool: Json | None = None, killed: KilledDaemon | None = None) -> list[Line]:
     """What to say when nobody is there, and what waits for somebody."""
     waiting, aside = (spool["depth"], spool["rejected"]) if spool else (0, 0)
     words = [f"The last daemon (pid {killed.pid}) was killed, or crashed."] if killed else []
     words += [f"{count(waiting, 'event')} in the spool, to be taken in when it starts."] if waiting else []
     words += [f"{count(aside, 'event')} set aside."] if aside else []
-    return [line("Headspace is not running."), *(line(each) for each in words), quiet("headspace up starts it.")]
+    return [line("Headspace is not running."), *(line(each) for each in words), dim("headspace up starts it.")]
 
 
 def after_status(report: Json, *, needs_token: bool = False) -> list[Line]:
     """What to type next."""
     if report.get("events_total") == 0:
-        return [NOTHING, *first_event(report["url"], needs_token=needs_token)]
-    return [NOTHING, quiet("headspace list   headspace tail   headspace logs")]
+        return [EMPTY_LINE, *first_event(report["url"], needs_token=needs_token)]
+    return [EMPTY_LINE, dim("headspace list   headspace tail   headspace logs")]
 
 
 EVERYWHERE = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:"}
@@ -170,13 +181,13 @@ def first_event(url: str, *, needs_token: bool) -> list[Line]:
     """How to see something at once."""
     for everywhere, here in EVERYWHERE.items():
         url = url.replace(everywhere, here)
-    token = [quiet('    -H "Authorization: Bearer $(headspace token --scope ingest)" \\')] if needs_token else []
+    token = [dim('    -H "Authorization: Bearer $(headspace token --scope ingest)" \\')] if needs_token else []
     return [
-        quiet("Try it, then look with `headspace list`:"),
-        quiet(f"  curl {url}/hook/session-start \\"),
-        quiet("    -H 'Content-Type: application/json' \\"),
+        dim("Try it, then look with `headspace list`:"),
+        dim(f"  curl {url}/hook/session-start \\"),
+        dim("    -H 'Content-Type: application/json' \\"),
         *token,
-        quiet("""    -d '{"session_id": "hello", "cwd": "'"$PWD"'"}'"""),
+        dim("""    -d '{"session_id": "hello", "cwd": "'"$PWD"'"}'"""),
     ]
 
 
@@ -195,13 +206,13 @@ def banner(
         *told,
         *_field("log", log_file, width),
         *_field("stop", "Ctrl+C here, or `headspace down`", width),
-        NOTHING,
+        EMPTY_LINE,
         *first_event(url, needs_token=needs_token),
     ]
 
 
 def _field(label: str, text: str, width: int, role: str = "") -> list[Line]:
-    return hang(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width, role)
+    return hanging(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width, role)
 
 
 def verification(result: Json) -> list[Line]:
@@ -213,7 +224,7 @@ def verification(result: Json) -> list[Line]:
         line(f"{count(len(found), 'difference')} between the log and what is shown:"),
         *(line(f"  {each['table']} {each['id']}: {each['problem']}") for each in found[:MOST_DIFFERENCES]),
         *([line(f"  … and {len(found) - MOST_DIFFERENCES:,} more")] if len(found) > MOST_DIFFERENCES else []),
-        quiet("headspace db rebuild makes it anew from the log."),
+        dim("headspace db rebuild makes it anew from the log."),
     ]
 
 
@@ -230,26 +241,26 @@ def import_report(result: Json, *, dry_run: bool) -> list[Line]:
     if dry_run:
         return [line(f"There are {files} to bring in.")]
     events, agents = count(result["events"], "event"), count(result["agents"], "agent")
-    return [line(f"Brought in {files}: {events} of {agents}."), quiet("headspace list --all    shows them")]
+    return [line(f"Brought in {files}: {events} of {agents}."), dim("headspace list --all    shows them")]
 
 
 def log_lines(raw: str, now: datetime) -> list[Line]:
     """One entry of the log for people; what is no JSON is shown as it is."""
     entry = _entry(raw)
     if entry is None:
-        return [line(one_line(clean(raw)))]
+        return [line(one_line(clean_text(raw)))]
     event, level = str(entry.pop("event")), str(entry.pop("level", "info"))
-    time = clock(str(entry.pop("timestamp", "")), now)
+    time = clock_time(str(entry.pop("timestamp", "")), now)
     trace = str(entry.pop("exception", "")).splitlines()
     entry.pop("logger", None)
     details = " ".join(f"{key}={value}" for key, value in entry.items())
     first = (
         Span(f"{time}  ", "quiet"),
-        Span(f"{clean(level):<7}", _TONES.get(level, "quiet")),
-        Span(f"  {one_line(clean(event))}"),
-        Span(f"  {one_line(clean(details))}", "quiet"),
+        Span(f"{clean_text(level):<7}", _TONES.get(level, "quiet")),
+        Span(f"  {one_line(clean_text(event))}"),
+        Span(f"  {one_line(clean_text(details))}", "quiet"),
     )
-    return [first, *(quiet(f"    {clean(each)}") for each in trace)]
+    return [first, *(dim(f"    {clean_text(each)}") for each in trace)]
 
 
 def _entry(raw: str) -> dict[str, Any] | None:
@@ -269,8 +280,8 @@ def settings(entries: Sequence[Json], places: Json, width: int) -> list[Line]:
     for entry in entries:
         changed = "" if entry["origin"] == "default" else f"  from {entry['origin']}"
         lines.append(line(Span(entry["name"], "strong"), f" = {toml_value(entry['value'])}", Span(changed, "quiet")))
-        lines += [quiet(f"    {text}") for text in wrap(entry["description"], min(width, 120) - 4)]
-    lines += [NOTHING, line(Span("Places", "strong"))]
+        lines += [dim(f"    {text}") for text in wrap(entry["description"], min(width, 120) - 4)]
+    lines += [EMPTY_LINE, line(Span("Places", "strong"))]
     for name, path in places.items():
         lines += _field(name, path, width)
     return lines

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, line, quiet, row
-from claude_headspace.surfaces.text.labels import Json, ago, clock
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line, row
+from claude_headspace.surfaces.text.labels import Json, ago, clock_time
 
 COLUMNS = ("name", "scopes", "owner", "last used", "expires")
 
@@ -16,14 +16,14 @@ def made(result: Json, now: datetime, interactive: bool) -> list[Line]:
     if not interactive:
         return [line(result["token"])]
     details = result["details"]
-    until = f", until {clock(details['expires_at'], now)}" if details["expires_at"] else ""
+    until = f", until {clock_time(details['expires_at'], now)}" if details["expires_at"] else ""
     return [
         line(f"{details['name']} is good for {' and '.join(details['scopes'])}{until}."),
-        NOTHING,
+        EMPTY_LINE,
         line(f"  {result['token']}"),
-        NOTHING,
-        quiet("It is shown this once. Send it as `Authorization: Bearer …`."),
-        quiet(f"headspace token revoke {details['name']}   takes it back"),
+        EMPTY_LINE,
+        dim("It is shown this once. Send it as `Authorization: Bearer …`."),
+        dim(f"headspace token revoke {details['name']}   takes it back"),
     ]
 
 
@@ -42,10 +42,12 @@ def tokens(found: Sequence[Json], now: datetime, width: int) -> list[Line]:
 
 def _cells(token: Json, now: datetime) -> tuple[str, ...]:
     used = ago(token["last_used_at"], now) if token["last_used_at"] else "never"
-    ends = "never" if not token["expires_at"] else "expired" if token["expired"] else clock(token["expires_at"], now)
+    ends = (
+        "never" if not token["expires_at"] else "expired" if token["expired"] else clock_time(token["expires_at"], now)
+    )
     return token["name"], ", ".join(token["scopes"]), token["owner"] or "–", used, ends
 
 
 def no_tokens() -> list[Line]:
     """What to say when there are none."""
-    return [line("There are no named tokens."), quiet("headspace token create NAME --scope read   makes one")]
+    return [line("There are no named tokens."), dim("headspace token create NAME --scope read   makes one")]

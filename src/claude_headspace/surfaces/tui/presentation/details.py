@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line, quiet
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.agent_details import (
     SPEAKERS,
     facts,
@@ -14,7 +14,7 @@ from claude_headspace.surfaces.cli.presentation.agent_details import (
     wait_lines,
 )
 from claude_headspace.surfaces.cli.presentation.board import age
-from claude_headspace.surfaces.text.labels import Json, clock, cut, span, subagent_words, summary
+from claude_headspace.surfaces.text.labels import Json, clock_time, cut, duration, subagent_text, summary
 
 LABEL = 10
 MOST_LINES = 14
@@ -27,17 +27,17 @@ def details(agent: Json, talk: Sequence[Line], now: datetime, width: int) -> lis
     """What the agent wants, says and is."""
     lines: list[Line] = []
     if not agent["waits"]:
-        lines += hang(line(), summary(agent, now), width, "error" if agent["state"] == "error" else "strong")
+        lines += hanging(line(), summary(agent, now), width, "error" if agent["state"] == "error" else "strong")
     for number, wait in enumerate(agent["waits"]):
-        lines += [*([NOTHING] if number else []), *wait_lines(wait, now, width)]
-    lines += listed("Sub-agents", [subagent_words(sub) for sub in agent["subagents"]], width)
+        lines += [*([EMPTY_LINE] if number else []), *wait_lines(wait, now, width)]
+    lines += listed("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
     lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
     lines += listed("Rules", [verdict_words(verdict, now) for verdict in agent["verdicts"]], width)
     lines += talk
-    lines += [NOTHING, line(Span("About", "strong"))]
+    lines += [EMPTY_LINE, line(Span("About", "strong"))]
     for label, text in facts(agent, now):
         if label not in LEFT_OUT:
-            lines += hang(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
+            lines += hanging(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
     return lines
 
 
@@ -60,17 +60,17 @@ class Talk:
 def conversation(turns: Sequence[Json] | None, now: datetime, width: int) -> list[Line]:
     """What was said, the newest first."""
     if turns is None:
-        return [NOTHING, quiet("…")]
+        return [EMPTY_LINE, dim("…")]
     if not turns:
         return []
-    lines = [NOTHING, line(Span("Conversation, the newest first", "strong"))]
+    lines = [EMPTY_LINE, line(Span("Conversation, the newest first", "strong"))]
     for turn in reversed(turns):
         speaker = SPEAKERS.get(turn["actor"].lower(), turn["actor"])
-        start = line(Span(f"  {clock(turn['timestamp'], now)[:5]} ", "quiet"), Span(f"{speaker:<6}", "speaker"))
-        said = hang(start, turn["text"].strip(), width, "" if speaker == "you" else "said")
+        start = line(Span(f"  {clock_time(turn['timestamp'], now)[:5]} ", "quiet"), Span(f"{speaker:<6}", "speaker"))
+        said = hanging(start, turn["text"].strip(), width, "" if speaker == "you" else "said")
         lines += said[:MOST_LINES]
         if len(said) > MOST_LINES:
-            lines.append(quiet(f"          … {len(said) - MOST_LINES} more lines"))
+            lines.append(dim(f"          … {len(said) - MOST_LINES} more lines"))
     return lines
 
 
@@ -81,4 +81,4 @@ def evidence(agent: Json, states: Sequence[Json] | None, now: datetime, width: i
 
 def headline(agent: Json, now: datetime, width: int) -> str:
     """The selected agent in the title of its pane."""
-    return cut(f"{agent['name']} · {agent['state']} {span(age(agent['state_since'], now))}", max(width, 8))
+    return cut(f"{agent['name']} · {agent['state']} {duration(age(agent['state_since'], now))}", max(width, 8))

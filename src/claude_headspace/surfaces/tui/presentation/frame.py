@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, line, quiet
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
 from claude_headspace.surfaces.cli.presentation.board import tally
 from claude_headspace.surfaces.text.labels import SHAPES, Json, cut
 from claude_headspace.surfaces.tui.keys import HINTS
@@ -66,11 +66,11 @@ def _hints(room: int) -> Line:
 def empty(*, loaded: bool, connected: bool, filtered: bool, width: int) -> list[Line]:
     """What a list without agents says, and what to do."""
     if filtered:
-        return [NOTHING, line("  No agent matches."), quiet("  esc clears the filter, e shows those that ended.")]
+        return [EMPTY_LINE, line("  No agent matches."), dim("  esc clears the filter, e shows those that ended.")]
     if not loaded and not connected:
         texts = ("Headspace is not running.", "headspace up   starts it; the board fills by itself.")
     elif not loaded:
         texts = ("Reading the board…", "")
     else:
         texts = ("No agents yet.", "Sessions of Claude Code appear as soon as they report; headspace run starts one.")
-    return [NOTHING, line(f"  {cut(texts[0], width - 2)}"), quiet(f"  {cut(texts[1], width - 2)}")]
+    return [EMPTY_LINE, line(f"  {cut(texts[0], width - 2)}"), dim(f"  {cut(texts[1], width - 2)}")]

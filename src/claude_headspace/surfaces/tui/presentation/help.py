@@ -1,6 +1,6 @@
 """The help: every key from the table, and what the shapes mean."""
 
-from claude_headspace.surfaces.cli.output import NOTHING, Line, Span, hang, line
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, hanging, line
 from claude_headspace.surfaces.text.labels import SHAPES
 from claude_headspace.surfaces.tui.keys import KEYS
 
@@ -18,10 +18,10 @@ def help_lines(width: int) -> list[Line]:
     """The whole help."""
     lines: list[Line] = []
     for key in KEYS:
-        lines += hang(line(Span(f" {key.label:<9}", "key")), key.meaning, width, "said")
-    lines += [NOTHING]
+        lines += hanging(line(Span(f" {key.label:<9}", "key")), key.meaning, width, "said")
+    lines += [EMPTY_LINE]
     for state, shape in SHAPES.items():
-        lines += hang(line(Span(f" {shape} {state}", state), " " * (9 - len(state))), MEANINGS[state], width, "said")
+        lines += hanging(line(Span(f" {shape} {state}", state), " " * (9 - len(state))), MEANINGS[state], width, "said")
     return [
         *lines,
         line(Span(" •", "unseen"), " " * 10, Span("something came of it that you have not looked at", "said")),

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import Line, Span, row
 from claude_headspace.surfaces.cli.presentation.board import age, where
-from claude_headspace.surfaces.text.labels import Json, count, doing, marks, shape, span, tells_time
+from claude_headspace.surfaces.text.labels import Json, activity, badges, count, duration, shape, summary_has_time
 
 HEADINGS = {
     "key": "",
@@ -122,7 +122,7 @@ def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dic
         "todo": Span(_todo(agent), "quiet"),
         "context": context_cell(agent["context_percent"]),
         "cost": Span(_cost(agent), "quiet"),
-        "since": Span("" if tells_time(agent) else span(age(agent["state_since"], now)), "quiet"),
+        "since": Span("" if summary_has_time(agent) else duration(age(agent["state_since"], now)), "quiet"),
     }
 
 
@@ -138,14 +138,14 @@ def _cost(agent: Json) -> str:
 
 def _doing(agent: Json, now: datetime) -> str:
     """What it does, and what runs beside that."""
-    words, beside = doing(agent, now), []
+    words, beside = activity(agent, now), []
     if agent["state"] in ("working", "waiting"):
         subagents = len(agent["subagents"])
         if subagents and "sub-agent" not in words:
             beside.append(count(subagents, "sub-agent"))
         if agent["background_tasks"]:
             beside.append(f"{len(agent['background_tasks'])} in background")
-    return " · ".join([words, *beside, *marks(agent)])
+    return " · ".join([words, *beside, *badges(agent)])
 
 
 def context_cell(percent: float | None) -> Span:

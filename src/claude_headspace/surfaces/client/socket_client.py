@@ -6,7 +6,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from claude_headspace.config import Places, find_places
+from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import BadRequest, DaemonMissing, HeadspaceError
 from claude_headspace.inputs.receive.socket import reachable
 
@@ -40,16 +40,16 @@ def ancestors() -> list[int]:
         return []
 
 
-def call(
+def send_command(
     cmd: str,
     args: Any,
     *,
     env: Mapping[str, str] = os.environ,
-    places: Places | None = None,
+    places: Paths | None = None,
     timeout: float = ANSWER_SECONDS,
 ) -> Any:
     """The result of a command; its error comes as the exception that it is."""
-    places = places or find_places()
+    places = places or find_paths()
     told = {name: env[name] for name in IDENTITY if env.get(name)}
     line = json.dumps({"cmd": cmd, "args": args, "env": told}).encode() + b"\n"
     answer = _exchange(places, line, timeout)
@@ -63,7 +63,7 @@ def call(
         raise HeadspaceError("bad_answer", "What answered is not Headspace.", "Compare `headspace status`.") from error
 
 
-def _exchange(places: Places, line: bytes, timeout: float) -> bytes:
+def _exchange(places: Paths, line: bytes, timeout: float) -> bytes:
     try:
         with reachable(places.socket_file) as path, socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(timeout)
