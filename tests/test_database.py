@@ -11,7 +11,7 @@ from sqlalchemy import NullPool, create_engine, text
 from claude_headspace.config import without_password
 from claude_headspace.database import resumable
 from claude_headspace.errors import HeadspaceError, JournalUnavailable
-from claude_headspace.journal.dialects import dialect_of
+from claude_headspace.journal.dialects import dialect_for
 from tests.postgres import Postgres
 from tests.support import running_daemon
 from tests.surfaces.cli.conftest import run_headspace
@@ -157,7 +157,7 @@ def test_damage_is_told_by_a_running_daemon(tmp_path: Path, kind: str, request: 
     address = database_of(kind, tmp_path, request)
     with running_daemon(tmp_path, database=address) as daemon:
         daemon.post("user-prompt-submit", {"session_id": "s", "cwd": "/p", "prompt": "Remember the needle"})
-        with create_engine(dialect_of(address)[1], poolclass=NullPool).begin() as connection:
+        with create_engine(dialect_for(address)[1], poolclass=NullPool).begin() as connection:
             connection.execute(text("DELETE FROM turns"))
         found = run_headspace(tmp_path, "db", "verify", "--json")
         assert found.returncode == 1

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from claude_headspace.engine.log_transfer import bring_in, log_lines, read_header
-from claude_headspace.journal.prune import EVENTS_AT_ONCE
+from claude_headspace.journal.prune import MAX_EVENTS_PER_STEP
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.journal.transaction import SqlTransaction
 from claude_headspace.kernel.effort import acts
@@ -253,6 +253,6 @@ def test_a_long_agent_is_pruned_in_steps(tmp_path: Path) -> None:
     journal = Watched(address)
     assert journal.prune(LATER - DAY).events == 600
     steps = [before - after for before, after in pairwise([*journal.left, journal.counts().events])]
-    assert max(steps) == EVENTS_AT_ONCE < 600
+    assert max(steps) == MAX_EVENTS_PER_STEP < 600
     assert list(journal.verify()) == []
     journal.close()

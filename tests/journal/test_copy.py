@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from claude_headspace.errors import BadRequest, JournalUnavailable
-from claude_headspace.journal.copy import copy, size
+from claude_headspace.journal.copy import copy, count_rows
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.search_terms import read_query
 from claude_headspace.ports import NamedToken, Position, SearchFilter
@@ -77,7 +77,7 @@ def test_a_copy_is_the_same(make: Make, origin: str, target: str) -> None:
     assert done.events == source.counts().events
     assert list(steps.totals) == ["Copying", "Building", "Comparing"]
     assert steps.done == steps.totals
-    assert steps.totals["Copying"] == size(source)
+    assert steps.totals["Copying"] == count_rows(source)
     assert destination.counts() == source.counts()
     assert destination.tokens() == source.tokens()
     assert destination.positions("tail") == source.positions("tail")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_headspace.journal.database_errors import UNKNOWN, advice
+from claude_headspace.journal.database_errors import DEFAULT_HINT, hint_for
 
 AT = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: '
 
@@ -23,10 +23,10 @@ AT = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: 
         (AT + "FATAL:  sorry, too many clients already", "max_connections"),
         ("cannot execute INSERT in a read-only transaction", "may only be read"),
         ("permission denied for schema public", "createdb -E UTF8 -O"),
-        ("database or disk is full", UNKNOWN),
-        ("attempt to write a readonly database", UNKNOWN),
+        ("database or disk is full", DEFAULT_HINT),
+        ("attempt to write a readonly database", DEFAULT_HINT),
     ],
 )
 def test_the_hint_fits_the_cause(said: str, hint: str) -> None:
     """A server that is away, a wrong password, a missing database, a disk: each asks for something else."""
-    assert hint in advice(said)
+    assert hint in hint_for(said)

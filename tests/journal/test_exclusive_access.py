@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.journal.exclusive_access import is_same, reserved
+from claude_headspace.journal.exclusive_access import exclusive_access, is_same_database
 from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.testing import hook
@@ -17,7 +17,7 @@ from tests.postgres import Postgres
 def is_free(address: str) -> bool:
     """Whether a database can be had."""
     try:
-        with reserved(address, "it"):
+        with exclusive_access(address, "it"):
             return True
     except BadRequest as refusal:
         if refusal.code != "in_use":
@@ -57,7 +57,7 @@ def test_a_server_on_which_a_daemon_listens_is_in_use(postgres: Postgres) -> Non
 
     asyncio.run(play())
     assert is_free(address)
-    with reserved(address, "it"):
+    with exclusive_access(address, "it"):
         assert not is_free(address)
 
 
@@ -75,4 +75,4 @@ def test_a_server_on_which_a_daemon_listens_is_in_use(postgres: Postgres) -> Non
 )
 def test_the_same_database_is_recognised(one: str, other: str, same: bool) -> None:
     """However its address is written."""
-    assert is_same(one, other) is same
+    assert is_same_database(one, other) is same

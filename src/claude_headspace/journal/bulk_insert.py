@@ -15,13 +15,13 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
-from claude_headspace.journal.rows import Row, storable
+from claude_headspace.journal.rows import Row, replace_nul
 
-LARGEST_STATEMENT = 256
+MAX_ROWS_PER_STATEMENT = 256
 """Rows in one statement. Sizes are powers of two, so that few different statements are prepared and kept."""
 
 
-def bulk(connection: Connection, table: Table, values: Sequence[Row]) -> None:
+def insert_rows(connection: Connection, table: Table, values: Sequence[Row]) -> None:
     """Insert rows; a row of a projection, or a position, replaces the one of the same key."""
     if not values:
         return
@@ -40,14 +40,14 @@ def _to_sqlite(connection: Connection, table: Table, values: Sequence[Row]) -> N
 
 def _to_postgres(connection: Connection, table: Table, values: Sequence[Row]) -> None:
     statement, names = _of_arrays(table)
-    columns = [[storable(row[name]) for row in values] for name in names]
+    columns = [[replace_nul(row[name]) for row in values] for name in names]
     connection.connection.cursor().execute(statement, columns)
 
 
 def _sizes(count: int) -> Iterator[int]:
     """A number as a sum of powers of two: 300 → 256, 32, 8, 4."""
-    yield from [LARGEST_STATEMENT] * (count // LARGEST_STATEMENT)
-    rest, size = count % LARGEST_STATEMENT, LARGEST_STATEMENT // 2
+    yield from [MAX_ROWS_PER_STATEMENT] * (count // MAX_ROWS_PER_STATEMENT)
+    rest, size = count % MAX_ROWS_PER_STATEMENT, MAX_ROWS_PER_STATEMENT // 2
     while size:
         if rest & size:
             yield size

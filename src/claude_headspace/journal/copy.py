@@ -16,30 +16,30 @@ from sqlalchemy import Connection, Table, func, select, update
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.journal import rows, schema
-from claude_headspace.journal.bulk_insert import bulk
-from claude_headspace.journal.copy_marker import mark, unmark
-from claude_headspace.journal.reader import COUNTER
+from claude_headspace.journal.bulk_insert import insert_rows
+from claude_headspace.journal.copy_marker import mark_finished, mark_unfinished
+from claude_headspace.journal.reader import SEQUENCE_COUNTER
 from claude_headspace.journal.sql import SqlJournal
 
 CHUNK = 2_000
 
-LOG = (schema.events, schema.stream)
+LOG_TABLES = (schema.events, schema.stream)
 """What grows, in its order."""
-NOTES = (schema.positions, schema.snapshots, schema.tokens)
+SMALL_TABLES = (schema.positions, schema.snapshots, schema.tokens)
 """What is small, and changes."""
-COMPARED = (*LOG, *NOTES, *schema.PROJECTIONS, schema.documents)
+COMPARED_TABLES = (*LOG_TABLES, *SMALL_TABLES, *schema.PROJECTIONS, schema.documents)
 
 Advance = Callable[[int], None]
-Phase = Callable[[str, int], Advance]
+StartPhase = Callable[[str, int], Advance]
 """Told what is done next and how much of it there is; gives what is told of each part of it."""
 
 
-def silent(_what: str, _total: int) -> Advance:
+def no_progress(_what: str, _total: int) -> Advance:
     """For whoever does not look."""
     return lambda _count: None
 
 
-class Copied(msgspec.Struct, frozen=True):
+class CopyResult(msgspec.Struct, frozen=True):
     """What was copied now, what is there in all, and which tables differ, if any."""
 
     copied: int
@@ -47,31 +47,32 @@ class Copied(msgspec.Struct, frozen=True):
     differing: list[str]
 
 
-def size(journal: SqlJournal, tables: Iterable[Table] = LOG) -> int:
+def count_rows(journal: SqlJournal, tables: Iterable[Table] = LOG_TABLES) -> int:
     """How many rows there are."""
     return sum(journal._scalar(select(func.count()).select_from(table)) or 0 for table in tables)
 
 
-def copy(source: SqlJournal, target: SqlJournal, phase: Phase = silent) -> Copied:
+def copy(source: SqlJournal, target: SqlJournal, phase: StartPhase = no_progress) -> CopyResult:
     """Copy, make anew what follows from the log, and compare."""
     _refuse_other_log(source, target)
     with target.transaction() as batch:
-        mark(batch.connection)
-    advance = phase("Copying", size(source))
-    copied = sum(_copy_log(source, target, table, advance) for table in LOG)
+        mark_unfinished(batch.connection)
+    advance = phase("Copying", count_rows(source))
+    copied = sum(_copy_log(source, target, table, advance) for table in LOG_TABLES)
     _copy_notes(source, target)
-    events = target.rebuild(phase("Building", size(target, [schema.events])))
+    events = target.rebuild(phase("Building", count_rows(target, [schema.events])))
     differing = _compared(source, target, phase)
     with target.transaction() as batch:
-        unmark(batch.connection)
-    return Copied(copied, events, differing)
+        mark_finished(batch.connection)
+    return CopyResult(copied, events, differing)
 
 
-def _compared(source: SqlJournal, target: SqlJournal, phase: Phase) -> list[str]:
+def _compared(source: SqlJournal, target: SqlJournal, phase: StartPhase) -> list[str]:
     """The tables that differ."""
-    advance = phase("Comparing", size(source, COMPARED) + size(target, COMPARED))
+    advance = phase("Comparing", count_rows(source, COMPARED_TABLES) + count_rows(target, COMPARED_TABLES))
     same = {
-        table.name: fingerprint(source, table, advance) == fingerprint(target, table, advance) for table in COMPARED
+        table.name: table_checksum(source, table, advance) == table_checksum(target, table, advance)
+        for table in COMPARED_TABLES
     }
     return [name for name, is_same in same.items() if not is_same]
 
@@ -101,7 +102,7 @@ def _copy_log(source: SqlJournal, target: SqlJournal, table: Table, advance: Adv
     advance(source._scalar(select(func.count()).where(table.c.seq <= after)) or 0)
     while found := source._rows(select(table).where(table.c.seq > after).order_by(table.c.seq).limit(CHUNK)):
         with target.transaction() as batch:
-            bulk(batch.connection, table, [_storable(row) for row in found])
+            insert_rows(batch.connection, table, [_storable(row) for row in found])
         after = found[-1]["seq"]
         copied += len(found)
         advance(len(found))
@@ -110,20 +111,20 @@ def _copy_log(source: SqlJournal, target: SqlJournal, table: Table, advance: Adv
 
 def _copy_notes(source: SqlJournal, target: SqlJournal) -> None:
     counter = schema.counters.c
-    number = source._scalar(select(counter.value).where(counter.name == COUNTER)) or 0
-    kept = {table: [_storable(row) for row in source._rows(select(table))] for table in NOTES}
+    number = source._scalar(select(counter.value).where(counter.name == SEQUENCE_COUNTER)) or 0
+    kept = {table: [_storable(row) for row in source._rows(select(table))] for table in SMALL_TABLES}
     with target.transaction() as batch:
         for table, found in kept.items():
             batch.connection.execute(table.delete())
-            bulk(batch.connection, table, found)
-        batch.connection.execute(update(schema.counters).where(counter.name == COUNTER).values(value=number))
+            insert_rows(batch.connection, table, found)
+        batch.connection.execute(update(schema.counters).where(counter.name == SEQUENCE_COUNTER).values(value=number))
 
 
 def _storable(row: rows.Row) -> rows.Row:
-    return {name: rows.storable(value) if isinstance(value, str) else value for name, value in row.items()}
+    return {name: rows.replace_nul(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
-def fingerprint(journal: SqlJournal, table: Table, advance: Advance) -> tuple[int, int]:
+def table_checksum(journal: SqlJournal, table: Table, advance: Advance) -> tuple[int, int]:
     """How many rows a table has, and the sum of their digests."""
     with journal._engine.connect() as connection, connection.begin():
         return _summed(connection, table, advance)

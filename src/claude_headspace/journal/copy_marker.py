@@ -8,18 +8,18 @@ from claude_headspace.journal.schema import counters
 MARK = "copying"
 
 
-def mark(connection: Connection) -> None:
+def mark_unfinished(connection: Connection) -> None:
     """A copy begins here, or goes on."""
-    unmark(connection)
+    mark_finished(connection)
     connection.execute(counters.insert().values(name=MARK, value=1))
 
 
-def unmark(connection: Connection) -> None:
+def mark_finished(connection: Connection) -> None:
     """The copy is through."""
     connection.execute(counters.delete().where(counters.c.name == MARK))
 
 
-def refuse_half(connection: Connection) -> None:
+def refuse_unfinished_copy(connection: Connection) -> None:
     """Half of a log is not served."""
     if connection.execute(select(counters.c.value).where(counters.c.name == MARK)).scalar() is not None:
         raise JournalUnavailable(

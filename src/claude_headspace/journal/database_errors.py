@@ -12,11 +12,11 @@ from claude_headspace.journal.dialects import Dialect
 UNAVAILABLE, UNUSABLE = "journal_unavailable", "database_unusable"
 """What may pass by itself, and what will not."""
 
-CANNOT = "The journal cannot be used: "
+MESSAGE_PREFIX = "The journal cannot be used: "
 
 
 @contextmanager
-def translated(dialect: Dialect, cause: Callable[[], Exception | None] = lambda: None) -> Iterator[None]:
+def translate_errors(dialect: Dialect, cause: Callable[[], Exception | None] = lambda: None) -> Iterator[None]:
     """Whatever the database raises becomes one error that says what to do; it tells the cause, if one is known."""
     raised: tuple[type[Exception], ...] = (SQLAlchemyError, *dialect.errors)
     try:
@@ -25,13 +25,13 @@ def translated(dialect: Dialect, cause: Callable[[], Exception | None] = lambda:
         error = cause() or last
         said = getattr(error, "orig", None) or error
         raise JournalUnavailable(
-            UNAVAILABLE if dialect.may_pass(said) else UNUSABLE,
-            f"{CANNOT}{(str(said).splitlines() or [type(error).__name__])[0]}",
-            advice(str(said)),
+            UNAVAILABLE if dialect.is_transient(said) else UNUSABLE,
+            f"{MESSAGE_PREFIX}{(str(said).splitlines() or [type(error).__name__])[0]}",
+            hint_for(str(said)),
         ) from error
 
 
-ADVICE = (
+HINTS = (
     (r'database "(.*)" does not exist', r"`createdb -E UTF8 \1` on its server makes it, or the address is wrong."),
     (r'role "(.*)" does not exist', r"`createuser \1` on its server makes the user, or the address is wrong."),
     (
@@ -56,12 +56,12 @@ ADVICE = (
 language.
 """
 
-UNKNOWN = "Look at `headspace logs`, and check that the disk has room and the database can be written."
+DEFAULT_HINT = "Look at `headspace logs`, and check that the disk has room and the database can be written."
 
 
-def advice(said: str) -> str:
+def hint_for(said: str) -> str:
     """What to do next."""
-    for pattern, hint in ADVICE:
+    for pattern, hint in HINTS:
         if found := re.search(pattern, said):
             return found.expand(hint)
-    return UNKNOWN
+    return DEFAULT_HINT

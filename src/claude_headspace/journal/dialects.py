@@ -26,12 +26,12 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.journal.rows import storable
+from claude_headspace.journal.rows import replace_nul
 
 CHANNEL = "headspace"
 """On which PostgreSQL tells that something was announced."""
 
-BUCKETS = 1_024
+LOCK_BUCKETS = 1_024
 """Identities share so many locks: PostgreSQL has room for some thousands at a time, and a collision costs nothing."""
 
 
@@ -51,12 +51,12 @@ class Sqlite:
     """One file beside the daemon: durable, and quick about it."""
 
     is_shared = False
-    is_quick = True
+    runs_on_event_loop = True
     """Its statements only touch memory: a batch need not leave the loop's thread (`docs/decisions/0003`)."""
-    patience_seconds = 5.0
+    busy_timeout_seconds = 5.0
     """How long another program may keep the database from us."""
     errors: tuple[type[Exception], ...] = (sqlite3.Error,)
-    snapshot: Mapping[str, Any] = {}
+    snapshot_options: Mapping[str, Any] = {}
     """How a long reading sees one moment: here every transaction does."""
     pragmas = (
         "journal_mode=WAL",
@@ -73,11 +73,11 @@ class Sqlite:
         self._file: tuple[int, int] | None = None
         """Which file it is, whatever its name: the first that was opened."""
 
-    def may_pass(self, error: BaseException) -> bool:
+    def is_transient(self, error: BaseException) -> bool:
         """Whether it is a trouble of the moment: another program, a full disk, one that cannot be written."""
         return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING
 
-    def open(self, url: URL) -> Engine:
+    def make_engine(self, url: URL) -> Engine:
         """Full durability: a batch is on the disk before anybody is answered. Group commit makes that cheap."""
         engine = create_engine(url)
         self._path = str(Path(url.database or "").absolute())  # `dialect_of` saw that it names one
@@ -110,14 +110,14 @@ class Sqlite:
             writer.connection.cursor().execute(f"PRAGMA {pragma}")
         return writer
 
-    def inspect(self, _engine: Engine) -> None:
+    def check_database(self, _engine: Engine) -> None:
         """Any file will do."""
 
     def is_connected(self, _writer: Connection) -> bool:
         """A file does not hang up."""
         return True
 
-    def loss(self) -> str:
+    def storage_problem(self) -> str:
         """What is the matter if its file is no more where it was: SQLite would go on writing into one without a name.
         One look costs a microsecond or two.
         """
@@ -128,12 +128,12 @@ class Sqlite:
             return f"{self._path} is gone; put it back, or `headspace down && headspace up` begins a new one"
         return f"{self._path} is another file now; put the first one back, or `headspace down && headspace up` takes it"
 
-    def cut(self) -> None:
+    def abort_connections(self) -> None:
         """A file answers."""
 
-    def tidy(self, engine: Engine) -> None:
+    def checkpoint(self, engine: Engine) -> None:
         """Fold the write-ahead log into the file."""
-        if self.loss():
+        if self.storage_problem():
             return
         with engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -151,12 +151,12 @@ class Postgres:
     """A server that many daemons share."""
 
     is_shared = True
-    is_quick = False
-    patience_seconds = 0.0
-    snapshot: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
-    session = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=30s"
+    runs_on_event_loop = False
+    busy_timeout_seconds = 0.0
+    snapshot_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
+    session_options = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=30s"
     """A daemon that hangs in the middle of a batch does not keep the others waiting for ever."""
-    connection: Mapping[str, Any] = {
+    connection_options: Mapping[str, Any] = {
         "connect_timeout": 5,
         "keepalives_idle": 10,
         "keepalives_interval": 5,
@@ -178,16 +178,16 @@ class Postgres:
 
         return (psycopg.Error,)
 
-    def may_pass(self, error: BaseException) -> bool:
+    def is_transient(self, error: BaseException) -> bool:
         """Whether it is a trouble of the moment: the server is not there, or has no room for us."""
         import psycopg
 
         return isinstance(error, psycopg.OperationalError)
 
-    def open(self, url: URL) -> Engine:
+    def make_engine(self, url: URL) -> Engine:
         """A pool whose connections are asked for a sign of life before they are used."""
-        told = {name: value for name, value in self.connection.items() if name not in url.query}
-        options = f"{self.session} {url.query.get('options', '')}".strip()
+        told = {name: value for name, value in self.connection_options.items() if name not in url.query}
+        options = f"{self.session_options} {url.query.get('options', '')}".strip()
         engine = create_engine(
             url.difference_update_query(["options"]),
             pool_pre_ping=True,
@@ -210,7 +210,7 @@ class Postgres:
 
         return engine
 
-    def inspect(self, engine: Engine) -> None:
+    def check_database(self, engine: Engine) -> None:
         """What was said is in all scripts of the world, so the database must have room for them."""
         with engine.connect() as connection:
             encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
@@ -236,11 +236,11 @@ class Postgres:
             return False
         return True
 
-    def loss(self) -> str:
+    def storage_problem(self) -> str:
         """A server has no file that we could miss."""
         return ""
 
-    def cut(self) -> None:
+    def abort_connections(self) -> None:
         """Hang up on a server that does not answer: whoever waits for it is told so."""
         for connection in list(self._open):
             with suppress(OSError, self.errors[0]), socket.socket(fileno=os.dup(connection.pgconn.socket)) as line:
@@ -250,14 +250,14 @@ class Postgres:
         """A connection of the pool."""
         return engine.connect()
 
-    def tidy(self, _engine: Engine) -> None:
+    def checkpoint(self, _engine: Engine) -> None:
         """The server looks after itself."""
 
 
 def _storable(given: Any) -> Any:
     """Values as PostgreSQL takes them: whoever asks for a text with a NUL means the one that was stored for it."""
     if isinstance(given, str):
-        return storable(given)
+        return replace_nul(given)
     if isinstance(given, dict):
         return {name: _storable(value) for name, value in given.items()}
     return type(given)(map(_storable, given)) if isinstance(given, list | tuple) else given
@@ -266,7 +266,7 @@ def _storable(given: Any) -> Any:
 Dialect = Sqlite | Postgres
 
 
-KINDS: Mapping[str, tuple[type[Dialect], str]] = {
+BACKENDS: Mapping[str, tuple[type[Dialect], str]] = {
     "sqlite": (Sqlite, "sqlite"),
     "postgresql": (Postgres, "postgresql+psycopg"),
     "postgres": (Postgres, "postgresql+psycopg"),
@@ -274,15 +274,15 @@ KINDS: Mapping[str, tuple[type[Dialect], str]] = {
 """What an address begins with: the kind of database, and the driver that we use."""
 
 
-def dialect_of(url: str) -> tuple[Dialect, URL]:
+def dialect_for(url: str) -> tuple[Dialect, URL]:
     """How to speak to a database, and its address."""
     try:
         address = make_url(url)
     except (ArgumentError, ValueError) as error:  # the latter for a port that is no number
         raise ArgumentError("that is no address of a database") from error
-    if (name := address.get_backend_name()) not in KINDS:
+    if (name := address.get_backend_name()) not in BACKENDS:
         raise ArgumentError(f"Headspace does not keep its journal in {name}")
-    dialect, driver = KINDS[name]
+    dialect, driver = BACKENDS[name]
     if dialect is Sqlite and address.database in (None, "", ":memory:"):
         raise ArgumentError("it names no file")
     return dialect(), address.set(drivername=driver)
@@ -290,10 +290,10 @@ def dialect_of(url: str) -> tuple[Dialect, URL]:
 
 # --- locks of PostgreSQL ----------------------------------------------------------------------------------------------
 
-_JOURNAL, _IDENTITIES, _PROJECTS, _NAMES, NAMED, OWNED = (0x4853_0000 + number for number in range(6))
+_JOURNAL, _IDENTITIES, _PROJECTS, _NAMES, HOST_LOCK, OWNER_LOCK = (0x4853_0000 + number for number in range(6))
 """The kinds of locks; the last two last as long as a daemon (`naming`)."""
 
-USED = (_JOURNAL, 1)
+DAEMON_LOCK = (_JOURNAL, 1)
 """Held by every daemon for as long as it listens, not by batches: nobody copies a journal meanwhile (`reserving`)."""
 
 
@@ -325,4 +325,4 @@ def lock_names(connection: Connection) -> None:
 
 def _buckets(keys: Iterable[str]) -> list[int]:
     """In order: an unnested array is worked through from its beginning."""
-    return sorted({zlib.crc32(key.encode("utf-8", "replace")) % BUCKETS for key in keys})
+    return sorted({zlib.crc32(key.encode("utf-8", "replace")) % LOCK_BUCKETS for key in keys})

@@ -16,9 +16,9 @@ from claude_headspace.kernel.effort.model import Effort, EffortChange, Lifecycle
 Row = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
-effort_of = msgspec.json.Decoder(Effort).decode
-task_of = msgspec.json.Decoder(Task).decode
-window_of = msgspec.json.Decoder(Window).decode
+decode_effort = msgspec.json.Decoder(Effort).decode
+decode_task = msgspec.json.Decoder(Task).decode
+decode_window = msgspec.json.Decoder(Window).decode
 """The nouns of rows' bodies."""
 
 IS_ACTIVE = schema.efforts.c.lifecycle == Lifecycle.ACTIVE.value
@@ -68,7 +68,7 @@ def _storable(text: str) -> str:
     return text.replace("\0", "\ufffd")
 
 
-def rows_of(change: EffortChange) -> Iterable[tuple[Any, Any, Row]]:
+def change_rows(change: EffortChange) -> Iterable[tuple[Any, Any, Row]]:
     """The rows that a change comes to: table, key, row."""
     yield schema.efforts, change.effort.id, effort_row(change.effort)
     if change.task is not None:
@@ -82,7 +82,7 @@ def rows_of(change: EffortChange) -> Iterable[tuple[Any, Any, Row]]:
 # --- the writer ---
 
 
-class KnownEfforts:
+class ActiveEffortCache:
     """The active efforts, as the only writer of a database knows them."""
 
     def __init__(self) -> None:
@@ -92,10 +92,10 @@ class KnownEfforts:
         """Every active effort."""
         if self._active is None:
             rows = connection.execute(select(schema.efforts.c.body).where(IS_ACTIVE))
-            self._active = {effort.id: effort for effort in (effort_of(row.body) for row in rows)}
+            self._active = {effort.id: effort for effort in (decode_effort(row.body) for row in rows)}
         return list(self._active.values())
 
-    def learn(self, efforts: Iterable[Effort]) -> None:
+    def update(self, efforts: Iterable[Effort]) -> None:
         """Take in what was committed."""
         known = self._active if self._active is not None else {}
         for effort in efforts:
@@ -104,7 +104,7 @@ class KnownEfforts:
             else:
                 known.pop(effort.id, None)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Know nothing."""
         self._active = None
 
@@ -113,31 +113,31 @@ class EffortLookups:
     """What a batch of the writer asks of efforts."""
 
     connection: Connection
-    known_efforts: KnownEfforts
+    effort_cache: ActiveEffortCache
     _held_efforts: dict[str, list[Effort]] | None = None
 
     def active_efforts(self, host: str) -> list[Effort]:
         """The active efforts of a machine, as they were when the batch first asked."""
         if self.connection.dialect.name == "sqlite":
-            return [effort for effort in self.known_efforts.all(self.connection) if effort.host == host]
+            return [effort for effort in self.effort_cache.all(self.connection) if effort.host == host]
         held = self._held_efforts = self._held_efforts or {}
         if host not in held:
             query = select(schema.efforts.c.body).where(IS_ACTIVE, schema.efforts.c.host == host)
             ordered = query.order_by(schema.efforts.c.id).with_for_update()
-            held[host] = [effort_of(row.body) for row in self.connection.execute(ordered)]
+            held[host] = [decode_effort(row.body) for row in self.connection.execute(ordered)]
         return held[host]
 
     def effort(self, effort_id: str) -> Effort | None:
         """One effort."""
         query = select(schema.efforts.c.body).where(schema.efforts.c.id == effort_id).with_for_update()
         found = self.connection.execute(query).scalar()
-        return effort_of(found) if found is not None else None
+        return decode_effort(found) if found is not None else None
 
     def task(self, task_id: str) -> Task | None:
         """One task."""
         query = select(schema.tasks.c.body).where(schema.tasks.c.id == task_id).with_for_update()
         found = self.connection.execute(query).scalar()
-        return task_of(found) if found is not None else None
+        return decode_task(found) if found is not None else None
 
 
 # --- surfaces ---
@@ -147,28 +147,28 @@ class _Rows(Protocol):
     def _rows(self, query: Select[Any]) -> list[Row]: ...
 
 
-class EffortReading:
+class EffortReader:
     """What surfaces ask of efforts."""
 
     def efforts(self: _Rows, *, only_active: bool = True, limit: int = 200) -> list[Effort]:
         """Efforts, the newest first."""
         query = select(schema.efforts.c.body).order_by(schema.efforts.c.started_at.desc()).limit(limit)
-        return [effort_of(row["body"]) for row in self._rows(query.where(IS_ACTIVE) if only_active else query)]
+        return [decode_effort(row["body"]) for row in self._rows(query.where(IS_ACTIVE) if only_active else query)]
 
     def effort(self: _Rows, effort_id: str) -> Effort | None:
         """One effort."""
         found = self._rows(select(schema.efforts.c.body).where(schema.efforts.c.id == effort_id))
-        return effort_of(found[0]["body"]) if found else None
+        return decode_effort(found[0]["body"]) if found else None
 
     def tasks(self: _Rows, limit: int = 200) -> list[Task]:
         """Tasks."""
-        return [task_of(row["body"]) for row in self._rows(select(schema.tasks.c.body).limit(limit))]
+        return [decode_task(row["body"]) for row in self._rows(select(schema.tasks.c.body).limit(limit))]
 
     def effort_windows(self: _Rows, effort_id: str) -> list[Window]:
         """The context windows that worked on an effort, in order."""
         table = schema.windows.c
         query = select(table.body).where(table.effort_id == effort_id).order_by(table.started_at, table.id)
-        return [window_of(row["body"]) for row in self._rows(query)]
+        return [decode_window(row["body"]) for row in self._rows(query)]
 
     def effort_messages(self: _Rows, effort_id: str, limit: int = 100) -> list[Message]:
         """The newest messages of an effort, oldest of them first."""

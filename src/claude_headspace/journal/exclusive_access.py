@@ -14,12 +14,12 @@ from sqlalchemy import URL
 from sqlalchemy.exc import ArgumentError
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.journal.dialects import USED, Postgres, dialect_of
+from claude_headspace.journal.dialects import DAEMON_LOCK, Postgres, dialect_for
 
 LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def is_same(one: str, other: str) -> bool:
+def is_same_database(one: str, other: str) -> bool:
     """Whether two addresses mean the same database."""
     places = [_place(url) for address in (one, other) if (url := _url(address)) is not None]
     return len(places) == 2 and places[0] == places[1]
@@ -28,7 +28,7 @@ def is_same(one: str, other: str) -> bool:
 def _url(address: str) -> URL | None:
     """An address, if it is one; what is none is told of by who opens the journal."""
     with suppress(ArgumentError):
-        return dialect_of(address)[1]
+        return dialect_for(address)[1]
     return None
 
 
@@ -40,7 +40,7 @@ def _place(url: URL) -> tuple[object, ...]:
 
 
 @contextmanager
-def reserved(address: str, shown: str) -> Iterator[None]:
+def exclusive_access(address: str, shown: str) -> Iterator[None]:
     """Keep a database for oneself; refuses one that somebody uses."""
     url = _url(address)
     if url is None:
@@ -84,7 +84,7 @@ def _locked(url: URL, shown: str) -> Iterator[None]:
     import psycopg
 
     connection = None
-    told = {name: value for name, value in Postgres.connection.items() if name not in url.query}
+    told = {name: value for name, value in Postgres.connection_options.items() if name not in url.query}
     plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
     with suppress(psycopg.OperationalError):
         connection = psycopg.connect(plain, autocommit=True, **told)
@@ -92,7 +92,7 @@ def _locked(url: URL, shown: str) -> Iterator[None]:
         yield
         return
     with connection:
-        found = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", USED).fetchone()
+        found = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", DAEMON_LOCK).fetchone()
         if found is None or not found[0]:
             raise _in_use(shown)
         yield

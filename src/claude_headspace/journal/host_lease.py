@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.journal.dialects import NAMED, OWNED
+from claude_headspace.journal.dialects import HOST_LOCK, OWNER_LOCK
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
@@ -68,7 +68,7 @@ class HostLease(msgspec.Struct, frozen=True):
         await connection.execute("SELECT pg_terminate_backend(%s)", (pid,))
 
     def _keys(self) -> dict[str, int]:
-        return {"named": NAMED, "name": _key(self.name.encode()), "owned": OWNED, "owner": _key(self.owner)}
+        return {"named": HOST_LOCK, "name": _key(self.name.encode()), "owned": OWNER_LOCK, "owner": _key(self.owner)}
 
     def _taken(self) -> JournalUnavailable:
         return JournalUnavailable(

@@ -14,7 +14,7 @@ import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.journal.dialects import CHANNEL, USED, Postgres, dialect_of
+from claude_headspace.journal.dialects import CHANNEL, DAEMON_LOCK, Postgres, dialect_for
 from claude_headspace.journal.host_lease import HostLease
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ CHECK_SECONDS = 10.0
 class CommitListener(Loop):
     """Listens, and begins anew when the connection is lost."""
 
-    def __init__(self, url: str, name: HostLease, heard: Callable[[], None]) -> None:
+    def __init__(self, url: str, lease: HostLease, on_commit: Callable[[], None]) -> None:
         super().__init__()
-        address = dialect_of(url)[1].set(drivername="postgresql")
+        address = dialect_for(url)[1].set(drivername="postgresql")
         self._address = address.render_as_string(hide_password=False)
-        self._told = {name: value for name, value in Postgres.connection.items() if name not in address.query}
-        self._name = name
-        self._heard = heard
+        self._told = {name: value for name, value in Postgres.connection_options.items() if name not in address.query}
+        self._lease = lease
+        self._on_commit = on_commit
         self._tried = asyncio.Event()
         self._refusal: JournalUnavailable | None = None
         """Why this machine cannot have its name."""
@@ -60,7 +60,7 @@ class CommitListener(Loop):
 
         try:
             async with asyncio.timeout(CHECK_SECONDS), await self._connect() as connection:
-                await self._name.acquire(connection)
+                await self._lease.acquire(connection)
         except (psycopg.Error, OSError, TimeoutError) as error:
             log.info("name_not_checked", reason=str(error).strip())
 
@@ -85,14 +85,14 @@ class CommitListener(Loop):
 
     async def _listen(self) -> None:
         async with await self._connect() as connection:
-            await connection.execute("SELECT pg_try_advisory_lock_shared(%s, %s)", USED)
-            await self._name.acquire(connection)
+            await connection.execute("SELECT pg_try_advisory_lock_shared(%s, %s)", DAEMON_LOCK)
+            await self._lease.acquire(connection)
             await connection.execute(f"LISTEN {CHANNEL}")
             self.failure = self._refusal = None
             self._tried.set()
-            self._heard()
+            self._on_commit()
             async for _notification in connection.notifies():
-                self._heard()
+                self._on_commit()
 
     async def _connect(self) -> "AsyncConnection":
         import psycopg

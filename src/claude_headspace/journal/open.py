@@ -11,12 +11,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from claude_headspace.config import Paths, Settings, without_password
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
-from claude_headspace.journal.database_errors import CANNOT, UNAVAILABLE, UNUSABLE
+from claude_headspace.journal.database_errors import MESSAGE_PREFIX, UNAVAILABLE, UNUSABLE
 from claude_headspace.journal.sql import SqlJournal
 
-FORMS = "An address is `postgresql://user@host/name`, a whole path, or `sqlite:///` before one."
+ADDRESS_FORMS = "An address is `postgresql://user@host/name`, a whole path, or `sqlite:///` before one."
 
-SETTING = " Check the setting `database` (see `headspace config`)."
+SETTING_HINT = " Check the setting `database` (see `headspace config`)."
 
 
 def database_url(settings: Settings, places: Paths) -> str:
@@ -24,7 +24,7 @@ def database_url(settings: Settings, places: Paths) -> str:
     told = settings.database or str(places.database)
     address = parse_database_address(told)
     if (file := sqlite_path(address)) is not None and not file.is_absolute():
-        raise _unusable(told, "the path does not begin at the root", FORMS + SETTING)
+        raise _unusable(told, "the path does not begin at the root", ADDRESS_FORMS + SETTING_HINT)
     return address
 
 
@@ -45,7 +45,7 @@ def open_configured_journal(
     """The journal of this home, ready for use. Whoever can wait for a database that is away is told why it is."""
     places.create_directories()
     url = database_url(settings, places)
-    return open_journal(url, SETTING if settings.database else "", on_unavailable=on_unavailable)
+    return open_journal(url, SETTING_HINT if settings.database else "", on_unavailable=on_unavailable)
 
 
 def open_journal(
@@ -64,7 +64,7 @@ def open_journal(
         with suppress(JournalUnavailable):
             journal.close()
         if error.code in (UNAVAILABLE, UNUSABLE):
-            raise _unusable(url, error.message.removeprefix(CANNOT), error.hint + also) from error
+            raise _unusable(url, error.message.removeprefix(MESSAGE_PREFIX), error.hint + also) from error
         raise
     return journal
 
@@ -74,7 +74,7 @@ def _journal(url: str, also: str) -> SqlJournal:
     try:
         return SqlJournal(url)
     except SQLAlchemyError as error:
-        raise _unusable(url, str(error).splitlines()[0], FORMS + also) from error
+        raise _unusable(url, str(error).splitlines()[0], ADDRESS_FORMS + also) from error
     except OSError as error:
         hint = "Its directory must exist, and you must be allowed to write there."
         raise _unusable(url, error.strerror or str(error), hint + also) from error

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import Connection, Table, func, select
 
 from claude_headspace.journal import rows, schema, search
-from claude_headspace.journal.bulk_insert import bulk
-from claude_headspace.journal.database_errors import translated
-from claude_headspace.journal.prune_efforts import finished_before, prune_efforts
+from claude_headspace.journal.bulk_insert import insert_rows
+from claude_headspace.journal.database_errors import translate_errors
+from claude_headspace.journal.prune_efforts import finished_effort_ids, prune_efforts
 from claude_headspace.journal.reader import SqlReader
-from claude_headspace.journal.writer_cache import Cache
+from claude_headspace.journal.writer_cache import WriterCache
 from claude_headspace.kernel.correlate import Identity
 from claude_headspace.kernel.effort.snapshot import KEY
 from claude_headspace.kernel.envelope import Micros
@@ -35,27 +35,27 @@ from claude_headspace.ports import PruneResult
 if TYPE_CHECKING:
     from claude_headspace.journal.transaction import SqlTransaction
 
-EVENTS_AT_ONCE = 100
+MAX_EVENTS_PER_STEP = 100
 """How many events one transaction takes out."""
-ROWS_AT_ONCE = 2_000
-STREAM_AT_ONCE = 2_000
-LONGEST_PAUSE = 0.5
+MAX_ROWS_PER_DELETE = 2_000
+STREAM_STEP = 2_000
+MAX_PAUSE_SECONDS = 0.5
 
 _BY_ID = {schema.sessions: "sessions", schema.commands: "commands", schema.turns: "turns", schema.waits: "waits"}
 """The tables whose rows come and go with what an agent carries, and what a snapshot calls them."""
 
 
-def all_snapshots(connection: Connection) -> Iterator[Snapshot]:
+def load_snapshots(connection: Connection) -> Iterator[Snapshot]:
     """Where pruned logs begin, in their order."""
     table = schema.snapshots.c
     for body in connection.execute(select(table.body).where(table.agent_id != KEY).order_by(table.seq)).scalars().all():
-        yield rows.snapshot_of(body)
+        yield rows.decode_snapshot(body)
 
 
-class Pruning(SqlReader, ABC):
+class SqlPruning(SqlReader, ABC):
     """The pruning side of a journal."""
 
-    _cache: Cache
+    _cache: WriterCache
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager["SqlTransaction"]:
@@ -64,7 +64,7 @@ class Pruning(SqlReader, ABC):
     def snapshot(self, agent_id: str) -> Snapshot | None:
         """Where the log of an agent begins, if it was pruned."""
         found = self._rows(select(schema.snapshots.c.body).where(schema.snapshots.c.agent_id == agent_id))
-        return rows.snapshot_of(found[0]["body"]) if found else None
+        return rows.decode_snapshot(found[0]["body"]) if found else None
 
     def prune(self, before: Micros, *, dry_run: bool = False) -> PruneResult:
         """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
@@ -75,9 +75,9 @@ class Pruning(SqlReader, ABC):
             return PruneResult(taken, told, self._departed(cuts), up_to, self._finished(before))
         efforts = self._prune_efforts(before) if taken or self._finished(before) else 0
         gone = self._prune_agents(cuts)
-        for edge in range(0, up_to + 1, STREAM_AT_ONCE):
+        for edge in range(0, up_to + 1, STREAM_STEP):
             with self._step() as connection:
-                some = schema.stream.c.seq <= min(edge + STREAM_AT_ONCE, up_to)
+                some = schema.stream.c.seq <= min(edge + STREAM_STEP, up_to)
                 connection.execute(schema.stream.delete().where(some))
         return PruneResult(taken, told, gone, up_to, efforts)
 
@@ -86,12 +86,12 @@ class Pruning(SqlReader, ABC):
         with self._step() as connection:
             return prune_efforts(connection, before)
 
-    def _prune_agents(self, cuts: Sequence["Cut"]) -> int:
+    def _prune_agents(self, cuts: Sequence["AgentCut"]) -> int:
         """Some events at a time, of one agent or of several; tells how many agents are gone."""
         waiting, gone = deque(cuts), 0
         while waiting:
             with self._step() as connection:
-                left = EVENTS_AT_ONCE
+                left = MAX_EVENTS_PER_STEP
                 while waiting and left > 0:
                     step = _prune_agent(connection, waiting[0], left)
                     left -= max(step.events, 1)
@@ -105,12 +105,12 @@ class Pruning(SqlReader, ABC):
         """One transaction; then as long a pause, so that whoever waits to write has as much of the time."""
         started = time.monotonic()
         with self.transaction() as batch:
-            batch.be_alone()
-            self._cache.forget()  # inside the writer's turn: nobody goes on with what is taken out
+            batch.lock_exclusively()
+            self._cache.clear()  # inside the writer's turn: nobody goes on with what is taken out
             yield batch.connection
-        time.sleep(min(time.monotonic() - started, LONGEST_PAUSE))
+        time.sleep(min(time.monotonic() - started, MAX_PAUSE_SECONDS))
 
-    def _cuts(self, moment: Micros) -> list["Cut"]:
+    def _cuts(self, moment: Micros) -> list["AgentCut"]:
         """Up to where each agent's log goes: before its first event that was received at the moment or later."""
         table = schema.events.c
         recent = select(table.agent_id, func.min(table.seq).label("edge")).where(table.received_at >= moment)
@@ -122,7 +122,7 @@ class Pruning(SqlReader, ABC):
             .group_by(table.agent_id)
             .order_by(table.agent_id)
         )
-        return [Cut(**row) for row in self._rows(old)]
+        return [AgentCut(**row) for row in self._rows(old)]
 
     def _told_before(self, moment: Micros) -> int:
         """The number before that of the oldest event that was received at the moment or later."""
@@ -132,10 +132,10 @@ class Pruning(SqlReader, ABC):
         return newest if first_kept is None else first_kept - 1
 
     def _finished(self, before: Micros) -> int:
-        with translated(self._dialect), self._engine.connect() as connection:
-            return len(finished_before(connection, before))
+        with translate_errors(self._dialect), self._engine.connect() as connection:
+            return len(finished_effort_ids(connection, before))
 
-    def _departed(self, cuts: Sequence["Cut"]) -> int:
+    def _departed(self, cuts: Sequence["AgentCut"]) -> int:
         """How many agents ended, and were not heard of after their cut."""
         newest = select(schema.events.c.agent_id, func.max(schema.events.c.seq).label("seq"))
         ended = select(schema.roster.c.id).where(schema.roster.c.ended_at.is_not(None))
@@ -144,7 +144,7 @@ class Pruning(SqlReader, ABC):
         return sum(cut.agent_id in over and heard[cut.agent_id] <= cut.up_to for cut in cuts)
 
 
-class Cut(NamedTuple):
+class AgentCut(NamedTuple):
     """Up to where the log of an agent goes, and how many events that are."""
 
     agent_id: str
@@ -160,7 +160,7 @@ class Step(NamedTuple):
     is_gone: bool = False
 
 
-class Past(NamedTuple):
+class PrunedHistory(NamedTuple):
     """What the pruned events of an agent came to."""
 
     telling: Telling
@@ -171,11 +171,11 @@ class Past(NamedTuple):
     at: Micros
 
 
-def _prune_agent(connection: Connection, cut: Cut, limit: int) -> Step:
+def _prune_agent(connection: Connection, cut: AgentCut, limit: int) -> Step:
     """Take some of the oldest events of an agent out."""
     past = _retold(connection, cut, limit)
     step = Step(past.events, past.seq >= cut.up_to or past.events < limit)
-    search.unindex(connection, past.findable)
+    search.remove_documents(connection, past.findable)
     table, states = schema.events.c, schema.states.c
     connection.execute(schema.events.delete().where(table.agent_id == cut.agent_id, table.seq <= past.seq))
     if past.telling.agent is None:
@@ -185,29 +185,29 @@ def _prune_agent(connection: Connection, cut: Cut, limit: int) -> Step:
         return step._replace(is_gone=True)
     owned = _owned(connection, cut.agent_id)
     snapshot = past.telling.snapshot(past.seq, past.at, sorted(past.claims & owned))
-    bulk(connection, schema.snapshots, [rows.snapshot_row(snapshot)])
+    insert_rows(connection, schema.snapshots, [rows.snapshot_row(snapshot)])
     _drop_rows(connection, past.telling, snapshot)
     connection.execute(schema.states.delete().where(states.agent_id == cut.agent_id, states.seq <= past.seq))
     return step
 
 
-def _retold(connection: Connection, cut: Cut, limit: int) -> Past:
+def _retold(connection: Connection, cut: AgentCut, limit: int) -> PrunedHistory:
     table, agent_id = schema.events.c, cut.agent_id
     found = connection.execute(select(schema.snapshots.c.body).where(schema.snapshots.c.agent_id == agent_id)).scalar()
-    before = rows.snapshot_of(found) if found else None
+    before = rows.decode_snapshot(found) if found else None
     telling, claims = Telling(before), set(before.identities) if before else set()
     findable: list[tuple[Document, str]] = []
     seq, at, count = (before.seq, before.at, 0) if before else (0, 0, 0)
     old = select(schema.events).where(table.agent_id == agent_id, table.seq <= cut.up_to)
     for row in connection.execute(old.order_by(table.seq).limit(limit)).mappings():
-        stored = rows.stored_event(dict(row))
+        stored = rows.event_from_row(dict(row))
         retold = retell(telling.agent, agent_id, stored.envelope, stored.strategy, stored.anomaly)
         seq, at, count = stored.seq, max(at, stored.envelope.received_at), count + 1
         if retold is not None:
             telling.take(retold.change)
             claims.update(retold.claims)
             findable += documents(stored.seq, stored.envelope, retold.change)
-    return Past(telling, claims, findable, count, seq, at)
+    return PrunedHistory(telling, claims, findable, count, seq, at)
 
 
 def _is_gone(connection: Connection, agent_id: str) -> bool:
@@ -235,8 +235,8 @@ def _drop_rows(connection: Connection, telling: Telling, snapshot: Snapshot) -> 
     """Remove the rows that nothing can change any more."""
     for table, name in _BY_ID.items():
         dropped = sorted(getattr(telling, name).keys() - getattr(snapshot, name).keys())
-        for start in range(0, len(dropped), ROWS_AT_ONCE):
-            _delete(connection, table, dropped[start : start + ROWS_AT_ONCE])
+        for start in range(0, len(dropped), MAX_ROWS_PER_DELETE):
+            _delete(connection, table, dropped[start : start + MAX_ROWS_PER_DELETE])
 
 
 def _delete(connection: Connection, table: Table, ids: list[str]) -> None:

@@ -10,8 +10,8 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from claude_headspace.journal import efforts, schema
-from claude_headspace.journal.bulk_insert import bulk
-from claude_headspace.journal.reader import COUNTER
+from claude_headspace.journal.bulk_insert import insert_rows
+from claude_headspace.journal.reader import SEQUENCE_COUNTER
 from claude_headspace.kernel.effort.model import Effort, Lifecycle, Message
 from claude_headspace.kernel.effort.snapshot import KEY, NO_EFFORTS, EffortsSnapshot, KeptEffort, is_over
 from claude_headspace.kernel.envelope import Micros
@@ -19,22 +19,22 @@ from claude_headspace.kernel.envelope import Micros
 _decode = msgspec.json.Decoder(EffortsSnapshot).decode
 
 
-def kept_efforts(connection: Connection) -> EffortsSnapshot:
+def load_efforts_snapshot(connection: Connection) -> EffortsSnapshot:
     """Where the log of the efforts begins."""
     found = connection.execute(select(schema.snapshots.c.body).where(schema.snapshots.c.agent_id == KEY)).scalar()
     return _decode(found) if found else NO_EFFORTS
 
 
-def finished_before(connection: Connection, moment: Micros) -> list[str]:
+def finished_effort_ids(connection: Connection, moment: Micros) -> list[str]:
     """The efforts that were over before a moment."""
     table = schema.efforts.c
     finished = connection.execute(select(table.body).where(table.lifecycle == Lifecycle.FINISHED.value)).scalars()
-    return [effort.id for effort in map(efforts.effort_of, finished) if is_over(effort, moment)]
+    return [effort.id for effort in map(efforts.decode_effort, finished) if is_over(effort, moment)]
 
 
 def prune_efforts(connection: Connection, before: Micros) -> int:
     """Forget what is over, keep the rest; tells how many are gone."""
-    gone = finished_before(connection, before)
+    gone = finished_effort_ids(connection, before)
     for effort_id in gone:
         connection.execute(schema.efforts.delete().where(schema.efforts.c.id == effort_id))
         for table in (schema.windows, schema.messages):
@@ -42,19 +42,19 @@ def prune_efforts(connection: Connection, before: Micros) -> int:
     snapshot = _as_it_is(connection)
     if snapshot.tasks:
         body = msgspec.json.encode(snapshot).decode()
-        bulk(connection, schema.snapshots, [{"agent_id": KEY, "seq": snapshot.seq, "at": before, "body": body}])
+        insert_rows(connection, schema.snapshots, [{"agent_id": KEY, "seq": snapshot.seq, "at": before, "body": body}])
     return len(gone)
 
 
 def _as_it_is(connection: Connection) -> EffortsSnapshot:
     counter = schema.counters.c
-    newest = connection.execute(select(counter.value).where(counter.name == COUNTER)).scalar()
+    newest = connection.execute(select(counter.value).where(counter.name == SEQUENCE_COUNTER)).scalar()
     known = connection.execute(select(schema.efforts.c.body).order_by(schema.efforts.c.id)).scalars()
     tasks = connection.execute(select(schema.tasks.c.body).order_by(schema.tasks.c.id)).scalars()
     return EffortsSnapshot(
         seq=newest or 0,
-        tasks=[efforts.task_of(body) for body in tasks],
-        efforts=[_kept(connection, efforts.effort_of(body)) for body in known],
+        tasks=[efforts.decode_task(body) for body in tasks],
+        efforts=[_kept(connection, efforts.decode_effort(body)) for body in known],
     )
 
 
@@ -64,6 +64,6 @@ def _kept(connection: Connection, effort: Effort) -> KeptEffort:
     said: Any = select(schema.messages).where(messages.effort_id == effort.id).order_by(messages.id)
     return KeptEffort(
         effort=effort,
-        windows=[efforts.window_of(body) for body in connection.execute(opened).scalars()],
+        windows=[efforts.decode_window(body) for body in connection.execute(opened).scalars()],
         messages=[Message(**row) for row in connection.execute(said).mappings()],
     )

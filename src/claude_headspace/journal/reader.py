@@ -6,9 +6,9 @@ from sqlalchemy import Engine, Select, func, or_, select
 
 from claude_headspace.journal import rows, schema
 from claude_headspace.journal import time_ranges as periods
-from claude_headspace.journal.database_errors import translated
+from claude_headspace.journal.database_errors import translate_errors
 from claude_headspace.journal.dialects import Dialect
-from claude_headspace.journal.efforts import EffortReading
+from claude_headspace.journal.efforts import EffortReader
 from claude_headspace.journal.rows import Row
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.envelope import Micros, Origin
@@ -22,13 +22,13 @@ from claude_headspace.ports import (
     StreamMessage,
 )
 
-COUNTER = "journal"
+SEQUENCE_COUNTER = "journal"
 
-LISTED = select(schema.agents.c.body).join(schema.roster, schema.roster.c.id == schema.agents.c.id)
+AGENT_BODIES = select(schema.agents.c.body).join(schema.roster, schema.roster.c.id == schema.agents.c.id)
 """Agents, to be chosen by what the roster knows of them."""
 
 
-class SqlReader(EffortReading):
+class SqlReader(EffortReader):
     """What surfaces ask."""
 
     def __init__(self, engine: Engine, dialect: Dialect) -> None:
@@ -39,7 +39,9 @@ class SqlReader(EffortReading):
         """Living agents, and those that ended after a moment."""
         table = schema.roster.c
         living = table.ended_at.is_(None)
-        return self._agents(LISTED.where(living if ended_after is None else or_(living, table.ended_at > ended_after)))
+        return self._agents(
+            AGENT_BODIES.where(living if ended_after is None else or_(living, table.ended_at > ended_after))
+        )
 
     def agent(self, agent_id: str) -> Agent | None:
         """One agent by its id."""
@@ -49,7 +51,11 @@ class SqlReader(EffortReading):
     def agents_by_name(self, name: str) -> list[Agent]:
         """Agents of that name, the living first, then the most recently active."""
         table = schema.roster.c
-        query = LISTED.where(table.name == name).order_by(table.ended_at.is_not(None), table.ended_at.desc()).limit(10)
+        query = (
+            AGENT_BODIES.where(table.name == name)
+            .order_by(table.ended_at.is_not(None), table.ended_at.desc())
+            .limit(10)
+        )
         return sorted(self._agents(query), key=lambda agent: (agent.ended_at is not None, -agent.last_active_at))
 
     def agents_by_id_prefix(self, prefix: str) -> list[Agent]:
@@ -60,7 +66,7 @@ class SqlReader(EffortReading):
     def agent_by_session(self, session_id: str) -> Agent | None:
         """The agent that a session of the client belongs to."""
         table = schema.identities.c
-        owner = select(table.agent_id).where(table.kind == "session", table.key == rows.storable(session_id))
+        owner = select(table.agent_id).where(table.kind == "session", table.key == rows.replace_nul(session_id))
         found = self._agents(select(schema.agents.c.body).where(schema.agents.c.id.in_(owner)))
         return found[0] if found else None
 
@@ -72,24 +78,24 @@ class SqlReader(EffortReading):
             query = query.where(table.agent_id == agent_id)
         if command_id is not None:
             query = query.where(table.command_id == command_id)
-        return [rows.turn_of(row) for row in reversed(self._rows(query))]
+        return [rows.turn_from_row(row) for row in reversed(self._rows(query))]
 
     def commands(self, agent_id: str, limit: int = 100) -> list[Command]:
         """The newest commands of an agent, oldest of them first."""
         table = schema.commands.c
         query = select(table.body).where(table.agent_id == agent_id).order_by(table.started_at.desc()).limit(limit)
-        return [rows.command_of(row["body"]) for row in reversed(self._rows(query))]
+        return [rows.decode_command(row["body"]) for row in reversed(self._rows(query))]
 
     def command(self, command_id: str) -> Command | None:
         """One command by its id."""
         found = self._rows(select(schema.commands.c.body).where(schema.commands.c.id == command_id))
-        return rows.command_of(found[0]["body"]) if found else None
+        return rows.decode_command(found[0]["body"]) if found else None
 
     def sessions(self, agent_id: str) -> list[Session]:
         """The context windows of an agent, in order."""
         table = schema.sessions.c
         query = select(table.body).where(table.agent_id == agent_id).order_by(table.ordinal)
-        return [rows.session_of(row["body"]) for row in self._rows(query)]
+        return [rows.decode_session(row["body"]) for row in self._rows(query)]
 
     def waits(self, *, agent_id: str | None = None, only_open: bool = True) -> list[Wait]:
         """Needs for a human, oldest first."""
@@ -99,12 +105,12 @@ class SqlReader(EffortReading):
             query = query.where(table.closed_at.is_(None))
         if agent_id is not None:
             query = query.where(table.agent_id == agent_id)
-        return [rows.wait_of(row["body"]) for row in self._rows(query.limit(1_000))]
+        return [rows.decode_wait(row["body"]) for row in self._rows(query.limit(1_000))]
 
     def wait(self, wait_id: str) -> Wait | None:
         """One wait by its id, open or over."""
         found = self._rows(select(schema.waits.c.body).where(schema.waits.c.id == wait_id))
-        return rows.wait_of(found[0]["body"]) if found else None
+        return rows.decode_wait(found[0]["body"]) if found else None
 
     def events(
         self,
@@ -116,35 +122,35 @@ class SqlReader(EffortReading):
     ) -> list[StoredEvent]:
         """Events in sequence: those after a number, or else the newest."""
         query, newest_first = event_query(agent_id, after, limit)
-        with translated(self._dialect), self._engine.connect() as connection:
-            query = query.where(*periods.chosen(connection, matching))
+        with translate_errors(self._dialect), self._engine.connect() as connection:
+            query = query.where(*periods.event_conditions(connection, matching))
             found = [dict(row) for row in connection.execute(query).mappings()]
-        return [rows.stored_event(row) for row in (reversed(found) if newest_first else found)]
+        return [rows.event_from_row(row) for row in (reversed(found) if newest_first else found)]
 
     def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
         """How long hooks that arrived in this time had been on their way."""
-        with translated(self._dialect), self._engine.connect() as connection:
-            return periods.delays(connection, since, until, limit)
+        with translate_errors(self._dialect), self._engine.connect() as connection:
+            return periods.hook_delays(connection, since, until, limit)
 
     def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
         """The states of this time, and those that it began with."""
-        return [rows.state_of_row(row) for row in self._rows(periods.states_between(since, until))]
+        return [rows.state_from_row(row) for row in self._rows(periods.states_between(since, until))]
 
     def commands_between(self, since: Micros, until: Micros) -> list[Command]:
         """The commands that began in this time."""
-        return [rows.command_of(row["body"]) for row in self._rows(periods.commands_between(since, until))]
+        return [rows.decode_command(row["body"]) for row in self._rows(periods.commands_between(since, until))]
 
     def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
         """The newest states of an agent with their evidence, oldest of them first."""
         table = schema.states.c
         query = select(schema.states).where(table.agent_id == agent_id).order_by(table.seq.desc()).limit(limit)
-        return [rows.state_of_row(row) for row in reversed(self._rows(query))]
+        return [rows.state_from_row(row) for row in reversed(self._rows(query))]
 
     def stream(self, after: int, limit: int) -> list[StreamMessage]:
         """Announcements after a sequence number, in order."""
         table = schema.stream.c
         query = select(schema.stream).where(table.seq > after).order_by(table.seq).limit(limit)
-        return [rows.stored_message(row) for row in self._rows(query)]
+        return [rows.stream_message_from_row(row) for row in self._rows(query)]
 
     def stream_bounds(self) -> tuple[int, int]:
         """The oldest and the newest sequence number that can be replayed."""
@@ -164,19 +170,20 @@ class SqlReader(EffortReading):
             events=self._scalar(select(func.count()).select_from(schema.events)) or 0,
             agents=self._scalar(select(func.count()).select_from(schema.roster)) or 0,
             anomalies=self._scalar(select(func.count()).where(schema.events.c.anomaly.is_not(None))) or 0,
-            last_seq=self._scalar(select(schema.counters.c.value).where(schema.counters.c.name == COUNTER)) or 0,
+            last_seq=self._scalar(select(schema.counters.c.value).where(schema.counters.c.name == SEQUENCE_COUNTER))
+            or 0,
             by_state={row["state"]: row["agents"] for row in self._rows(by_state)},
         )
 
     def _agents(self, query: Select[Any]) -> list[Agent]:
-        return [rows.agent_of(row["body"]) for row in self._rows(query)]
+        return [rows.decode_agent(row["body"]) for row in self._rows(query)]
 
     def _rows(self, query: Select[Any]) -> list[Row]:
-        with translated(self._dialect), self._engine.connect() as connection:
+        with translate_errors(self._dialect), self._engine.connect() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def _scalar(self, query: Select[Any]) -> int | None:
-        with translated(self._dialect), self._engine.connect() as connection:
+        with translate_errors(self._dialect), self._engine.connect() as connection:
             found: int | None = connection.execute(query).scalar()
             return found
 

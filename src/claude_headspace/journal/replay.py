@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping, Table
 
-from claude_headspace.journal.rows import Projection, Row, storable
+from claude_headspace.journal.rows import Projection, Row, replace_nul
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.advance import Ledger
 from claude_headspace.kernel.effort.model import EffortChange
@@ -25,21 +25,21 @@ def project(
 ) -> tuple[Projection, int]:
     """Everything that follows from a log, and how many events it has; what can be found is handed on to `find`."""
     projection, agents, efforts, count = Projection(), dict[str, Agent](), Ledger(kept), 0
-    projection.begin_efforts(kept)
+    projection.add_efforts_snapshot(kept)
     steps: Iterable[Snapshot | StoredEvent] = merge(snapshots, events, key=_seq)
     for step in steps:
         if isinstance(step, Snapshot):
             agents[step.agent.id] = step.agent
-            projection.begin(step)
+            projection.add_snapshot(step)
             continue
         stored, count = step, count + 1
         retold = retell(agents.get(stored.agent_id), stored.agent_id, stored.envelope, stored.strategy, stored.anomaly)
         if retold is not None:
             agents[stored.agent_id] = retold.change.agent
-            projection.take(stored.seq, retold.change, retold.claims)
+            projection.add_change(stored.seq, retold.change, retold.claims)
             find(documents(stored.seq, stored.envelope, retold.change))
         _take_effort(projection, efforts.read(stored.seq, stored.envelope, retold.change.agent if retold else None))
-    projection.rows(_nobody)
+    projection.table_rows(_nobody)
     return projection, count
 
 
@@ -50,7 +50,7 @@ def _seq(step: Snapshot | StoredEvent) -> int:
 
 def _take_effort(projection: Projection, change: EffortChange | None) -> None:
     if change is not None:
-        projection.take_effort(change)
+        projection.add_effort_change(change)
 
 
 def _nobody(_agent_id: str) -> None:
@@ -69,7 +69,7 @@ def compare(table: Table, expected: Mapping[Any, Row], found: Sequence[RowMappin
 
 
 def _key(row: Mapping[Any, Any], keys: list[str]) -> str:
-    return ":".join(str(storable(row[name])) for name in keys)
+    return ":".join(str(replace_nul(row[name])) for name in keys)
 
 
 def _problem(wanted: Row | None, stored: Row | None) -> str | None:
@@ -77,5 +77,5 @@ def _problem(wanted: Row | None, stored: Row | None) -> str | None:
         return "is there but does not follow from the log"
     if stored is None:
         return "is missing"
-    differing = [name for name, value in wanted.items() if storable(stored.get(name)) != storable(value)]
+    differing = [name for name, value in wanted.items() if replace_nul(stored.get(name)) != replace_nul(value)]
     return f"differs in {', '.join(differing)}" if differing else None

@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Table
 
 from claude_headspace.journal import schema
-from claude_headspace.journal.efforts import rows_of, task_row
+from claude_headspace.journal.efforts import change_rows, task_row
 from claude_headspace.kernel import KERNEL_VERSION
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Identity, Strategy, is_free
@@ -32,7 +32,7 @@ _context = msgspec.json.Decoder(Context).decode
 _snapshot = msgspec.json.Decoder(Snapshot).decode
 
 
-def storable(value: Value) -> Value:
+def replace_nul(value: Value) -> Value:
     """A value that every database takes: PostgreSQL knows no NUL in a text."""
     return value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value  # type: ignore[return-value]
 
@@ -43,7 +43,7 @@ def event_row(seq: int, record: Record) -> Row:
     return {
         "seq": seq,
         "id": envelope.id,
-        "delivery_id": storable(envelope.delivery_id),
+        "delivery_id": replace_nul(envelope.delivery_id),
         "agent_id": record.agent_id,
         "name": envelope.name,
         "origin": envelope.origin.value,
@@ -58,7 +58,7 @@ def event_row(seq: int, record: Record) -> Row:
     }
 
 
-def stored_event(row: Mapping[str, Any]) -> StoredEvent:
+def event_from_row(row: Mapping[str, Any]) -> StoredEvent:
     """The event of a row."""
     envelope = Envelope(
         id=row["id"],
@@ -81,7 +81,7 @@ def stored_event(row: Mapping[str, Any]) -> StoredEvent:
     )
 
 
-def stream_message(seq: int, publish: Publish) -> StreamMessage:
+def make_stream_message(seq: int, publish: Publish) -> StreamMessage:
     """An announcement with its number."""
     return StreamMessage(seq, publish.type, publish.agent_id, publish.project_id, _encode(publish.data))
 
@@ -97,7 +97,7 @@ def stream_row(message: StreamMessage) -> Row:
     }
 
 
-def stored_message(row: Mapping[str, Any]) -> StreamMessage:
+def stream_message_from_row(row: Mapping[str, Any]) -> StreamMessage:
     """The announcement of a row."""
     return StreamMessage(row["seq"], row["type"], row["agent_id"], row["project_id"], row["data"].encode())
 
@@ -111,7 +111,7 @@ def roster_row(agent: Agent) -> Row:
     """What an agent is looked up by."""
     return {
         "id": agent.id,
-        "name": storable(agent.name),
+        "name": replace_nul(agent.name),
         "project_id": agent.project.id,
         "state": agent.state.value,
         "ended_at": agent.ended_at,
@@ -119,7 +119,7 @@ def roster_row(agent: Agent) -> Row:
     }
 
 
-def agent_of(body: str) -> Agent:
+def decode_agent(body: str) -> Agent:
     """The agent of a row's body."""
     return _agent(body)
 
@@ -134,39 +134,39 @@ def snapshot_row(snapshot: Snapshot) -> Row:
     }
 
 
-def snapshot_of(body: str) -> Snapshot:
+def decode_snapshot(body: str) -> Snapshot:
     """The snapshot of a row's body."""
     return _snapshot(body)
 
 
-def command_of(body: str) -> Command:
+def decode_command(body: str) -> Command:
     """The command of a row's body."""
     return _command(body)
 
 
-def session_of(body: str) -> Session:
+def decode_session(body: str) -> Session:
     """The session of a row's body."""
     return _session(body)
 
 
-def wait_of(body: str) -> Wait:
+def decode_wait(body: str) -> Wait:
     """The wait of a row's body."""
     return _wait(body)
 
 
-def turn_of(row: Mapping[str, Any]) -> Turn:
+def turn_from_row(row: Mapping[str, Any]) -> Turn:
     """The turn of a row."""
     return Turn(**{**row, "actor": Actor(row["actor"]), "intent": Intent(row["intent"])})
 
 
-def state_of_row(row: Mapping[str, Any]) -> StateRow:
+def state_from_row(row: Mapping[str, Any]) -> StateRow:
     """The state of a row."""
     return StateRow(**row)
 
 
 def identity_row(identity: Identity, agent_id: str) -> Row:
     """Whose identity it is now."""
-    return {"kind": identity.kind, "key": storable(identity.key), "agent_id": agent_id}
+    return {"kind": identity.kind, "key": replace_nul(identity.key), "agent_id": agent_id}
 
 
 def _session_row(session: Session) -> Row:
@@ -205,7 +205,7 @@ def _turn_row(turn: Turn) -> Row:
         "command_id": turn.command_id,
         "actor": turn.actor.value,
         "intent": turn.intent.value,
-        "text": storable(turn.text),
+        "text": replace_nul(turn.text),
         "at": turn.at,
         "timestamp_source": turn.timestamp_source,
         "reason": turn.reason,
@@ -222,7 +222,7 @@ def _state_row(seq: int, change: Change) -> Row:
         "waiting_for": agent.waiting_for,
         "source": evidence.source if evidence else "",
         "confidence": evidence.confidence.value if evidence else "",
-        "why": storable(evidence.why) if evidence else "",
+        "why": replace_nul(evidence.why) if evidence else "",
         "event": change.meta.name,
     }
 
@@ -236,7 +236,7 @@ class Projection:
         self.efforts: dict[str, Effort] = {}
         self.patches: list[TurnPatch] = []
 
-    def begin(self, snapshot: Snapshot) -> None:
+    def add_snapshot(self, snapshot: Snapshot) -> None:
         """Begin an agent where its log begins."""
         tables, agent = self.tables, snapshot.agent
         self.agents[agent.id] = agent
@@ -247,7 +247,7 @@ class Projection:
         tables[schema.turns].update({key: _turn_row(each) for key, each in snapshot.turns.items()})
         tables[schema.waits].update({key: _wait_row(each) for key, each in snapshot.waits.items()})
 
-    def take(self, seq: int, change: Change, claims: Iterable[Identity]) -> None:
+    def add_change(self, seq: int, change: Change, claims: Iterable[Identity]) -> None:
         """Add what one event changed."""
         tables = self.tables
         self.agents[change.agent.id] = change.agent
@@ -266,17 +266,17 @@ class Projection:
         if change.state_changed:
             tables[schema.states][seq] = _state_row(seq, change)
 
-    def take_effort(self, change: EffortChange) -> None:
+    def add_effort_change(self, change: EffortChange) -> None:
         """Add what one event changed of an effort."""
         self.efforts[change.effort.id] = change.effort
-        for table, key, row in rows_of(change):
+        for table, key, row in change_rows(change):
             self.tables[table][key] = row
 
-    def begin_efforts(self, snapshot: EffortsSnapshot) -> None:
+    def add_efforts_snapshot(self, snapshot: EffortsSnapshot) -> None:
         """Begin the efforts where their log begins."""
         self.tables[schema.tasks].update({task.id: task_row(task) for task in snapshot.tasks})
         for kept in snapshot.efforts:
-            self.take_effort(kept.change())
+            self.add_effort_change(kept.change())
 
     def _patch(self, patch: TurnPatch) -> None:
         row = self.tables[schema.turns].get(patch.id)
@@ -285,7 +285,7 @@ class Projection:
         else:
             row.update(patch_values(patch))
 
-    def rows(self, known: Callable[[str], Agent | None]) -> list[tuple[Table, list[Row]]]:
+    def table_rows(self, known: Callable[[str], Agent | None]) -> list[tuple[Table, list[Row]]]:
         """The rows of every table that has any; what is in the roster as it is need not be written again."""
         tables = self.tables
         for agent in self.agents.values():

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, SmallIntege
 
 metadata = MetaData(naming_convention={"ix": "ix_%(table_name)s_%(column_0_N_name)s", "pk": "pk_%(table_name)s"})
 
-Moment = BigInteger
+Timestamp = BigInteger
 Sequence = BigInteger().with_variant(Integer, "sqlite")
 """An INTEGER primary key is SQLite's own row number: no second tree."""
 
@@ -32,8 +32,8 @@ events = Table(
     Column("origin", Text, nullable=False),
     Column("client", Text, nullable=False),
     Column("host", Text, nullable=False),
-    Column("fired_at", Moment, nullable=False),
-    Column("received_at", Moment, nullable=False),
+    Column("fired_at", Timestamp, nullable=False),
+    Column("received_at", Timestamp, nullable=False),
     Column("strategy", Text, nullable=False),
     Column("context", Text, nullable=False),
     Column("payload", Text, nullable=False),
@@ -70,7 +70,7 @@ positions = Table(
     Column("reader", Text, primary_key=True),
     Column("path", Text, primary_key=True),
     Column("offset", BigInteger, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", Timestamp, nullable=False),
     sqlite_with_rowid=False,
 )
 positions.info["replaced"] = True
@@ -91,7 +91,7 @@ roster = Table(
     Column("name", Text, nullable=False),
     Column("project_id", Text, nullable=False),
     Column("state", Text, nullable=False),
-    Column("ended_at", Moment),
+    Column("ended_at", Timestamp),
     Column("free", SmallInteger, nullable=False, server_default="1"),
 )
 """What agents are looked up by; written when that changes. `free`: a new session may be taken for it."""
@@ -123,7 +123,7 @@ commands = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("agent_id", Text, nullable=False),
-    Column("started_at", Moment, nullable=False),
+    Column("started_at", Timestamp, nullable=False),
     Column("body", Text, nullable=False),
 )
 Index(None, commands.c.agent_id, commands.c.started_at)
@@ -138,7 +138,7 @@ turns = Table(
     Column("actor", Text, nullable=False),
     Column("intent", Text, nullable=False),
     Column("text", Text, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", Timestamp, nullable=False),
     Column("timestamp_source", Text, nullable=False),
     Column("reason", Text, nullable=False),
 )
@@ -150,8 +150,8 @@ waits = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("agent_id", Text, nullable=False),
-    Column("opened_at", Moment, nullable=False),
-    Column("closed_at", Moment),
+    Column("opened_at", Timestamp, nullable=False),
+    Column("closed_at", Timestamp),
     Column("body", Text, nullable=False),
 )
 Index(None, waits.c.agent_id, waits.c.opened_at)
@@ -167,7 +167,7 @@ states = Table(
     metadata,
     Column("seq", Sequence, primary_key=True, autoincrement=False),
     Column("agent_id", Text, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", Timestamp, nullable=False),
     Column("state", Text, nullable=False),
     Column("waiting_for", Text),
     Column("source", Text, nullable=False),
@@ -193,7 +193,7 @@ efforts = Table(
     Column("task_id", Text, nullable=False),
     Column("host", Text, nullable=False),
     Column("lifecycle", Text, nullable=False),
-    Column("started_at", Moment, nullable=False),
+    Column("started_at", Timestamp, nullable=False),
     Column("body", Text, nullable=False),
 )
 Index(None, efforts.c.lifecycle, efforts.c.host)
@@ -204,8 +204,8 @@ windows = Table(
     metadata,
     Column("effort_id", Text, primary_key=True),
     Column("id", Text, primary_key=True),
-    Column("started_at", Moment, nullable=False),
-    Column("ended_at", Moment),
+    Column("started_at", Timestamp, nullable=False),
+    Column("ended_at", Timestamp),
     Column("body", Text, nullable=False),
 )
 
@@ -214,7 +214,7 @@ messages = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("effort_id", Text, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", Timestamp, nullable=False),
     Column("kind", Text, nullable=False),
     Column("text", Text, nullable=False),
     Column("session_id", Text),
@@ -231,7 +231,7 @@ documents = Table(
     Column("kind", Text, nullable=False),
     Column("actor", Text, nullable=False),
     Column("tool", Text),
-    Column("at", Moment, nullable=False),
+    Column("at", Timestamp, nullable=False),
     Column("command_id", Text),
     Column("turn_id", Text),
 )
@@ -242,7 +242,7 @@ snapshots = Table(
     metadata,
     Column("agent_id", Text, primary_key=True),
     Column("seq", BigInteger, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", Timestamp, nullable=False),
     Column("body", Text, nullable=False),
 )
 """Where the replay of an agent begins whose older events were pruned."""
@@ -255,9 +255,9 @@ tokens = Table(
     Column("digest", Text, nullable=False),
     Column("scopes", Text, nullable=False),
     Column("owner", Text, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("expires_at", Moment),
-    Column("last_used_at", Moment),
+    Column("created_at", Timestamp, nullable=False),
+    Column("expires_at", Timestamp),
+    Column("last_used_at", Timestamp),
 )
 """Who may come in, beside the tokens that each home makes for itself. Of a token only its hash is kept."""
 Index(None, tokens.c.digest, unique=True)

@@ -10,18 +10,18 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, MetaData, func, select
 
 from claude_headspace.journal import rows, schema
-from claude_headspace.journal.bulk_insert import bulk
+from claude_headspace.journal.bulk_insert import insert_rows
 from claude_headspace.journal.reader import SqlReader
 from claude_headspace.journal.search_index import (
-    Asked,
+    IndexQuery,
+    add_expected_words,
     add_words,
     clear_words,
-    differing,
-    either,
-    expect_nothing,
-    expect_words,
-    forget_expected,
+    create_expected_index,
+    differing_entries,
+    drop_expected_index,
     remove_words,
+    symmetric_difference,
 )
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.search_documents import Document, call_text, turn_text
@@ -39,14 +39,14 @@ MOST_DIFFERENCES = 1_000
 documents = schema.documents.c
 
 
-def index(connection: Connection, found: Texts) -> None:
+def add_documents(connection: Connection, found: Texts) -> None:
     """Make documents findable; in the transaction of their events."""
     if found:
-        bulk(connection, schema.documents, [document_row(document) for document, _text in found])
+        insert_rows(connection, schema.documents, [document_row(document) for document, _text in found])
         add_words(connection, ((document.id, text) for document, text in found))
 
 
-def unindex(connection: Connection, found: Texts) -> None:
+def remove_documents(connection: Connection, found: Texts) -> None:
     """Let documents be found no more."""
     remove_words(connection, ((document.id, text) for document, text in found))
     for some in chunks(found):
@@ -54,7 +54,7 @@ def unindex(connection: Connection, found: Texts) -> None:
         connection.execute(schema.documents.delete().where(documents.id.in_(numbers)))
 
 
-def clear(connection: Connection) -> None:
+def clear_documents(connection: Connection) -> None:
     """Forget everything, to index it anew."""
     clear_words(connection)
     connection.execute(schema.documents.delete())
@@ -63,7 +63,7 @@ def clear(connection: Connection) -> None:
 def document_row(document: Document) -> rows.Row:
     """A document as it is stored: where it belongs, without its text."""
     row = msgspec.structs.asdict(document)
-    return row | {"tool": rows.storable(row["tool"])} if row["tool"] else row
+    return row | {"tool": rows.replace_nul(row["tool"])} if row["tool"] else row
 
 
 def chunks(found: Texts) -> Iterator[Texts]:
@@ -72,20 +72,20 @@ def chunks(found: Texts) -> Iterator[Texts]:
         yield found[start : start + CHUNK]
 
 
-class Gathering:
+class DocumentBuffer:
     """Hands documents on in chunks, however many there are."""
 
     def __init__(self, hand_on: Callable[[Texts], None]) -> None:
         self._hand_on = hand_on
         self._waiting: list[tuple[Document, str]] = []
 
-    def take(self, found: Texts) -> None:
+    def add(self, found: Texts) -> None:
         """Some more."""
         self._waiting += found
         if len(self._waiting) >= CHUNK:
-            self.finish()
+            self.flush()
 
-    def finish(self) -> None:
+    def flush(self) -> None:
         """That was all."""
         waiting, self._waiting = self._waiting, []
         self._hand_on(waiting)
@@ -97,42 +97,42 @@ _expected = schema.documents.to_metadata(MetaData(), name="expected_documents")
 
 
 @contextmanager
-def expectation(connection: Connection) -> Iterator[Gathering]:
+def expected_index(connection: Connection) -> Iterator[DocumentBuffer]:
     """Gathers what should be indexed, beside what is and for this connection alone."""
-    expect_nothing(connection)
+    create_expected_index(connection)
     connection.exec_driver_sql("CREATE TEMPORARY TABLE expected_documents AS SELECT * FROM documents WHERE 1 = 0")
 
     def expect(found: Texts) -> None:
         if found:
-            bulk(connection, _expected, [document_row(document) for document, _text in found])
-            expect_words(connection, ((document.id, text) for document, text in found))
+            insert_rows(connection, _expected, [document_row(document) for document, _text in found])
+            add_expected_words(connection, ((document.id, text) for document, text in found))
 
     try:
-        yield Gathering(expect)
+        yield DocumentBuffer(expect)
     finally:
-        forget_expected(connection)
+        drop_expected_index(connection)
         connection.exec_driver_sql("DROP TABLE expected_documents")
 
 
-def differences(connection: Connection) -> Iterator[Difference]:
+def index_differences(connection: Connection) -> Iterator[Difference]:
     """Where what is indexed does not follow from the log; asked inside an expectation."""
-    for number in either(connection, "*", "documents", "expected_documents")[:MOST_DIFFERENCES]:
+    for number in symmetric_difference(connection, "*", "documents", "expected_documents")[:MOST_DIFFERENCES]:
         yield Difference("documents", number, "does not follow from the log")
-    for what in differing(connection)[:MOST_DIFFERENCES]:
+    for what in differing_entries(connection)[:MOST_DIFFERENCES]:
         yield Difference("words", what, "is indexed otherwise than the log says")
 
 
 # --- asking -----------------------------------------------------------------------------------------------------------
 
 
-class Searching(SqlReader):
+class SqlSearch(SqlReader):
     """The searching side of a journal."""
 
     def search(self, query: Query, matching: SearchFilter, limit: int) -> list[SearchMatch]:
         """The newest documents that match, newest first, with what the engine thinks of each."""
         if not query.terms:
             return []
-        asked = Asked(query, self._engine.dialect.name)
+        asked = IndexQuery(query, self._engine.dialect.name)
         ask = (
             select(asked.number.label("id"), documents.at, asked.rank.label("rank"))
             .select_from(asked.index.join(schema.documents, documents.id == asked.number))
@@ -161,7 +161,7 @@ class Searching(SqlReader):
 
     def _events_of(self, numbers: Collection[int]) -> dict[int, Envelope]:
         ask = select(schema.events).where(schema.events.c.seq.in_(sorted(numbers)))
-        return {row["seq"]: rows.stored_event(row).envelope for row in self._rows(ask)} if numbers else {}
+        return {row["seq"]: rows.event_from_row(row).envelope for row in self._rows(ask)} if numbers else {}
 
 
 def _conditions(wanted: SearchFilter) -> Iterator[ColumnElement[bool]]:

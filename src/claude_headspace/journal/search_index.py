@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import TSQUERY
 
 from claude_headspace.kernel.search_terms import GAP, LONGEST_WORD, Query, Term, words
 
-MOST_PLACES = 255
+MAX_POSITIONS = 255
 """How many places of one word PostgreSQL keeps."""
 
 _LONG_RUN = re.compile(rf"[A-Za-z0-9]{{{LONGEST_WORD + 1}}}")
@@ -65,16 +65,16 @@ def clear_words(connection: Connection) -> None:
 def _run(connection: Connection, sqlite: str, postgresql: str, texts: Iterable[tuple[int, str]]) -> None:
     cursor = connection.connection.cursor()
     if _is_sqlite(connection):
-        cursor.executemany(sqlite, [(number, plain(each)) for number, each in texts])
+        cursor.executemany(sqlite, [(number, fts5_text(each)) for number, each in texts])
     else:
-        cursor.executemany(postgresql, [(number, vector(each)) for number, each in texts])
+        cursor.executemany(postgresql, [(number, tsvector_text(each)) for number, each in texts])
 
 
 def _is_sqlite(connection: Connection) -> bool:
     return connection.dialect.name == "sqlite"
 
 
-def plain(content: str) -> str:
+def fts5_text(content: str) -> str:
     """A text as FTS5 is given it. It takes ASCII apart as we do, and faster."""
     return GAP.join(_plain(part) for part in content.split(GAP))
 
@@ -85,12 +85,12 @@ def _plain(content: str) -> str:
     return " ".join(words(content))
 
 
-def vector(content: str) -> str:
+def tsvector_text(content: str) -> str:
     """A text as a tsvector, spelled out."""
     places: dict[str, list[int]] = {}
     for place, word in enumerate(words(content), 1):
         found = places.setdefault(word, [])
-        if len(found) < MOST_PLACES:
+        if len(found) < MAX_POSITIONS:
             found.append(min(place, 16_383))
     return " ".join(f"{_quoted(word)}:{','.join(map(str, found))}" for word, found in places.items())
 
@@ -102,7 +102,7 @@ def _quoted(word: str) -> str:
 # --- asking -----------------------------------------------------------------------------------------------------------
 
 
-class Asked:
+class IndexQuery:
     """A query as an engine takes it: the index to ask, a document's number and rank in it, and the condition."""
 
     def __init__(self, query: Query, dialect: str) -> None:
@@ -159,13 +159,13 @@ EXPECTED_SQLITE = (
 EXPECTED_POSTGRESQL = ("CREATE TEMPORARY TABLE expected_words (id BIGINT PRIMARY KEY, words TSVECTOR NOT NULL)",)
 
 
-def expect_nothing(connection: Connection) -> None:
+def create_expected_index(connection: Connection) -> None:
     """Make an index of what should be indexed, beside the real one and for this connection alone."""
     for statement in EXPECTED_SQLITE if _is_sqlite(connection) else EXPECTED_POSTGRESQL:
         connection.exec_driver_sql(statement)
 
 
-def expect_words(connection: Connection, texts: Iterable[tuple[int, str]]) -> None:
+def add_expected_words(connection: Connection, texts: Iterable[tuple[int, str]]) -> None:
     """Add texts that should be indexed."""
     _run(
         connection,
@@ -175,22 +175,24 @@ def expect_words(connection: Connection, texts: Iterable[tuple[int, str]]) -> No
     )
 
 
-def forget_expected(connection: Connection) -> None:
+def drop_expected_index(connection: Connection) -> None:
     """Remove the index of what should be indexed."""
     tables = ("vocabulary", "expected_vocabulary", "expected_words") if _is_sqlite(connection) else ("expected_words",)
     for name in tables:
         connection.exec_driver_sql(f"DROP TABLE {name}")
 
 
-def differing(connection: Connection) -> list[str]:
+def differing_entries(connection: Connection) -> list[str]:
     """The numbers of documents, or the words, that are indexed otherwise than they should be."""
     if not _is_sqlite(connection):
-        return either(connection, "id, words", "words", "expected_words")
-    documents = either(connection, "id, sz", "main.words_docsize", "temp.expected_words_docsize")
-    return documents or either(connection, "term, doc, cnt", "temp.vocabulary", "temp.expected_vocabulary")
+        return symmetric_difference(connection, "id, words", "words", "expected_words")
+    documents = symmetric_difference(connection, "id, sz", "main.words_docsize", "temp.expected_words_docsize")
+    return documents or symmetric_difference(
+        connection, "term, doc, cnt", "temp.vocabulary", "temp.expected_vocabulary"
+    )
 
 
-def either(connection: Connection, columns: str, one: str, other: str) -> list[str]:
+def symmetric_difference(connection: Connection, columns: str, one: str, other: str) -> list[str]:
     """What stands in one of two tables only, by the first column. Names are ours, never a user's."""
     found: set[str] = set()
     for a, b in ((one, other), (other, one)):

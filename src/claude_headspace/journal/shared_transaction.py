@@ -15,7 +15,7 @@ from sqlalchemy import Connection, bindparam, or_, select, text
 
 from claude_headspace.journal import dialects, rows, schema
 from claude_headspace.journal.transaction import SqlTransaction
-from claude_headspace.journal.writer_cache import Cache
+from claude_headspace.journal.writer_cache import WriterCache
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import CLAIMABLE_AFTER_END, Found, Identity
 from claude_headspace.ports import LockScope, Record, StreamMessage
@@ -36,14 +36,14 @@ ANNOUNCE = text("SELECT pg_current_xact_id()::xid::text, pg_notify(:channel, '')
 class SharedTransaction(SqlTransaction):
     """One batch of one of many writers."""
 
-    def __init__(self, connection: Connection, cache: Cache) -> None:
+    def __init__(self, connection: Connection, cache: WriterCache) -> None:
         super().__init__(connection, cache)
         self._asked: Collection[Identity] = ()
         self._owners: dict[Identity, str] = {}
         self._held: dict[str, Found] = {}
         self._names_are_ours = False
 
-    def be_alone(self) -> None:
+    def lock_exclusively(self) -> None:
         """Wait until no batch runs, and let none begin."""
         dialects.lock_journal(self.connection)
 
@@ -76,7 +76,7 @@ class SharedTransaction(SqlTransaction):
         versions = [self._cache.version(agent_id) for agent_id in ordered]
         for row in self.connection.execute(READ_AGENTS, {"ids": ordered, "versions": versions}):
             remembered = self._cache.agent(row.id) if row.body is None else None
-            self._held[row.id] = Found(remembered or rows.agent_of(row.body), remembered is not None)
+            self._held[row.id] = Found(remembered or rows.decode_agent(row.body), remembered is not None)
 
     def agents_by_identity(self, identities: Collection[Identity]) -> dict[Identity, Found]:
         """The agents that answer to these identities; what is not held is only looked at."""
@@ -91,7 +91,7 @@ class SharedTransaction(SqlTransaction):
         if not others:
             return held
         query = select(schema.agents.c.id, schema.agents.c.body).where(schema.agents.c.id.in_(others))
-        return held | {row.id: rows.agent_of(row.body) for row in self.connection.execute(query)}
+        return held | {row.id: rows.decode_agent(row.body) for row in self.connection.execute(query)}
 
     def names_in_use(self, names: Collection[str]) -> set[str]:
         """Which of these names living agents have; nobody else gives any until the commit."""

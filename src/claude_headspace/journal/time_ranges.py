@@ -13,7 +13,7 @@ from claude_headspace.kernel.envelope import Micros, Origin
 from claude_headspace.ports import EventFilter
 
 
-def chosen(connection: Connection, choice: EventFilter) -> list[ColumnElement[bool]]:
+def event_conditions(connection: Connection, choice: EventFilter) -> list[ColumnElement[bool]]:
     """What an event must fulfil to be chosen."""
     table = events.c
     wanted: list[ColumnElement[bool]] = []
@@ -30,7 +30,7 @@ def chosen(connection: Connection, choice: EventFilter) -> list[ColumnElement[bo
     return wanted
 
 
-def delays(connection: Connection, since: Micros, until: Micros, limit: int) -> list[Micros]:
+def hook_delays(connection: Connection, since: Micros, until: Micros, limit: int) -> list[Micros]:
     """How long hooks that arrived in this time had been on their way; of many the newest."""
     table = events.c
     newest_first = select(table.received_at - table.fired_at).order_by(table.seq.desc()).limit(limit)

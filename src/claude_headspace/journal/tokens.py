@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select, update
 
 from claude_headspace.journal import rows, schema
-from claude_headspace.journal.bulk_insert import bulk
+from claude_headspace.journal.bulk_insert import insert_rows
 from claude_headspace.journal.reader import SqlReader
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.ports import NamedToken
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _table = schema.tokens.c
 
 
-class TokenKeeping(SqlReader, ABC):
+class SqlTokenStore(SqlReader, ABC):
     """The tokens of a journal."""
 
     @abstractmethod
@@ -39,7 +39,7 @@ class TokenKeeping(SqlReader, ABC):
         with self.transaction() as batch:
             taken = batch.connection.execute(select(_table.name).where(_table.name == token.name)).first()
             if taken is None:
-                bulk(batch.connection, schema.tokens, [_row(token, digest)])
+                insert_rows(batch.connection, schema.tokens, [_row(token, digest)])
             return taken is None
 
     def remove_token(self, name: str) -> bool:
@@ -69,7 +69,7 @@ def _row(token: NamedToken, digest: str) -> rows.Row:
         "name": token.name,
         "digest": digest,
         "scopes": ",".join(token.scopes),
-        "owner": rows.storable(token.owner),
+        "owner": rows.replace_nul(token.owner),
         "created_at": token.created_at,
         "expires_at": token.expires_at,
         "last_used_at": token.last_used_at,

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TypeVar
 
 from claude_headspace.journal import schema
-from claude_headspace.journal.efforts import KnownEfforts
+from claude_headspace.journal.efforts import ActiveEffortCache
 from claude_headspace.journal.rows import Projection
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Identity
@@ -22,14 +22,14 @@ AGENTS = 2_000
 IDENTITIES = 10_000
 
 
-class Cache:
+class WriterCache:
     """A bounded memory; the only writer owns it."""
 
     def __init__(self) -> None:
         self._agents: dict[str, Agent] = {}
         self._versions: dict[str, str] = {}
         self._owners: dict[tuple[str, str], str] = {}
-        self.efforts = KnownEfforts()
+        self.efforts = ActiveEffortCache()
 
     def agent(self, agent_id: str) -> Agent | None:
         """An agent, if it is remembered."""
@@ -39,11 +39,11 @@ class Cache:
         """The version of its row that an agent is remembered by; empty if it is not."""
         return self._versions.get(agent_id, "")
 
-    def owner(self, identity: Identity) -> str | None:
+    def owner_id(self, identity: Identity) -> str | None:
         """Who answers to an identity, if that is remembered; empty if nobody does."""
         return self._owners.get((identity.kind, identity.key))
 
-    def note(self, looked_up: Iterable[Identity], owners: Mapping[Identity, str]) -> None:
+    def add_owners(self, looked_up: Iterable[Identity], owners: Mapping[Identity, str]) -> None:
         """Take in what a look-up found. Nobody else writes: who was not found is nobody until a batch says otherwise.
 
         A daemon that starts among running clients looks each of them up once.
@@ -51,7 +51,7 @@ class Cache:
         for identity in looked_up:
             self._owners[identity.kind, identity.key] = owners.get(identity, "")
 
-    def learn(self, projection: Projection, version: str) -> None:
+    def update(self, projection: Projection, version: str) -> None:
         """Take in what was committed, under the version that its rows have now."""
         for agent_id, agent in projection.agents.items():
             self._agents.pop(agent_id, None)
@@ -60,17 +60,17 @@ class Cache:
         for key, row in projection.tables[schema.identities].items():
             self._owners.pop(key, None)
             self._owners[key] = row["agent_id"]
-        self.efforts.learn(projection.efforts.values())
+        self.efforts.update(projection.efforts.values())
         for forgotten in _trim(self._agents, AGENTS):
             del self._versions[forgotten]
         _trim(self._owners, IDENTITIES)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Know nothing: the projections were made anew."""
         self._agents.clear()
         self._versions.clear()
         self._owners.clear()
-        self.efforts.forget()
+        self.efforts.clear()
 
 
 def _trim(memory: dict[Key, Value], limit: int) -> list[Key]:

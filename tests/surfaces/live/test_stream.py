@@ -12,7 +12,7 @@ import pytest
 
 from claude_headspace.engine.writer import Engine
 from claude_headspace.journal import rows, schema
-from claude_headspace.journal.bulk_insert import bulk
+from claude_headspace.journal.bulk_insert import insert_rows
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.live.stream import PAGE, RING, Broadcaster, Wanted, frame
@@ -38,7 +38,7 @@ class Kept(TemporaryJournal):
     def append(self, messages: Sequence[StreamMessage]) -> None:
         """Store announcements."""
         with self.transaction() as batch:
-            bulk(batch.connection, schema.stream, [rows.stream_row(message) for message in messages])
+            insert_rows(batch.connection, schema.stream, [rows.stream_row(message) for message in messages])
 
 
 class Station:
