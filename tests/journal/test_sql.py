@@ -85,7 +85,7 @@ def test_damage_is_found_and_repaired(tmp_path: Path) -> None:
     assert problems == {
         ("turns", "differs in text"),
         ("commands", "is missing"),
-        ("identities", "is there but does not follow from the log"),
+        ("identities", "does not follow from the log"),
     }
     journal.rebuild()
     assert list(journal.verify()) == []

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
-from claude_headspace.journal.rows import Row, replace_nul
+from claude_headspace.journal.values import Row, replace_nul
 
 MAX_ROWS_PER_STATEMENT = 256
 """Rows in one statement. Sizes are powers of two, so that few different statements are prepared and kept."""

@@ -15,11 +15,12 @@ import msgspec
 from sqlalchemy import Connection, Table, func, select, update
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.journal import rows, schema
+from claude_headspace.journal import schema
 from claude_headspace.journal.bulk_insert import insert_rows
 from claude_headspace.journal.copy_marker import mark_finished, mark_unfinished
 from claude_headspace.journal.reader import SEQUENCE_COUNTER
 from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.journal.values import Row, replace_nul
 
 CHUNK = 2_000
 
@@ -120,8 +121,8 @@ def _copy_notes(source: SqlJournal, target: SqlJournal) -> None:
         batch.connection.execute(update(schema.counters).where(counter.name == SEQUENCE_COUNTER).values(value=number))
 
 
-def _storable(row: rows.Row) -> rows.Row:
-    return {name: rows.replace_nul(value) if isinstance(value, str) else value for name, value in row.items()}
+def _storable(row: Row) -> Row:
+    return {name: replace_nul(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
 def table_checksum(journal: SqlJournal, table: Table, advance: Advance) -> tuple[int, int]:

@@ -26,7 +26,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.journal.rows import replace_nul
+from claude_headspace.journal.values import replace_nul
 
 CHANNEL = "headspace"
 """On which PostgreSQL tells that something was announced."""
