@@ -126,7 +126,7 @@ def test_what_is_not_there_is_not_copied(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("address", "hint"),
-    [("mysql://db/headspace", "An address is"), ("postgresql://me:sesame@127.0.0.1:9/db", "Is the server up")],
+    [("mysql://db/headspace", "Use `postgresql://"), ("postgresql://me:sesame@127.0.0.1:9/db", "Is the server up")],
 )
 def test_an_address_that_was_given_is_no_setting(tmp_path: Path, address: str, hint: str) -> None:
     """What cannot be copied to is named with what to do about it, and nobody is sent to the settings."""

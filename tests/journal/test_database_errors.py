@@ -21,7 +21,7 @@ AT = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: 
         (AT + "FATAL:  the database system is starting up", "Is the server up"),
         (AT + "FATAL:  Passwort-Authentifizierung für Benutzer »hs« fehlgeschlagen", "the user and the password"),
         (AT + "FATAL:  sorry, too many clients already", "max_connections"),
-        ("cannot execute INSERT in a read-only transaction", "may only be read"),
+        ("cannot execute INSERT in a read-only transaction", "is read-only"),
         ("permission denied for schema public", "createdb -E UTF8 -O"),
         ("database or disk is full", DEFAULT_HINT),
         ("attempt to write a readonly database", DEFAULT_HINT),

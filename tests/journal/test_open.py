@@ -47,7 +47,7 @@ def test_where_the_daemon_starts_does_not_matter(told: str, places: Paths) -> No
     """A path that begins nowhere is refused."""
     with pytest.raises(BadConfiguration) as refused:
         open_configured_journal(Settings(database=told), places)
-    assert "An address is `postgresql://user@host/name`" in refused.value.hint
+    assert "Use `postgresql://user@host/name`" in refused.value.hint
 
 
 def test_a_database_that_is_missing_can_be_made(postgres: Postgres) -> None:

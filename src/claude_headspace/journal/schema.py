@@ -1,9 +1,9 @@
-"""The tables. One metadata for SQLite and PostgreSQL; Alembic's history makes exactly these.
+"""The tables, for SQLite and PostgreSQL. The Alembic migrations create exactly these.
 
-`events` is the log and never changes. `stream` is what was announced, kept so that it can be replayed word for word.
-`positions` is how far files were read, `tokens` who may come in, `snapshots` where a pruned log begins. All other
-tables are projections: they follow from `snapshots` and `events` and can be made anew at any time. Moments are
-microseconds since 1970; payloads and bodies are JSON texts, never parsed by the database.
+`events` is the log; its rows never change. `stream` holds the published messages, so that clients can read them again.
+`positions` is how far files were read, `tokens` the named API tokens, `snapshots` the state at the start of a pruned
+log. All other tables are projections: they follow from `snapshots` and `events` and can be rebuilt at any time.
+Timestamps are microseconds since 1970. Payloads and bodies are JSON texts that the database never parses.
 """
 
 from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, SmallInteger, Table, Text
@@ -12,7 +12,7 @@ metadata = MetaData(naming_convention={"ix": "ix_%(table_name)s_%(column_0_N_nam
 
 Timestamp = BigInteger
 Sequence = BigInteger().with_variant(Integer, "sqlite")
-"""An INTEGER primary key is SQLite's own row number: no second tree."""
+"""On SQLite an INTEGER primary key is the row id itself and needs no separate index."""
 
 counters = Table(
     "counters",
@@ -82,7 +82,7 @@ agents = Table(
     Column("kernel_version", SmallInteger, nullable=False),
     Column("body", Text, nullable=False),
 )
-"""Written with every event, so it has no index beside its key: each would be another page to write."""
+"""Written with every event, so it has no index but its key: each would be another page to write."""
 
 roster = Table(
     "roster",
@@ -94,7 +94,7 @@ roster = Table(
     Column("ended_at", Timestamp),
     Column("free", SmallInteger, nullable=False, server_default="1"),
 )
-"""What agents are looked up by; written when that changes. `free`: a new session may be taken for it."""
+"""The columns that agents are queried by; written only when one changes. `free`: a new session may continue it."""
 Index(None, roster.c.project_id, roster.c.ended_at)
 Index(None, roster.c.name)
 Index(None, roster.c.ended_at)
@@ -235,7 +235,7 @@ documents = Table(
     Column("command_id", Text),
     Column("turn_id", Text),
 )
-"""What can be found. Its words are in `words`, which every engine makes in its own way (`journal.words`)."""
+"""Documents of the full-text search. Their words are in the table `words`, created by `search_index`."""
 
 snapshots = Table(
     "snapshots",
@@ -245,7 +245,7 @@ snapshots = Table(
     Column("at", Timestamp, nullable=False),
     Column("body", Text, nullable=False),
 )
-"""Where the replay of an agent begins whose older events were pruned."""
+"""The state of each agent at the start of its pruned log."""
 snapshots.info["replaced"] = True
 
 tokens = Table(
@@ -259,7 +259,7 @@ tokens = Table(
     Column("expires_at", Timestamp),
     Column("last_used_at", Timestamp),
 )
-"""Who may come in, beside the tokens that each home makes for itself. Of a token only its hash is kept."""
+"""Named API tokens. Only the hash of a token is stored."""
 Index(None, tokens.c.digest, unique=True)
 
 PROJECTIONS = (
@@ -276,7 +276,7 @@ PROJECTIONS = (
     windows,
     messages,
 )
-"""The tables that follow from the log."""
+"""The tables that are derived from the log."""
 
 for _table in PROJECTIONS:
     _table.info["projection"] = True
