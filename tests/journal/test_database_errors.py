@@ -1,4 +1,4 @@
-"""What to do about what a database said."""
+"""Hints for errors of the database."""
 
 import pytest
 
@@ -8,7 +8,7 @@ AT = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: 
 
 
 @pytest.mark.parametrize(
-    ("said", "hint"),
+    ("message", "hint"),
     [
         (AT + 'FATAL:  password authentication failed for user "hs"', "~/.pgpass"),
         (AT + "fe_sendauth: no password supplied", "~/.pgpass"),
@@ -27,6 +27,6 @@ AT = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: 
         ("attempt to write a readonly database", DEFAULT_HINT),
     ],
 )
-def test_the_hint_fits_the_cause(said: str, hint: str) -> None:
-    """A server that is away, a wrong password, a missing database, a disk: each asks for something else."""
-    assert hint in hint_for(said)
+def test_the_hint_fits_the_cause(message: str, hint: str) -> None:
+    """An unreachable server, a wrong password, a missing database, a full disk: each has its own hint."""
+    assert hint in hint_for(message)

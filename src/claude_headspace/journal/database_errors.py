@@ -55,8 +55,8 @@ HINTS = (
     ),
     ("connection failed|connection is bad", "Is the server up, and are the address, the user and the password right?"),
 )
-"""Pattern of the error message → what to do. A refused connection has no error code, so the message decides. Messages in
-other languages get the default hint.
+"""Pattern of the error message → what to do. The message decides, because a refused connection has no error code.
+Messages in other languages get the default hint.
 """
 
 DEFAULT_HINT = "Check `headspace logs`, the free disk space, and whether the database is writable."
