@@ -85,7 +85,7 @@ def _inbox(daemon: RunningDaemon) -> Iterator[Any]:
             page = browser.new_page()
             page.goto(daemon.url + daemon.send("POST", "/api/admin/signin", {}, scope="admin").json()["path"])
             page.goto(daemon.url + "/waits")
-            page.wait_for_selector("[data-link=live]", state="attached")
+            page.wait_for_selector("[data-connection=live]", state="attached")
             page.evaluate(WATCH)
             yield page
         finally:

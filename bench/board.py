@@ -137,7 +137,7 @@ def _page(playwright_api: Any, home: processes.Scratch) -> Iterator[Any]:
         try:
             page = browser.new_page(viewport=VIEWPORT)
             page.goto(link)
-            page.wait_for_selector("[data-link=live]", state="attached")
+            page.wait_for_selector("[data-connection=live]", state="attached")
             yield page
         finally:
             browser.close()

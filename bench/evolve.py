@@ -15,13 +15,13 @@ import msgspec
 from bench import sessions
 from bench.options import Options
 from bench.report import Row, at_least
+from claude_headspace.clients.claude_code.wire import WireHook
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.creation import born
-from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.kernel.envelope import Envelope, Observations, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.wire import WireHook
 
 AGENTS = 200
 EVENTS_EACH = 200
@@ -66,7 +66,7 @@ def _envelope(number: int, payload: bytes) -> Envelope:
         fired_at=at,
         received_at=at,
         payload=payload,
-        context=Context(project_root=shape.cwd, branch="main"),
+        observations=Observations(project_root=shape.cwd, branch="main"),
     )
 
 

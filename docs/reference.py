@@ -75,8 +75,8 @@ MEANING = {
 
 def hooks() -> str:
     """Return the table of hook events with path and effect."""
+    from claude_headspace.clients.claude_code.wire import HOOKS
     from claude_headspace.inputs.receive.receiver import kebab
-    from claude_headspace.kernel.wire import HOOKS
 
     rows = [
         f"| `{name}` | `/hook/{kebab(name)}` | {MEANING.get(name, 'Proves that the agent is alive.')} |"

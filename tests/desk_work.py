@@ -7,14 +7,13 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.engine.batch import Outcome
-from claude_headspace.engine.writer import Engine
 from claude_headspace.journal.transaction import SqlTransaction
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.model import Effort
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
-from claude_headspace.ports import Result
+from claude_headspace.kernel.envelope import SECOND, Decisions, Envelope, Observations, Origin
+from claude_headspace.ports import Outcome, Result
 from claude_headspace.testing import START, hook
+from tests.engines import engine_over
 from tests.journals import TemporaryJournal
 
 ROOT = "/home/dev/app"
@@ -44,7 +43,7 @@ class Work:
 
     def __init__(self) -> None:
         self.journal = Fallible()
-        self.engine = Engine(self.journal, lambda _: None, iter(map("agent-{}".format, count(1))).__next__)
+        self.engine = engine_over(self.journal, iter(map("agent-{}".format, count(1))).__next__)
         self._now = START
 
     async def act(self, name: str, **said: Any) -> Effort:
@@ -61,7 +60,7 @@ class Work:
                 fired_at=self._now,
                 received_at=self._now,
                 payload=msgspec.json.encode(act),
-                context=Context(),
+                observations=Observations(),
             )
         )
         assert outcome.effort is not None
@@ -77,8 +76,11 @@ class Work:
     ) -> Outcome:
         """A hook of a client."""
         self._now += SECOND
-        context = Context(project_root=ROOT, fleet_id=fleet, client_pid=pid, directives=told.pop("directives", ()))
-        return await self.engine.submit(hook(name, self._now, context=context, **told), asked=asked)
+        context = Observations(project_root=ROOT, fleet_id=fleet, client_pid=pid)
+        decisions = Decisions(directives=told.pop("directives", ()))
+        return await self.engine.submit(
+            hook(name, self._now, observations=context, decisions=decisions, **told), expects_reply=asked
+        )
 
     async def tool(self, **told: Any) -> Outcome:
         """A tool is about to run."""

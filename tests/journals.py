@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.engine.batch import Batch, Submission
+from claude_headspace.engine.batch import Batch, BatchRules, Submission
 from claude_headspace.journal import schema
 from claude_headspace.journal.sql import SqlJournal
-from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.ports import Journal, StreamMessage
 
@@ -81,8 +80,8 @@ def store(journal: Journal, *envelopes: Envelope) -> list[StreamMessage]:
     numbers = [int(agent.id.removeprefix("agent-")) for agent in journal.agents(ended_after=0)]
     ids = iter(f"agent-{max(numbers, default=0) + n}" for n in range(1, 100))
     with journal.transaction() as transaction:
-        batch = Batch(transaction, nobody, lambda: next(ids))
-        batch.work([submission(envelope) for envelope in envelopes])
+        batch = Batch(transaction, BatchRules(new_id=lambda: next(ids)))
+        batch.process([submission(envelope) for envelope in envelopes])
         return transaction.write(batch.records) if batch.records else []
 
 

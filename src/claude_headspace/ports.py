@@ -10,11 +10,17 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from claude_headspace.kernel.acts import Act
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
+from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
-from claude_headspace.kernel.effort.model import Effort, EffortChange, Message, Task, Window
-from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.effort.acts import Act as EffortAct
+from claude_headspace.kernel.effort.advice import Advice
+from claude_headspace.kernel.effort.model import Effort, EffortChange, EffortOutcome, Message, Task, Window
+from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations
 from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import Publish
 from claude_headspace.kernel.search_documents import Document
 from claude_headspace.kernel.search_terms import Query
@@ -37,6 +43,8 @@ class Record(msgspec.Struct, kw_only=True):
     claims: Sequence[Identity]
     publish: Sequence[Publish]
     efforts: Sequence[EffortChange] = ()
+    event: Event | None = None
+    """The decoded envelope; always there if there is a change."""
 
 
 class StoredEvent(msgspec.Struct, kw_only=True, frozen=True):
@@ -135,6 +143,35 @@ class SearchMatch(msgspec.Struct, frozen=True):
     document_id: int
     at: Micros
     rank: float
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """The result of a stored event: the agent after it, how the agent was found, and the parts of the reply."""
+
+    agent: Agent
+    strategy: Strategy
+    verdict: Verdict = ABSTAIN
+    duplicate: bool = False
+    effort: EffortOutcome | None = None
+    advice: Advice | None = None
+    care: Care = NO_CARE
+    coordinator: str | None = None
+    """The coordinator of the team that was informed."""
+
+
+class Recorder(Protocol):
+    """Stores acts. The writer is one."""
+
+    async def record(
+        self,
+        act: Act | EffortAct,
+        agent_id: str | None = None,
+        *,
+        delivery_id: str | None = None,
+        observations: Observations = NO_OBSERVATIONS,
+        client: str = "headspace",
+    ) -> Outcome:
+        """Store an act. The same `delivery_id` is stored once; the outcome of a repetition is a `duplicate`."""
 
 
 class Transaction(Protocol):
@@ -249,6 +286,12 @@ class LogReader(Protocol):
         matching: EventFilter = ALL_EVENTS,
     ) -> list[StoredEvent]:
         """Events in sequence: the first ones after a sequence number, or else the newest."""
+
+    def event(self, agent_id: str, event_id: str) -> StoredEvent | None:
+        """One event of an agent by its id."""
+
+    def event_delivered(self, delivery_id: str) -> StoredEvent | None:
+        """The event with this delivery id."""
 
     def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
         """How long the newest hooks of a time range took from the client to the daemon."""

@@ -6,7 +6,16 @@ For a journal use `journal.sql.SqlJournal` with a temporary SQLite file.
 import json
 from itertools import count
 
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import (
+    NO_DECISIONS,
+    NO_OBSERVATIONS,
+    SECOND,
+    Decisions,
+    Envelope,
+    Micros,
+    Observations,
+    Origin,
+)
 
 _ids = count(1)
 
@@ -34,7 +43,8 @@ def hook(
     name: str,
     at: Micros = START,
     *,
-    context: Context | None = None,
+    observations: Observations = NO_OBSERVATIONS,
+    decisions: Decisions = NO_DECISIONS,
     delivery_id: str | None = None,
     host: str = "laptop",
     origin: Origin = Origin.HOOK,
@@ -51,6 +61,7 @@ def hook(
         fired_at=at,
         received_at=at,
         payload=json.dumps(body).encode(),
-        context=context or Context(),
+        observations=observations,
+        decisions=decisions,
         delivery_id=delivery_id,
     )

@@ -6,12 +6,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.engine.batch import Batch
+from claude_headspace.engine.batch import Batch, BatchRules
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
-from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.effort import acts
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
+from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.ports import EventFilter, Journal, Position
 from claude_headspace.testing import START, hook
 from tests.journals import store, submission
@@ -59,21 +58,25 @@ def test_a_batch_can_be_read_afterwards(journal: Journal) -> None:
 
 def test_an_event_is_stored_unchanged(journal: Journal) -> None:
     """Every field of the envelope, and the payload byte for byte."""
-    sent = hook("Mystery", prompt="naïve 🙂 \\ud800", context=Context(tmux_pane="%1", branch="main"), delivery_id="d1")
+    sent = hook(
+        "Mystery", prompt="naïve 🙂 \\ud800", observations=Observations(tmux_pane="%1", branch="main"), delivery_id="d1"
+    )
     store(journal, sent)
     [stored] = journal.events()
-    assigned = stored.envelope.context.assigned_name
+    assigned = stored.envelope.decisions.assigned_name
     assert assigned
     assert stored.envelope.payload == sent.payload
     assert (stored.envelope.id, stored.envelope.delivery_id, stored.envelope.fired_at) == (sent.id, "d1", sent.fired_at)
-    assert (stored.envelope.context.tmux_pane, stored.envelope.context.branch) == ("%1", "main")
+    assert (stored.envelope.observations.tmux_pane, stored.envelope.observations.branch) == ("%1", "main")
     assert stored.strategy is Strategy.NEW
 
 
 def test_every_text_can_be_stored(journal: Journal) -> None:
     """Any text in a payload, including NUL, is stored, found again and survives a rebuild."""
     nul = "a\0b"
-    around = Context(tmux_pane=nul, tmux_session=nul, headspace_id=nul, branch=nul, project_root=f"/{nul}", flaw=nul)
+    around = Observations(
+        tmux_pane=nul, tmux_session=nul, headspace_id=nul, branch=nul, project_root=f"/{nul}", anomaly=nul
+    )
     call = {"tool_use_id": nul, "tool_name": nul, "tool_input": {nul: nul}}
     told: list[tuple[str, dict[str, Any]]] = [
         ("SessionStart", {"transcript_path": f"/{nul}.jsonl", "model": nul}),
@@ -88,7 +91,8 @@ def test_every_text_can_be_stored(journal: Journal) -> None:
     ]
     for number, (name, fields) in enumerate(told):
         store(
-            journal, hook(name, START + number, context=around, delivery_id=f"{nul}{number}", cwd=f"/{nul}", **fields)
+            journal,
+            hook(name, START + number, observations=around, delivery_id=f"{nul}{number}", cwd=f"/{nul}", **fields),
         )
     assert journal.counts().events == len(told)
     [agent] = journal.agents()
@@ -129,8 +133,8 @@ def test_a_failed_batch_leaves_no_trace(journal: Journal) -> None:
 
     def half_a_batch() -> None:
         with journal.transaction() as transaction:
-            batch = Batch(transaction, nobody, lambda: "agent-1")
-            batch.work([submission(hook("SessionStart"))])
+            batch = Batch(transaction, BatchRules(new_id=lambda: "agent-1"))
+            batch.process([submission(hook("SessionStart"))])
             transaction.write(batch.records)
             raise Unlucky
 
@@ -155,7 +159,7 @@ def test_stored_deliveries_are_found(journal: Journal) -> None:
 
 def test_agents_are_found_by_identity(journal: Journal) -> None:
     """By session, pane, process and Headspace id; a pane of another host does not match."""
-    store(journal, hook("SessionStart", context=Context(tmux_pane="%1", client_pid=42, headspace_id="h1")))
+    store(journal, hook("SessionStart", observations=Observations(tmux_pane="%1", client_pid=42, headspace_id="h1")))
     known = [
         Identity("session", "session-1"),
         Identity("pane", "laptop:%1"),
@@ -199,8 +203,8 @@ def test_a_name_is_in_use_until_its_agent_ends(journal: Journal) -> None:
 def test_claimable_agents_are_found(journal: Journal) -> None:
     """Agents of a project without a client, idle or recently ended, the most recently active first."""
     store(journal, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="go"))
-    store(journal, hook("SessionStart", START + 2, session_id="s2", context=Context(client_pid=2)))
-    store(journal, hook("SessionStart", START + 3, session_id="s3", context=Context(client_pid=3)))
+    store(journal, hook("SessionStart", START + 2, session_id="s2", observations=Observations(client_pid=2)))
+    store(journal, hook("SessionStart", START + 3, session_id="s3", observations=Observations(client_pid=3)))
     store(journal, hook("SessionStart", START + 4, session_id="s4", cwd="/elsewhere"))
     [project] = {agent.project.id for agent in journal.agents() if agent.cwd == "/home/dev/app"}
     with journal.transaction() as transaction:
@@ -307,7 +311,7 @@ def act(name: str, at: int, **said: Any) -> Envelope:
         fired_at=START + at,
         received_at=START + at,
         payload=msgspec.json.encode(acts.ACTS[name](**said)),
-        context=Context(),
+        observations=Observations(),
     )
 
 
@@ -363,8 +367,8 @@ def test_a_failed_batch_leaves_no_effort(journal: Journal) -> None:
     """Neither in the database nor in the cache."""
     store(journal, effort_started(1))
     with suppress(ZeroDivisionError), journal.transaction() as transaction:
-        batch = Batch(transaction, nobody, lambda: "x")
-        batch.work([submission(effort_started(2, "e2"))])
+        batch = Batch(transaction, BatchRules(new_id=lambda: "x"))
+        batch.process([submission(effort_started(2, "e2"))])
         transaction.write(batch.records)
         raise ZeroDivisionError
     with journal.transaction() as transaction:

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.engine.log_transfer import BroughtIn, bring_in, log_lines, read_header
+from claude_headspace.engine.log_transfer import BroughtIn, import_lines, log_lines, read_header
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.effort import acts
-from claude_headspace.kernel.envelope import SECOND, Context, Origin
+from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.agent_history import agent_at
 from claude_headspace.testing import START, hook
@@ -25,11 +25,13 @@ def origin() -> TemporaryJournal:
     call: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "ls \n\t…"}}
     store(
         journal,
-        hook("SessionStart", context=Context(tmux_pane="%1", branch="main"), delivery_id="d1"),
+        hook("SessionStart", observations=Observations(tmux_pane="%1", branch="main"), delivery_id="d1"),
         hook("UserPromptSubmit", START + 1, prompt="Fix it, 日本"),
         hook("PreToolUse", START + 2, **call),
         hook("PostToolUse", START + 3, tool_response="ok", **call),
-        hook("SessionStart", START + 4, session_id="session-2", source="clear", context=Context(tmux_pane="%1")),
+        hook(
+            "SessionStart", START + 4, session_id="session-2", source="clear", observations=Observations(tmux_pane="%1")
+        ),
         hook("Mystery", START + 5, session_id="session-2"),
         hook("Stop", START + SECOND, session_id="session-2", last_assistant_message="Which one do you mean?"),
     )
@@ -47,9 +49,10 @@ def export_without_end(journal: Journal) -> list[bytes]:
     return export(journal)[:-1]
 
 
-def import_lines(journal: Journal, lines: Sequence[bytes]) -> BroughtIn:
+def import_all(journal: Journal, lines: Sequence[bytes]) -> BroughtIn:
     """The result of importing lines."""
-    return bring_in(journal, read_header(lines[0]), lines[1:], 2, "import-1", START + 3 * SECOND)
+    with journal.transaction() as transaction:
+        return import_lines(transaction, read_header(lines[0]), lines[1:], 2, "import-1", START + 3 * SECOND)
 
 
 def contents(journal: Journal) -> tuple[Any, ...]:
@@ -70,7 +73,7 @@ def contents(journal: Journal) -> tuple[Any, ...]:
 def test_an_import_equals_the_original(any_journal: Journal) -> None:
     """In an empty journal nothing differs."""
     there = origin()
-    assert import_lines(any_journal, export_without_end(there)) == BroughtIn("agent-1", 7, 0)
+    assert import_all(any_journal, export_without_end(there)) == BroughtIn("agent-1", 7, 0)
     assert contents(any_journal) == contents(there)
     assert list(any_journal.verify()) == []
     assert any_journal.stream(0, 10) == []
@@ -78,7 +81,7 @@ def test_an_import_equals_the_original(any_journal: Journal) -> None:
 
 def test_an_imported_agent_has_ended(any_journal: Journal) -> None:
     """The last line ends it, because its client does not run here, and says where it came from."""
-    import_lines(any_journal, export(origin()))
+    import_all(any_journal, export(origin()))
     [agent] = any_journal.agents(ended_after=0)
     assert (agent.imported_from, agent.state, agent.end_reason) == ("laptop", AgentState.ENDED, "imported")
     assert agent.ended_at == START + 2 * SECOND
@@ -94,16 +97,16 @@ def test_an_agent_that_had_ended_keeps_its_reason(any_journal: Journal) -> None:
     there = origin()
     store(there, hook("SessionEnd", START + SECOND + 1, session_id="session-2", reason="logout"))
     [agent] = there.agents(ended_after=0)
-    import_lines(any_journal, list(log_lines(there, agent, None, "laptop", START + 2 * SECOND)))
+    import_all(any_journal, list(log_lines(there, agent, None, "laptop", START + 2 * SECOND)))
     assert [each.end_reason for each in any_journal.agents(ended_after=0)] == ["logout"]
 
 
 def test_an_agent_that_continues_here_is_not_ended_by_an_old_file(any_journal: Journal) -> None:
     """It has newer events than the file."""
     lines = export(origin())
-    import_lines(any_journal, lines[:4])
+    import_all(any_journal, lines[:4])
     store(any_journal, hook("UserPromptSubmit", START + 9 * SECOND, session_id="session-2", prompt="Still here"))
-    import_lines(any_journal, lines)
+    import_all(any_journal, lines)
     [agent] = any_journal.agents()
     assert agent.ended_at is None
 
@@ -113,12 +116,13 @@ def test_time_travel_works_after_partial_imports(any_journal: Journal) -> None:
     there = origin()
     lines = export(there)
     for line in lines[1:-2]:
-        import_lines(any_journal, [lines[0], line])
-    import_lines(any_journal, [lines[0], lines[-2], lines[-1]])
+        import_all(any_journal, [lines[0], line])
+    import_all(any_journal, [lines[0], lines[-2], lines[-1]])
     store(there, hook("UserPromptSubmit", START + 2 * SECOND + 5, session_id="session-2", prompt="The second"))
     [agent] = there.agents()
     longer = list(log_lines(there, agent, None, "laptop", START + 4 * SECOND))
-    bring_in(any_journal, read_header(longer[0]), longer[1:], 2, "import-2", START + 5 * SECOND)
+    with any_journal.transaction() as transaction:
+        import_lines(transaction, read_header(longer[0]), longer[1:], 2, "import-2", START + 5 * SECOND)
     for moment in (START + 1, START + 3, START + 5, START + SECOND, START + 2 * SECOND):
         assert agent_at(any_journal, agent, moment) == agent_at(there, agent, moment)
     assert [each.end_reason for each in any_journal.agents(ended_after=0)] == ["imported"]
@@ -128,12 +132,12 @@ def test_time_travel_works_after_partial_imports(any_journal: Journal) -> None:
 def test_importing_again_changes_nothing(any_journal: Journal) -> None:
     """And a longer log adds only what is new."""
     there = origin()
-    import_lines(any_journal, export_without_end(there))
+    import_all(any_journal, export_without_end(there))
     before = any_journal.counts()
-    assert import_lines(any_journal, export(there)) == BroughtIn("agent-1", 0, 7)
+    assert import_all(any_journal, export(there)) == BroughtIn("agent-1", 0, 7)
     assert any_journal.counts() == before
     store(there, hook("UserPromptSubmit", START + 4 * SECOND, session_id="session-2", prompt="The second"))
-    assert import_lines(any_journal, export_without_end(there)) == BroughtIn("agent-1", 1, 7)
+    assert import_all(any_journal, export_without_end(there)) == BroughtIn("agent-1", 1, 7)
     assert contents(any_journal) == contents(there)
     assert list(any_journal.verify()) == []
 
@@ -144,7 +148,7 @@ def test_a_pruned_log_starts_with_its_snapshot(any_journal: Journal) -> None:
     there.prune(START + 5)
     lines = export(there)
     assert lines[1].startswith(b'{"snapshot":')
-    import_lines(any_journal, lines[:-1])
+    import_all(any_journal, lines[:-1])
     assert contents(any_journal) == contents(there)
     assert list(any_journal.verify()) == []
 
@@ -154,7 +158,7 @@ def test_a_log_with_only_a_snapshot_is_imported(any_journal: Journal) -> None:
     there = origin()
     there.prune(START + 2 * SECOND)
     [agent] = there.agents()
-    import_lines(any_journal, export(there))
+    import_all(any_journal, export(there))
     assert [each.end_reason for each in any_journal.agents(ended_after=0)] == ["imported"]
     store(any_journal, hook("UserPromptSubmit", START + 5 * SECOND, session_id="session-2", prompt="Here I am"))
     then = agent_at(any_journal, agent, START + 5 * SECOND)
@@ -178,7 +182,7 @@ def test_efforts_are_not_imported(any_journal: Journal) -> None:
     foreign["payload"] = json.loads(stored.envelope.payload)
     counted = json.loads(lines[-2]) | {"id": "counted", "context": {"effort_id": "e1"}}
     store(any_journal, msgspec.structs.replace(begun, id="own", payload=msgspec.json.encode(act)))
-    import_lines(any_journal, [*lines[:-1], json.dumps(foreign).encode(), json.dumps(counted).encode(), lines[-1]])
+    import_all(any_journal, [*lines[:-1], json.dumps(foreign).encode(), json.dumps(counted).encode(), lines[-1]])
     assert len(any_journal.efforts()) == 1
     assert list(any_journal.verify()) == []
 
@@ -199,7 +203,7 @@ def test_every_payload_is_imported_unchanged(any_journal: Journal) -> None:
         json.dumps({**line, "id": f"odd-{n}", "delivery_id": None, "payload": text}).encode()
         for n, text in enumerate(texts)
     ]
-    import_lines(any_journal, [lines[0], *doctored])
+    import_all(any_journal, [lines[0], *doctored])
     stored = {event.envelope.id: event.envelope.payload.decode() for event in any_journal.events(limit=10)}
     assert [stored[f"odd-{n}"] for n in range(3)] == texts
     again = export(any_journal)
@@ -215,7 +219,7 @@ def test_invalid_lines_are_refused(line: bytes) -> None:
     journal = TemporaryJournal()
     lines = export(origin())
     with pytest.raises(BadRequest, match="Line 3"):
-        import_lines(journal, [*lines[:2], line])
+        import_all(journal, [*lines[:2], line])
     assert journal.counts().events == 0
     with pytest.raises(BadRequest):
         read_header(line)
@@ -226,7 +230,7 @@ def test_lines_of_another_agent_are_refused() -> None:
     lines = export(origin())
     other = lines[2].replace(b'"agent_id":"agent-1"', b'"agent_id":"agent-2"')
     with pytest.raises(BadRequest, match="another agent"):
-        import_lines(TemporaryJournal(), [lines[0], other])
+        import_all(TemporaryJournal(), [lines[0], other])
 
 
 def test_another_version_is_refused() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.engine.log_transfer import bring_in, log_lines, read_header
+from claude_headspace.engine.log_transfer import import_lines, log_lines, read_header
 from claude_headspace.journal.prune import MAX_EVENTS_PER_STEP
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.journal.transaction import SqlTransaction
 from claude_headspace.kernel.effort import acts
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
+from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.kernel.search_terms import read_query
 from claude_headspace.ports import Journal, SearchFilter
 from claude_headspace.testing import START, hook
@@ -40,8 +40,8 @@ def fill(journal: Journal) -> None:
     store(journal, hook("SessionStart", START, session_id="gone", cwd="/gone"), *turn(START + 1, "gone", "oldest"))
     store(journal, hook("SessionEnd", START + 9, session_id="gone", cwd="/gone", reason="other"))
     for session in ("lasting", "resting"):
-        pane = Context(tmux_pane=f"%{session}")
-        store(journal, hook("SessionStart", START + 20, session_id=session, cwd=f"/{session}", context=pane))
+        pane = Observations(tmux_pane=f"%{session}")
+        store(journal, hook("SessionStart", START + 20, session_id=session, cwd=f"/{session}", observations=pane))
         store(journal, *turn(START + 21, session, "early"))
     store(journal, hook("UserPromptSubmit", START + 60, session_id="lasting", cwd="/lasting", prompt="Yes, unfinished"))
     store(journal, hook("Stop", LATER, session_id="lasting", cwd="/lasting", last_assistant_message="Finished at last"))
@@ -185,7 +185,7 @@ def test_an_effort_continues_after_pruning(any_journal: Journal) -> None:
     assert list(journal.verify()) == []
 
 
-# --- imported logs ------------------------------------------------------------------------------------------------------
+# --- imported logs ----------------------------------------------------------------------------------------------------
 
 
 def test_an_imported_old_log_is_removed(any_journal: Journal) -> None:
@@ -199,7 +199,8 @@ def test_an_imported_old_log_is_removed(any_journal: Journal) -> None:
         for line in log_lines(elsewhere, agent, None, "laptop", START + SECOND)
     ]
     store(journal, *turn(LATER, "new", "fresh"))
-    bring_in(journal, read_header(lines[0]), lines[1:], 2, "import-1", LATER + SECOND)
+    with journal.transaction() as transaction:
+        import_lines(transaction, read_header(lines[0]), lines[1:], 2, "import-1", LATER + SECOND)
     assert journal.prune(LATER - DAY).events == 5
     assert count_matches(journal, "brought") == 0
     assert count_matches(journal, "fresh") > 0
@@ -216,7 +217,8 @@ def test_a_session_stays_with_its_last_agent(any_journal: Journal) -> None:
         for line in log_lines(elsewhere, agent, None, "laptop", START + SECOND)
     ]
     store(journal, *turn(LATER, "same", "fresh"))
-    bring_in(journal, read_header(lines[0]), lines[1:], 2, "import-1", LATER + SECOND)
+    with journal.transaction() as transaction:
+        import_lines(transaction, read_header(lines[0]), lines[1:], 2, "import-1", LATER + SECOND)
     owner = journal.agent_by_session("same")
     journal.prune(LATER - DAY)
     assert list(journal.verify()) == []

@@ -1,11 +1,10 @@
-"""Every database: committed documents are search by the same words."""
+"""Every database: committed documents are found by the same words."""
 
 from typing import Any
 
 import pytest
 
-from claude_headspace.engine.batch import Batch
-from claude_headspace.kernel.decide import nobody
+from claude_headspace.engine.batch import Batch, BatchRules
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.search_terms import Query, read_query, steps
 from claude_headspace.ports import Journal, SearchFilter
@@ -137,9 +136,9 @@ def test_only_committed_documents_are_found(journal: Journal) -> None:
 
     def half_a_batch() -> None:
         with journal.transaction() as transaction:
-            batch = Batch(transaction, nobody, lambda: "agent-9")
+            batch = Batch(transaction, BatchRules(new_id=lambda: "agent-9"))
             prompt = hook("UserPromptSubmit", session_id="s9", prompt="unheard")
-            batch.work([submission(prompt)])
+            batch.process([submission(prompt)])
             transaction.write(batch.records)
             raise Unlucky
 

@@ -9,7 +9,7 @@ import pytest
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.effort import model as nouns
 from claude_headspace.kernel.effort.model import Delivery, Effort, Lifecycle
-from claude_headspace.kernel.envelope import SECOND, Context, Origin
+from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.testing import START, hook
 from tests.desk_work import ROOT, Work, heartbeat, play
 
@@ -20,7 +20,7 @@ def test_nothing_of_this_is_felt_without_an_effort() -> None:
     async def story(work: Work) -> None:
         outcome = await work.tool()
         assert (outcome.effort, outcome.advice) == (None, None)
-        assert work.journal.events()[-1].envelope.context.effort_id is None
+        assert work.journal.events()[-1].envelope.decisions.effort_id is None
 
     assert play(story).journal.efforts(only_active=False) == []
 
@@ -48,7 +48,7 @@ def test_a_refusal_stands_in_the_log_with_its_rule() -> None:
         await work.start(metadata={"heartbeat_limit": 1})
         await work.tool()
 
-    context = play(story).journal.events()[-1].envelope.context
+    context = play(story).journal.events()[-1].envelope.decisions
     assert context.effort_id == "e1"
     assert context.advice is not None
     assert context.advice.rule == "heartbeat"
@@ -216,9 +216,10 @@ def test_a_child_of_an_agent_has_no_effort_by_itself() -> None:
     async def story(work: Work) -> None:
         await work.start()
         await work.hook("SessionStart", source="startup")
-        context = Context(project_root=ROOT, client_pid=9, ancestor_pids=(7,))
+        context = Observations(project_root=ROOT, client_pid=9, ancestor_pids=(7,))
         child = await work.engine.submit(
-            hook("PreToolUse", START + 60 * SECOND, context=context, session_id="child", tool_name="Bash"), asked=True
+            hook("PreToolUse", START + 60 * SECOND, observations=context, session_id="child", tool_name="Bash"),
+            expects_reply=True,
         )
         assert child.agent.parent_id == "agent-1"
         assert child.effort is None

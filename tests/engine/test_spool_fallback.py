@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.engine.outages import Troubles
+from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.spool_fallback import Shelter
 from claude_headspace.errors import STOPPING, BadRequest, JournalUnavailable
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.spool import Spool
 from claude_headspace.kernel.decide import judged
-from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.testing import START, ManualClock, hook
 
@@ -43,16 +43,16 @@ class Room:
     def __init__(self, folder: Path, patience: float = 60) -> None:
         clock = ManualClock()
         self.journal = Journal()
-        self.troubles = Troubles(clock)
+        self.outages = Outages(clock)
         self.folder = folder
 
-        async def nowhere(_cwd: str | None) -> Context:
-            return Context()
+        async def nowhere(_cwd: str | None) -> Observations:
+            return Observations()
 
         self.spool = Spool(folder, HookReceiver("laptop", clock, nowhere), self._take, clock, 1_000_000)
         self.refused: list[str] = []
         self.verdict = DENIED
-        self.shelter: Shelter[str] = Shelter(self.spool, patience, self.troubles, self._judge, self.refused.append)
+        self.shelter: Shelter[str] = Shelter(self.spool, patience, self.outages, self._judge, self.refused.append)
 
     async def _take(self, envelope: Envelope) -> None:
         await self.journal.hear(envelope)
@@ -63,8 +63,8 @@ class Room:
 
     async def send(self, number: int, *, asked: bool = False) -> str:
         """A hook comes: what became of its event."""
-        context = Context(tmux_pane="%1", client_pid=42, headspace_id="h1")
-        sent = hook("Stop", START - 1000 + number, delivery_id=f"d{number}", context=context)
+        context = Observations(tmux_pane="%1", client_pid=42, headspace_id="h1")
+        sent = hook("Stop", START - 1000 + number, delivery_id=f"d{number}", observations=context)
         outcome = await self.shelter.take(sent, self.journal.hear, asked=asked)
         return outcome if isinstance(outcome, str) else "spooled"
 
@@ -74,7 +74,7 @@ def test_an_event_goes_to_the_journal(tmp_path: Path) -> None:
     room = Room(tmp_path)
     assert asyncio.run(room.send(1)) == "stored"
     assert list(tmp_path.iterdir()) == []
-    assert room.troubles.all == []
+    assert room.outages.all == []
 
 
 def test_what_cannot_be_stored_waits_in_the_spool_and_others_behind_it(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_what_cannot_be_stored_waits_in_the_spool_and_others_behind_it(tmp_path:
     asyncio.run(story())
     assert room.journal.taken == ["d1", "d2", "d3", "d4"]
     assert list(tmp_path.iterdir()) == []
-    [trouble] = room.troubles.all
+    [trouble] = room.outages.all
     assert (trouble.reason, trouble.spooled) == ("The database is away.", 3)
 
 
@@ -110,9 +110,13 @@ def test_what_is_put_into_the_spool_comes_out_as_it_was(tmp_path: Path) -> None:
     asyncio.run(room.spool.drain())
     [envelope] = seen
     assert (envelope.name, envelope.delivery_id, envelope.fired_at) == ("Stop", "d1", START - 999)
-    assert (envelope.context.tmux_pane, envelope.context.client_pid, envelope.context.headspace_id) == ("%1", 42, "h1")
+    assert (envelope.observations.tmux_pane, envelope.observations.client_pid, envelope.observations.headspace_id) == (
+        "%1",
+        42,
+        "h1",
+    )
     assert envelope.payload == hook("Stop").payload
-    assert envelope.context.verdict == DENIED
+    assert envelope.decisions.verdict == DENIED
 
 
 def test_nobody_waits_longer_than_his_patience(tmp_path: Path) -> None:
@@ -120,8 +124,8 @@ def test_nobody_waits_longer_than_his_patience(tmp_path: Path) -> None:
     room = Room(tmp_path, patience=0.01)
     room.journal.hangs = True
     assert asyncio.run(room.send(1)) == "spooled"
-    assert room.troubles.now is not None
-    assert room.troubles.now.reason == "no commit within 0.01 s"
+    assert room.outages.current is not None
+    assert room.outages.current.reason == "no commit within 0.01 s"
 
 
 def test_a_stop_is_no_trouble(tmp_path: Path) -> None:
@@ -129,7 +133,7 @@ def test_a_stop_is_no_trouble(tmp_path: Path) -> None:
     room = Room(tmp_path)
     room.journal.trouble = JournalUnavailable(STOPPING, "The daemon is stopping.", "Wait.")
     assert asyncio.run(room.send(1)) == "spooled"
-    assert room.troubles.all == []
+    assert room.outages.all == []
 
 
 def test_what_is_refused_is_refused(tmp_path: Path) -> None:
@@ -159,7 +163,7 @@ def test_without_any_room_a_call_is_judged_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "full").touch()
     assert asyncio.run(room.send(1, asked=True)) == "spooled"
     assert room.refused == ["nowhere_to_store"]
-    assert room.troubles.all[-1].lost == 1
+    assert room.outages.all[-1].lost == 1
     room.verdict = ABSTAIN
     with pytest.raises(JournalUnavailable, match="neither can the spool"):
         asyncio.run(room.send(2, asked=True))

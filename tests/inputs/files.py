@@ -18,13 +18,15 @@ from typing import Any, Self
 
 import psutil
 
-from claude_headspace.engine.writer import Engine
+from claude_headspace.engine.changes import CommittedChanges
+from claude_headspace.inputs.watch.agent_cache import KnownAgents
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.views import iso
 from claude_headspace.ports import StoredEvent
 from claude_headspace.testing import hook
+from tests.engines import engine_over
 from tests.journals import TemporaryJournal
 
 HOST = "laptop"
@@ -112,9 +114,12 @@ class Reading:
         self.config_dir = home / ".claude"
         self.journal = journal or TemporaryJournal()
         self.ahead = ahead
-        self.engine = Engine(self.journal, lambda _messages: None, lambda: f"agent-{next(_numbers)}")
+        changes = CommittedChanges()
+        self.engine = engine_over(self.journal, lambda: f"agent-{next(_numbers)}", changes=changes)
+        known = KnownAgents(HOST)
+        changes.on_agent(known.met)
         self.sources = Sources(
-            HOST, self.clock, lambda: (self.config_dir,), self.journal, self._submit, _no_surroundings
+            HOST, self.clock, lambda: (self.config_dir,), self.journal, self._submit, _no_surroundings, known
         )
 
     def clock(self) -> Micros:
@@ -163,10 +168,8 @@ class Reading:
     async def hook(self, name: str, session_id: str, *, pid: int | None = None, ago: float = 0.0, **body: Any) -> Agent:
         """A hook arrives."""
         at = wall_clock() - round(ago * SECOND)
-        sealed = hook(name, at, context=Context(client_pid=pid), host=HOST, session_id=session_id, **body)
-        outcome = await self.engine.submit(sealed)
-        self.sources.known.met(outcome.agent)
-        return outcome.agent
+        sealed = hook(name, at, observations=Observations(client_pid=pid), host=HOST, session_id=session_id, **body)
+        return (await self.engine.submit(sealed)).agent
 
     # --- what is known ---
 
@@ -206,5 +209,5 @@ class Reading:
         await asyncio.sleep(0.5)
 
 
-async def _no_surroundings(directory: str | None) -> Context:
-    return Context(project_root=directory)
+async def _no_surroundings(directory: str | None) -> Observations:
+    return Observations(project_root=directory)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.engine.batch import Batch, Outcome, Submission
+from claude_headspace.engine.batch import Batch, BatchRules, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.correlate import Identity
-from claude_headspace.kernel.decide import nobody
-from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.envelope import Envelope, Observations
+from claude_headspace.ports import Outcome
 from claude_headspace.testing import START, hook
 from tests.postgres import Postgres
 from tests.support import environment
@@ -35,8 +35,8 @@ def writers(postgres: Postgres) -> Iterator[list[SqlJournal]]:
 def store(journal: SqlJournal, *envelopes: Envelope) -> list[str]:
     """Process envelopes as one batch; returns how each agent was found."""
     with journal.transaction() as transaction:
-        batch = Batch(transaction, nobody, lambda: f"agent-{next(_ids)}")
-        outcomes = batch.work([Submission(envelope, None, None) for envelope in envelopes])  # type: ignore[arg-type]
+        batch = Batch(transaction, BatchRules(new_id=lambda: f"agent-{next(_ids)}"))
+        outcomes = batch.process([Submission(envelope, None, None) for envelope in envelopes])  # type: ignore[arg-type]
         transaction.write(batch.records)
     return [outcome.strategy.value for outcome in outcomes if isinstance(outcome, Outcome)]
 
@@ -81,7 +81,7 @@ def test_overlapping_batches_do_not_deadlock(writers: list[SqlJournal]) -> None:
                     cwd=f"/p{agent % 3}",
                     message="x",
                     delivery_id=f"{number}-{turn}-{place}",
-                    context=Context(client_pid=100 + agent, ancestor_pids=(100 + (agent + 1) % agents, 1)),
+                    observations=Observations(client_pid=100 + agent, ancestor_pids=(100 + (agent + 1) % agents, 1)),
                 )
                 for place, agent in enumerate(order)
             ]
@@ -108,8 +108,8 @@ def test_a_failed_batch_leaves_no_rows_and_no_locks(writers: list[SqlJournal]) -
 
     def half_a_batch() -> None:
         with one.transaction() as transaction:
-            batch = Batch(transaction, nobody, lambda: "agent-0")
-            batch.work([Submission(hook("SessionStart"), None, None)])  # type: ignore[arg-type]
+            batch = Batch(transaction, BatchRules(new_id=lambda: "agent-0"))
+            batch.process([Submission(hook("SessionStart"), None, None)])  # type: ignore[arg-type]
             transaction.write(batch.records)
             raise Unlucky
 

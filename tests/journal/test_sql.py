@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, event, text
 
-from claude_headspace.engine.batch import Batch, Submission
+from claude_headspace.engine.batch import Batch, BatchRules, Submission
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.correlate import Identity
-from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.testing import START, hook
 
@@ -19,8 +18,8 @@ from claude_headspace.testing import START, hook
 def store(journal: SqlJournal, *envelopes: Envelope) -> None:
     """Process envelopes as one batch."""
     with journal.transaction() as transaction:
-        batch = Batch(transaction, nobody, lambda: "agent-1")
-        batch.work([Submission(envelope, None, None) for envelope in envelopes])  # type: ignore[arg-type]
+        batch = Batch(transaction, BatchRules(new_id=lambda: "agent-1"))
+        batch.process([Submission(envelope, None, None) for envelope in envelopes])  # type: ignore[arg-type]
         transaction.write(batch.records)
 
 

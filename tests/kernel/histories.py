@@ -16,7 +16,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from claude_headspace.kernel.decode import decode
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.facts import Event
 from tests.kernel.story import (
     Payload,

@@ -12,15 +12,15 @@ from typing import Any
 
 import msgspec
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, Command, Evidence, Project, Session, Turn, Wait
-from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import NO_DECISIONS, SECOND, Decisions, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event, Fact, Meta
 
 START: Micros = 1_790_000_000 * SECOND
-CLIENT = Context(client_pid=4711, tmux_pane="%1")
+CLIENT = Observations(client_pid=4711, tmux_pane="%1")
 
 Payload = dict[str, Any]
 
@@ -38,7 +38,8 @@ def envelope(
     payload: Payload | bytes,
     *,
     origin: Origin = Origin.HOOK,
-    context: Context = CLIENT,
+    observations: Observations = CLIENT,
+    decisions: Decisions = NO_DECISIONS,
     host: str = "laptop",
 ) -> Envelope:
     """What a client sends, as it arrives; the session is `session-1` unless the payload says otherwise."""
@@ -53,7 +54,8 @@ def envelope(
         fired_at=moment(seconds),
         received_at=moment(seconds),
         payload=payload,
-        context=context,
+        observations=observations,
+        decisions=decisions,
     )
 
 
@@ -78,9 +80,20 @@ class Story:
         self.waits: dict[str, Wait] = {}
         self.changes: list[Change] = []
 
-    def hook(self, name: str, /, *, at: float | None = None, context: Context = CLIENT, **payload: Any) -> Change:
+    def hook(
+        self,
+        name: str,
+        /,
+        *,
+        at: float | None = None,
+        observations: Observations = CLIENT,
+        decisions: Decisions = NO_DECISIONS,
+        **payload: Any,
+    ) -> Change:
         """A hook fires."""
-        return self.take(decode(envelope(name, self._tick(at), payload, context=context)))
+        return self.take(
+            decode(envelope(name, self._tick(at), payload, observations=observations, decisions=decisions))
+        )
 
     def tell(self, fact: Fact, *, origin: Origin = Origin.TRANSCRIPT, at: float | None = None, **known: Any) -> Change:
         """Another source tells a fact."""
@@ -88,7 +101,7 @@ class Story:
         meta = Meta(
             event_id=f"e{next(_ids)}", name=type(fact).__name__, origin=origin, at=moment_of, received_at=moment_of
         )
-        return self.take(Event(msgspec.structs.replace(meta, **known), fact, Context()))
+        return self.take(Event(msgspec.structs.replace(meta, **known), fact))
 
     def _tick(self, at: float | None) -> float:
         seconds = self.now + 1 if at is None else at

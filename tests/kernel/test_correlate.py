@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, AgentState, Project
 from claude_headspace.kernel.correlate import (
     CLAIMABLE_AFTER_END,
@@ -18,8 +19,7 @@ from claude_headspace.kernel.correlate import (
     is_unclaimed,
     project_at,
 )
-from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.kernel.mission.model import Mission
 from tests.kernel.story import envelope, moment, new_agent
 
@@ -33,8 +33,8 @@ def agent(name: str, **known: object) -> Agent:
 
 def start(source: str = "startup", **context: object) -> Envelope:
     """A client starts in the project."""
-    known = msgspec.structs.replace(Context(project_root="/home/dev/app"), **context)
-    return envelope("SessionStart", 100, {"source": source}, context=known)
+    known = msgspec.structs.replace(Observations(project_root="/home/dev/app"), **context)
+    return envelope("SessionStart", 100, {"source": source}, observations=known)
 
 
 def whose(
@@ -119,7 +119,7 @@ def test_each_strategy_yields_to_the_one_before() -> None:
         ({"role": "chief"}, {}, False),
         ({}, {"role": "chief"}, False),
         ({"mode": "mission"}, {}, False),
-        ({}, {"mode": "interactive"}, True),
+        ({}, {"declared_mode": "interactive"}, True),
     ],
 )
 def test_another_role_is_another_agent(known: dict[str, Any], told: dict[str, Any], same: bool) -> None:
@@ -188,7 +188,7 @@ def test_the_first_client_that_names_a_mission_is_its_agent() -> None:
     """Also one that descends from another agent's client; the next one of the same mission is somebody else."""
     expected = agent("worker", mission=Mission(id="m1", started_at=moment(1)))
     conversation = agent("conversation", pid=1, pid_started_at=moment(1))
-    sent = start(mission_id="m1", ancestor_pids=(1,), client_started_at=moment(50))
+    sent = start(declared_mission_id="m1", ancestor_pids=(1,), client_started_at=moment(50))
     assert whose(sent, {"mission": expected}) == Correlation(Strategy.HEADSPACE_ID, expected)
     found = whose(sent, {"mission": expected}, parents=[conversation])
     assert found == Correlation(Strategy.HEADSPACE_ID, expected, "conversation")
@@ -200,9 +200,9 @@ def test_the_first_client_that_names_a_mission_is_its_agent() -> None:
 
 def test_a_directory_makes_nobody_a_worker() -> None:
     """A client that was sent off is nobody who was there before, and nobody takes a worker's place."""
-    for sent in (start(mission_id="m1"), start(mode="background")):
+    for sent in (start(declared_mission_id="m1"), start(declared_mode="background")):
         assert whose(sent, nearby=[agent("a")]) == Correlation(Strategy.NEW)
-    assert whose(start(mode="interactive"), nearby=[agent("a")]).agent == agent("a")
+    assert whose(start(declared_mode="interactive"), nearby=[agent("a")]).agent == agent("a")
     worker = agent("worker", mission=Mission(id="m1", started_at=moment(1)), ended_at=moment(90))
     assert whose(start(), nearby=[worker]) == Correlation(Strategy.NEW)
 
@@ -279,7 +279,7 @@ def test_identities_are_named_strongest_first() -> None:
         "pane": Identity("pane", "laptop:%1"),
     }
     assert list(identities(sent, decode(sent))) == ["session", "headspace", "process", "pane"]
-    bare = envelope("SessionStart", 1, b"{}", context=Context())
+    bare = envelope("SessionStart", 1, b"{}", observations=Observations())
     assert identities(bare, decode(bare)) == {}
 
 

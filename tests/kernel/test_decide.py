@@ -78,7 +78,7 @@ def test_a_verdict_travels_with_its_event() -> None:
     envelope = hook("PreToolUse")
     assert judged(envelope, ABSTAIN) is envelope
     verdict = Verdict(Ruling.DENY, "x", "because")
-    assert judged(envelope, verdict).context.verdict == verdict
+    assert judged(envelope, verdict).decisions.verdict == verdict
 
 
 def test_what_of_an_agent_rules_depend_on() -> None:

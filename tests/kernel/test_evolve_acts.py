@@ -2,7 +2,7 @@
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.kernel.envelope import Context, Origin
+from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event, Meta
@@ -22,7 +22,7 @@ def act(agent: Agent, fact: facts.Fact, at: float, cwd: str | None = None) -> Ch
         host="host",
         cwd=cwd,
     )
-    return evolve(agent, Event(meta, fact, Context()))
+    return evolve(agent, Event(meta, fact, Observations()))
 
 
 def test_a_registered_agent_is_starting() -> None:
@@ -88,7 +88,7 @@ def supervised() -> Story:
 def test_a_client_that_is_started_anew_is_no_end_of_its_agent() -> None:
     """From the order to the new client's first word the agent is starting, whatever the old client says or leaves."""
     story = supervised()
-    story.take(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Context()))
+    story.take(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Observations()))
     assert (story.board, story.evidence.why) == (("starting", None), "its client is started anew: full")
     story.hook("SessionEnd", at=11, reason="other")
     story.tell(facts.ClientVanished(4711), origin=Origin.PROCESS, at=12)
@@ -103,7 +103,7 @@ def test_a_client_that_is_started_anew_is_no_end_of_its_agent() -> None:
 def test_the_old_clients_compaction_does_not_end_a_restart() -> None:
     """It may still finish what it had begun."""
     story = supervised()
-    story.take(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Context()))
+    story.take(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Observations()))
     story.hook("SessionStart", at=11, source="compact")
     assert story.agent.restarts
 
@@ -111,7 +111,7 @@ def test_the_old_clients_compaction_does_not_end_a_restart() -> None:
 def test_who_is_supervised_no_more_says_why() -> None:
     """The client goes on as it is."""
     story = supervised()
-    story.take(Event(_meta("SupervisionEnded", 10), facts.SupervisionEnded("too often"), Context()))
+    story.take(Event(_meta("SupervisionEnded", 10), facts.SupervisionEnded("too often"), Observations()))
     assert story.agent.supervision is not None
     assert (story.agent.supervision.ended, story.board[0]) == ("too often", "working")
 
@@ -132,7 +132,7 @@ def test_a_placeholder_ends_with_who_started_it() -> None:
 def test_a_restart_that_nobody_finishes_ends_the_agent() -> None:
     """Who supervised it was killed between two clients."""
     story = supervised()
-    story.take(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Context()))
+    story.take(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Observations()))
     story.hook("SessionEnd", at=11, reason="other")
     assert act(story.agent, facts.WrapperVanished(40), 12).agent.state is AgentState.ENDED
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import AgentState, state_of
-from claude_headspace.kernel.envelope import Context, Origin
+from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.evolve import HANDLERS
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.state_machine import TRANSITIONS, CommandState
@@ -142,7 +142,7 @@ def seen(seconds: float, chance: Random) -> Event:
     fact, origin = chance.choice(SEEN)
     at = moment(seconds)
     meta = Meta(event_id=f"seen-{next(_ids)}", name="seen", origin=origin, at=at, received_at=at)
-    return Event(meta, fact, Context())
+    return Event(meta, fact, Observations())
 
 
 def among_other_sources(events: list[Event], chance: Random) -> list[Event]:

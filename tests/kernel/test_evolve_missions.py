@@ -5,19 +5,19 @@ import pytest
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.claude_os.session_notice import Care
-from claude_headspace.kernel.envelope import Context, Origin
+from claude_headspace.kernel.envelope import Decisions, Origin
 from claude_headspace.kernel.mission.model import Mission, MissionOutcome
 from claude_headspace.kernel.react import react
 from tests.kernel.story import CLIENT, START, Story, moment, new_agent
 
-SENT = msgspec.structs.replace(CLIENT, mode="background", mission_id="m1")
+SENT = Decisions(mode="background", mission_id="m1")
 
 
 def worker() -> Story:
     """An agent on its mission."""
     story = Story()
-    story.hook("SessionStart", source="startup", context=SENT)
-    story.hook("UserPromptSubmit", prompt="Count the tests", prompt_id="p1", context=SENT)
+    story.hook("SessionStart", source="startup", decisions=SENT)
+    story.hook("UserPromptSubmit", prompt="Count the tests", prompt_id="p1", decisions=SENT)
     return story
 
 
@@ -38,14 +38,14 @@ def test_a_hook_tells_mode_and_mission() -> None:
 def test_a_child_works_for_the_agent_that_started_it() -> None:
     """A client that an agent's tool started in background mode has that agent as its conversation."""
     story = Story(new_agent(parent_id="parent"))
-    story.hook("SessionStart", source="startup", context=SENT)
+    story.hook("SessionStart", source="startup", decisions=SENT)
     assert mission_of(story).conversation_id == "parent"
 
 
 def test_interactive_is_no_order_to_a_headless_client() -> None:
     """What the registry saw stays."""
     story = Story(new_agent(mode="headless"))
-    story.hook("SessionStart", context=msgspec.structs.replace(CLIENT, mode="interactive"))
+    story.hook("SessionStart", decisions=Decisions(mode="interactive"))
     assert story.agent.mode == "headless"
 
 
@@ -79,7 +79,7 @@ def test_a_client_that_vanishes_in_its_turn_has_failed() -> None:
     story.hook("SessionEnd", reason="other")
     assert mission_of(story).outcome is MissionOutcome.FAILED
     story = Story()
-    story.hook("SessionStart", source="startup", context=SENT)
+    story.hook("SessionStart", source="startup", decisions=SENT)
     story.hook("SessionEnd", reason="other")
     assert mission_of(story).outcome is MissionOutcome.ABANDONED
 
@@ -124,7 +124,7 @@ def test_a_reminded_turn_goes_on() -> None:
         last_assistant_message="There are 12.",
         prompt_id="p1",
         background_tasks=[],
-        context=msgspec.structs.replace(SENT, care=care),
+        decisions=msgspec.structs.replace(SENT, session_notice=care),
     )
     assert story.board == ("working", None)
     assert mission_of(story).reminded_at == moment(story.now)
@@ -146,8 +146,8 @@ def test_a_conversation_hears_of_a_worker_once() -> None:
     assert (news.text, news.woken) == ("There are 12.", False)
     story.tell(facts.ConversationWoken(), origin=Origin.OPERATOR)
     assert [each.woken for each in story.agent.news] == [True]
-    told = Context(care=Care(said=("There are 12.",), missions=("m1",)))
-    story.hook("UserPromptSubmit", prompt="[Headspace] A worker is back", context=told)
+    told = Decisions(session_notice=Care(said=("There are 12.",), missions=("m1",)))
+    story.hook("UserPromptSubmit", prompt="[Headspace] A worker is back", decisions=told)
     assert story.agent.news == ()
 
 
@@ -167,7 +167,7 @@ def test_another_mission_follows_one_that_is_over() -> None:
     """A client that is resumed with another mission works on that."""
     story = worker()
     story.tell(facts.MissionReported("Done."), origin=Origin.OPERATOR)
-    story.hook("SessionStart", source="resume", context=msgspec.structs.replace(SENT, mission_id="m2"))
+    story.hook("SessionStart", source="resume", decisions=msgspec.structs.replace(SENT, mission_id="m2"))
     assert (mission_of(story).id, mission_of(story).outcome) == ("m2", None)
 
 
@@ -175,8 +175,8 @@ def test_the_stream_tells_of_every_change() -> None:
     """Its beginning, its answer, its end."""
     story = Story()
     before = story.agent
-    change = story.hook("SessionStart", source="startup", context=SENT)
+    change = story.hook("SessionStart", source="startup", decisions=SENT)
     [told] = [each for each in react(before, change) if each.type == "mission_changed"]
     assert (told.data["mode"], told.data["mission"].outcome) == ("background", None)  # type: ignore[attr-defined]
     before = story.agent
-    assert [each.type for each in react(before, story.calls("t1", context=SENT))] == ["state_changed"]
+    assert [each.type for each in react(before, story.calls("t1", decisions=SENT))] == ["state_changed"]

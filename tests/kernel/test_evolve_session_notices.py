@@ -1,16 +1,18 @@
 """What a session was told of itself is remembered, and survives a replay because it stands with the event."""
 
+from typing import Any
+
 import msgspec
 
 from claude_headspace.kernel.claude_os.session_notice import Care
-from claude_headspace.kernel.envelope import Origin
+from claude_headspace.kernel.envelope import Decisions, Origin
 from claude_headspace.kernel.facts import AgentNoted, ContextLoaded, UsageMeasured
 from tests.kernel.story import CLIENT, Story, moment
 
 
-def with_care(**said: object) -> object:
-    """The surroundings of a hook whose answer told something."""
-    return msgspec.structs.replace(CLIENT, care=Care(said=("x",), **said))  # type: ignore[arg-type]
+def with_notice(**said: Any) -> Decisions:
+    """The decisions about a hook whose reply told the session something."""
+    return Decisions(session_notice=Care(said=("x",), **said))
 
 
 def working() -> Story:
@@ -25,7 +27,7 @@ def working() -> Story:
 def test_a_turn_that_was_held_goes_on() -> None:
     """It is working with the same command, says why, and the second Stop ends it."""
     story = working()
-    story.hook("Stop", context=with_care(level=80, holds=True), last_assistant_message="Done.")  # type: ignore[arg-type]
+    story.hook("Stop", decisions=with_notice(level=80, holds=True), last_assistant_message="Done.")
     assert (story.board, story.agent.told_level) == (("working", None), 80)
     command = story.command.id
     story.hook("Stop", last_assistant_message="Noted.", stop_hook_active=True, prompt_id="p1")
@@ -35,9 +37,9 @@ def test_a_turn_that_was_held_goes_on() -> None:
 def test_what_was_told_is_remembered() -> None:
     """The highest level, and that a note was asked for."""
     story = working()
-    care = with_care(level=80, asked_for_note=True)
-    story.hook("UserPromptSubmit", at=20, context=care, prompt="On")  # type: ignore[arg-type]
-    story.hook("UserPromptSubmit", at=21, context=with_care(level=60), prompt="On")  # type: ignore[arg-type]
+    care = with_notice(level=80, asked_for_note=True)
+    story.hook("UserPromptSubmit", at=20, decisions=care, prompt="On")
+    story.hook("UserPromptSubmit", at=21, decisions=with_notice(level=60), prompt="On")
     agent = story.agent
     assert (agent.told_level, agent.reminded_at) == (80, moment(20))
 
@@ -46,7 +48,7 @@ def test_a_new_window_begins_empty() -> None:
     """Cleared or compacted: nothing is known of how full it is, nothing was told; a resumed one is as it was."""
     for source, percent in (("clear", None), ("compact", None), ("startup", None), ("resume", 85.0)):
         story = working()
-        story.hook("UserPromptSubmit", context=with_care(level=80), prompt="On")  # type: ignore[arg-type]
+        story.hook("UserPromptSubmit", decisions=with_notice(level=80), prompt="On")
         story.hook("SessionStart", source=source, session_id="session-2")
         assert (story.agent.context_percent, story.agent.told_level) == (percent, 80 if percent else 0), source
 
@@ -72,15 +74,15 @@ def test_a_session_that_was_met_late_has_its_measures_from_before() -> None:
 
 def test_role_and_mode_come_from_the_wrapper() -> None:
     """Told with the start; a child only inherited the role, and its mode is decided when its event arrives."""
-    told = msgspec.structs.replace(CLIENT, role="chief", mode="mission")
+    told = msgspec.structs.replace(CLIENT, role="chief")
     story = Story()
-    story.hook("SessionStart", source="startup", context=told)
+    story.hook("SessionStart", source="startup", observations=told, decisions=Decisions(mode="mission"))
     assert (story.agent.role, story.agent.mode) == ("chief", "mission")
     story.hook("UserPromptSubmit", prompt="Go")
     assert (story.agent.role, story.agent.mode) == ("chief", "mission")
     child = Story()
     child.agent.parent_id = "agent-0"
-    child.hook("SessionStart", source="startup", context=told)
+    child.hook("SessionStart", source="startup", observations=told, decisions=Decisions(mode="mission"))
     assert child.agent.role is None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from claude_headspace.kernel.envelope import Context, Origin
+from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.facts import ClientReported, ClientVanished, TurnClosed, UserSpoke
 from tests.kernel.story import Story, in_subagent, moment, new_agent, running
 
@@ -285,10 +285,10 @@ def test_another_process_that_vanished_is_not_the_client(story: Story) -> None:
 
 def test_where_the_client_runs_is_remembered(story: Story) -> None:
     """Process, terminal, directory and branch follow the newest hook; the tmux session stays the first one."""
-    context = Context(client_pid=9, client_started_at=5, tmux_session="one", tmux_pane="%2", branch="main")
-    story.hook("Stop", cwd="/home/dev/app/sub", context=context, permission_mode="plan")
-    story.hook("Stop", at=1.5, cwd="/old", context=Context(client_pid=8, tmux_session="two", branch="old"))
-    story.hook("Stop", context=Context(tmux_session="two"))
+    context = Observations(client_pid=9, client_started_at=5, tmux_session="one", tmux_pane="%2", branch="main")
+    story.hook("Stop", cwd="/home/dev/app/sub", observations=context, permission_mode="plan")
+    story.hook("Stop", at=1.5, cwd="/old", observations=Observations(client_pid=8, tmux_session="two", branch="old"))
+    story.hook("Stop", observations=Observations(tmux_session="two"))
     agent = story.agent
     assert (agent.pid, agent.pid_started_at, agent.tmux_session, agent.tmux_pane) == (9, 5, "one", "%2")
     assert (agent.cwd, agent.branch, agent.permission_mode) == ("/home/dev/app", "main", "plan")
@@ -297,7 +297,7 @@ def test_where_the_client_runs_is_remembered(story: Story) -> None:
 def test_a_child_does_not_take_its_parents_terminal() -> None:
     """A client started by an agent inherits pane and id from it: they are not its own."""
     story = Story(new_agent(parent_id="agent-0"))
-    story.starts(context=Context(client_pid=9, tmux_session="one", tmux_pane="%1", headspace_id="wrapper-1"))
+    story.starts(observations=Observations(client_pid=9, tmux_session="one", tmux_pane="%1", headspace_id="wrapper-1"))
     agent = story.agent
     assert (agent.pid, agent.tmux_session, agent.tmux_pane, agent.headspace_id) == (9, None, None, None)
 

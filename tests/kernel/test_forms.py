@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from claude_headspace.kernel.forms import MOST_FIELDS, Content, filled, form_of, problem
@@ -22,7 +21,7 @@ SCHEMA: dict[str, Any] = {
         "tags": {"type": "array", "items": {"enum": ["x", "y"]}},
     },
 }
-FORM = form_of(msgspec.json.encode(SCHEMA))
+FORM = form_of(SCHEMA)
 NEEDED: Content = {"board": 7, "name": "Ann"}
 
 
@@ -40,9 +39,9 @@ def test_a_schema_becomes_fields_in_its_order() -> None:
 
 @pytest.mark.parametrize(
     "schema",
-    [b"null", b"", b"[1]", b'{"properties": 3}', b'{"properties": {"a": 1}, "required": 5}', b"\xff", b"[" * 5000],
+    [None, "", [1], {"properties": 3}, {"properties": {"a": 1}, "required": 5}],
 )
-def test_whatever_stands_for_a_schema_is_read(schema: bytes) -> None:
+def test_whatever_stands_for_a_schema_is_read(schema: object) -> None:
     """A server may send anything: the form has what can be told, or nothing."""
     assert len(form_of(schema)) <= 1
 
@@ -50,7 +49,7 @@ def test_whatever_stands_for_a_schema_is_read(schema: bytes) -> None:
 def test_a_form_has_bounds() -> None:
     """A schema with thousands of properties is no form that anybody fills in."""
     many: dict[str, Any] = {"properties": {str(number): {} for number in range(5000)}}
-    assert len(form_of(msgspec.json.encode(many))) == MOST_FIELDS
+    assert len(form_of(many)) == MOST_FIELDS
 
 
 @pytest.mark.parametrize(

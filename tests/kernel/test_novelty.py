@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import Context, Origin
+from claude_headspace.clients.decode import decode
+from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.facts import (
     AgentSpoke,
     ClientReported,
@@ -32,10 +32,10 @@ def story() -> Story:
     return told
 
 
-def told(fact: Fact, at: float, origin: Origin = Origin.TRANSCRIPT, context: Context = CLIENT) -> Event:
+def told(fact: Fact, at: float, origin: Origin = Origin.TRANSCRIPT, observations: Observations = CLIENT) -> Event:
     """What another source tells."""
     meta = Meta(event_id="e", name="", origin=origin, at=moment(at), received_at=moment(at), session_id="session-1")
-    return Event(meta, fact, context)
+    return Event(meta, fact, observations)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_what_everybody_knows_is_no_news(story: Story, event: Event) -> None:
         told(UserSpoke("Fix it"), 2),
         told(TurnClosed(), 5),
         told(ClientReported("idle"), 4, Origin.REGISTRY),
-        told(ClientReported("busy"), 3.1, Origin.REGISTRY, Context(client_pid=99)),
+        told(ClientReported("busy"), 3.1, Origin.REGISTRY, Observations(client_pid=99)),
         decode(envelope("PostToolUse", 4, msgspec.json.encode(bash("t1")))),
     ],
 )

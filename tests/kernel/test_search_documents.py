@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
+from claude_headspace.clients.claude_code.transcript import LINE
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.creation import born
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.search_documents import LONGEST_CALL, LONGEST_TURN, call_text, call_texts, documents
-from claude_headspace.kernel.transcript import LINE
 from claude_headspace.testing import hook
 
 
 def of(envelope: Envelope) -> list[tuple[str, str | None, str]]:
     """Kind, tool and text of an event's documents."""
     event = decode(envelope)
-    found = documents(7, envelope, evolve(born("a", envelope, event), event))
+    found = documents(7, event, evolve(born("a", envelope, event), event))
     return [(document.kind, document.tool, text) for document, text in found]
 
 
@@ -91,9 +91,9 @@ def test_the_text_is_read_again_from_the_event() -> None:
     """By the document's number, and nothing where there is none."""
     envelope = hook("PreToolUse", tool_name="Bash", tool_input={"command": "make"})
     event = decode(envelope)
-    [(document, text)] = documents(7, envelope, evolve(born("a", envelope, event), event))
-    assert call_text(document.id, envelope) == text == "make"
-    assert call_text(document.id + 1, envelope) == ""
+    [(document, text)] = documents(7, event, evolve(born("a", envelope, event), event))
+    assert call_text(document.id, event) == text == "make"
+    assert call_text(document.id + 1, event) == ""
 
 
 @pytest.mark.parametrize("payload", [b"", b"[]", b'{"tool_input": ', b'{"tool_input": "' + b"\xff" + b'"}'])
@@ -101,7 +101,7 @@ def test_what_cannot_be_read_says_nothing(payload: bytes) -> None:
     """Broken payloads have no texts and raise nothing."""
     envelope = hook("PreToolUse")
     broken = Envelope(**{**{f: getattr(envelope, f) for f in envelope.__struct_fields__}, "payload": payload})
-    assert [call for call in call_texts(broken) if "\ufffd" not in call.text] == []
+    assert [call for call in call_texts(decode(broken)) if "\ufffd" not in call.text] == []
 
 
 def test_nesting_without_end_is_no_trouble() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_headspace.kernel.decode import decode
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.facts import ToolStarted
 from claude_headspace.kernel.size_limits import Bounds, bounded, cut
 from claude_headspace.testing import hook

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.envelope import SECOND, Envelope
@@ -30,7 +31,7 @@ def told(events: list[Envelope], before: Snapshot | None = None) -> Telling:
     """What events come to."""
     telling = Telling(before)
     for event in events:
-        retold = retell(telling.agent, "agent-1", event, Strategy.MEMORY, None)
+        retold = retell(telling.agent, "agent-1", event, decode(event), Strategy.MEMORY, None)
         assert retold is not None
         telling.take(retold.change)
     return telling
@@ -65,5 +66,5 @@ def test_only_what_may_still_change_is_kept() -> None:
 
 def test_what_was_kept_without_meaning_tells_nothing() -> None:
     """Tests of the way in, and events that could not be understood."""
-    assert retell(None, "a", STORY[0], Strategy.NOBODY, None) is None
-    assert retell(None, "a", STORY[0], Strategy.NEW, f"{UNDERSTANDING_FAILED}ValueError") is None
+    assert retell(None, "a", STORY[0], decode(STORY[0]), Strategy.NOBODY, None) is None
+    assert retell(None, "a", STORY[0], decode(STORY[0]), Strategy.NEW, f"{UNDERSTANDING_FAILED}ValueError") is None

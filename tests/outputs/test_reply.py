@@ -5,10 +5,10 @@ import json
 import msgspec
 import pytest
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.creation import born
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Envelope
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from claude_headspace.clients.claude_code.transcript import read_line
+from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.watch.session_registry import BETWEEN_TURNS, RESTING
-from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
-from claude_headspace.kernel.transcript import read_line
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from tests.kernel.story import Story, new_agent
 
 SESSIONS = Path(__file__).with_name("sessions")
@@ -68,7 +68,7 @@ def _envelope(origin: Origin, name: str, at: Micros, arrived: Micros, data: Any,
         fired_at=at,
         received_at=arrived,
         payload=msgspec.json.encode(data),
-        context=Context(client_pid=pid),
+        observations=Observations(client_pid=pid),
     )
 
 

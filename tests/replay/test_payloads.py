@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from claude_headspace.kernel.decode import decode
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.facts import Event
 from tests.kernel.story import Payload, Story, envelope
 

@@ -1,4 +1,4 @@
-"""The browser that tests and benchmarks drive: where it is, and how it is started to stay by itself."""
+"""The Chromium that tests and benchmarks use, and the flags that keep it from using the network."""
 
 import shutil
 

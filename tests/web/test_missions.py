@@ -1,4 +1,4 @@
-"""Missions on the page: the list, one of them, and the ways between worker, conversation and mission."""
+"""Missions on the page: the list, one mission, and links between worker, conversation and mission."""
 
 from pathlib import Path
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.support import RunningDaemon
-from tests.web.conftest import LAPTOP, PHONE, Visits
-from tests.web.test_every_view import findings, look
+from tests.web.conftest import LAPTOP, PHONE, Pages
+from tests.web.test_accessibility import axe_violations, screenshot
 
 SLOW, REVIEW, COUNT = (
     "Find out why the nightly build takes an hour longer.",
@@ -18,9 +18,9 @@ WORKERS = {SLOW: "keen-finch", REVIEW: "calm-stoat", COUNT: "brave-wren"}
 
 
 def mission_for(daemon: RunningDaemon, directory: Path, goal: str) -> tuple[str, dict[str, Any]]:
-    """A conversation, and the mission that it asked for; a client works on it."""
-    told = {"session_id": f"talk-{goal}", "cwd": str(directory)}
-    conversation = daemon.post("session-start", told).json()["agent_id"]
+    """Start a mission from a conversation, with a client that works on it. Returns both."""
+    session = {"session_id": f"conversation-{goal}", "cwd": str(directory)}
+    conversation = daemon.post("session-start", session).json()["agent_id"]
     body = {"goal": goal, "cwd": str(directory), "conversation": conversation, "name": WORKERS[goal]}
     mission: dict[str, Any] = daemon.send("POST", "/api/missions", body, scope="act").json()
     worker = {"session_id": WORKERS[goal], "cwd": str(directory)}
@@ -30,29 +30,27 @@ def mission_for(daemon: RunningDaemon, directory: Path, goal: str) -> tuple[str,
 
 
 def box(page: Page, name: str) -> Any:
-    """A part of the page, by its heading."""
+    """A section of the page, by its heading."""
     return page.locator("section.box", has=page.get_by_role("heading", name=name, exact=True))
 
 
-def test_a_mission_is_followed_from_its_beginning_to_its_report(
-    visits: Visits, daemon: RunningDaemon, tmp_path: Path
-) -> None:
-    """The list tells what was asked and what came of it, live; one mission tells its sessions and what happened."""
-    page = visits.open(daemon, "/missions")
-    expect(page.get_by_text("No agent is on a mission")).to_be_visible()
+def test_a_mission_from_start_to_report(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The list and the mission show its goal, sessions, events and outcome, and are updated live."""
+    page = pages.open(daemon, "/missions")
+    expect(page.get_by_text("No missions yet")).to_be_visible()
     conversation, mission = mission_for(daemon, tmp_path, COUNT)
     item = page.get_by_role("list", name="Missions").get_by_role("listitem")
     expect(item).to_contain_text("Count the tests")
-    expect(item).to_contain_text("under way")
+    expect(item).to_contain_text("in progress")
     item.get_by_role("link").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Count the tests")
-    timeline = page.get_by_role("region", name="What happened")
+    timeline = page.get_by_role("region", name="Timeline")
     expect(timeline.get_by_role("listitem").first).to_contain_text("started")
     expect(page.get_by_role("list", name="Sessions of brave-wren")).to_contain_text("session 1, startup")
     daemon.send("POST", f"/api/missions/{mission['id']}/report", {"text": "There are 12."}, scope="act")
     expect(timeline.get_by_role("listitem").last).to_contain_text("There are 12.")
     expect(page.locator("header .outcome")).to_have_text("succeeded")
-    page.get_by_role("region", name="About").get_by_role("link", name="brave-wren").click()
+    page.get_by_role("region", name="Details").get_by_role("link", name="brave-wren").click()
     expect(box(page, "Mission")).to_contain_text("There are 12.")
     page.goto(f"{daemon.url}/agents/{conversation}")
     expect(box(page, "Workers")).to_contain_text("succeeded")
@@ -60,50 +58,48 @@ def test_a_mission_is_followed_from_its_beginning_to_its_report(
     expect(page.get_by_role("heading", level=1)).to_have_text("Count the tests")
 
 
-def test_missions_can_be_used_by_everybody(visits: Visits, daemon: RunningDaemon, axe: str, tmp_path: Path) -> None:
-    """The list and one mission, on a laptop and a phone: axe finds nothing serious, and people may judge pictures."""
+def test_missions_are_accessible(pages: Pages, daemon: RunningDaemon, axe: str, tmp_path: Path) -> None:
+    """The list and one mission, on a laptop and a phone."""
     _, mission = mission_for(daemon, tmp_path, SLOW)
     report = {"text": "The cache key has the date in it, so nothing is ever found in it.\nFixed in ci/cache.yml."}
     daemon.send("POST", f"/api/missions/{mission['id']}/report", report, scope="act")
     mission_for(daemon, tmp_path / "other", REVIEW)
     for name, size, scheme in (("laptop", LAPTOP, "light"), ("laptop", LAPTOP, "dark"), ("phone", PHONE, "light")):
-        page = visits.open(daemon, "/missions", viewport=size, color_scheme=scheme)
+        page = pages.open(daemon, "/missions", viewport=size, color_scheme=scheme)
         page.get_by_role("list", name="Missions").wait_for()
-        look(page, f"missions {name} {scheme}")
-        assert findings(page, axe, scheme) == []
+        screenshot(page, f"missions {name} {scheme}")
+        assert axe_violations(page, axe, scheme) == []
         page.get_by_role("link", name="Find out why").click()
-        page.get_by_role("region", name="What happened").wait_for()
-        look(page, f"mission {name} {scheme}")
-        assert findings(page, axe, scheme) == []
+        page.get_by_role("region", name="Timeline").wait_for()
+        screenshot(page, f"mission {name} {scheme}")
+        assert axe_violations(page, axe, scheme) == []
 
 
-def test_cards_tell_who_works_alone_and_whose_worker_is_back(
-    visits: Visits, daemon: RunningDaemon, tmp_path: Path
-) -> None:
-    """A mark on the worker's card, and one on its conversation's until it is told."""
+def test_cards_show_missions_and_finished_workers(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """A tag on the worker's card, and one on the card of the conversation until its next prompt."""
     conversation, mission = mission_for(daemon, tmp_path, COUNT)
-    page = visits.open(daemon)
+    page = pages.open(daemon)
     worker = page.locator(f".card[data-agent='{mission['workers'][0]['id']}']")
     expect(worker.locator(".tag", has_text="mission")).to_be_visible()
     daemon.post("session-end", {"session_id": "brave-wren", "cwd": str(tmp_path), "reason": "other"})
-    expect(page.locator(f".card[data-agent='{conversation}'] .tag")).to_have_text("1 worker back")
+    expect(page.locator(f".card[data-agent='{conversation}'] .tag")).to_have_text("1 worker finished")
 
 
-def test_what_rules_said_stands_on_the_agents_page(visits: Visits, daemon: RunningDaemon, tmp_path: Path) -> None:
-    """At once, with the rule's reason."""
-    told = {"session_id": "one", "cwd": str(tmp_path)}
-    agent = daemon.post("user-prompt-submit", {**told, "prompt": "Tidy up"}).json()["agent_id"]
-    page = visits.open(daemon, f"/agents/{agent}")
-    expect(box(page, "Rules")).to_have_count(0)
+def test_policy_verdicts_are_shown_on_the_agents_page(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Immediately, with the reason of the rule."""
+    session = {"session_id": "one", "cwd": str(tmp_path)}
+    agent = daemon.post("user-prompt-submit", {**session, "prompt": "Tidy up"}).json()["agent_id"]
+    page = pages.open(daemon, f"/agents/{agent}")
+    expect(box(page, "Policy")).to_have_count(0)
     call = {"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "tool_use_id": "t1"}
-    daemon.send("POST", "/hook/pre-tool-use", {**told, **call}, {"X-Headspace-Reply": "hook"}, scope="ingest")
-    expect(box(page, "Rules")).to_contain_text("denied")
-    expect(box(page, "Rules")).to_contain_text("system-delete")
+    daemon.send("POST", "/hook/pre-tool-use", {**session, **call}, {"X-Headspace-Reply": "hook"}, scope="ingest")
+    expect(box(page, "Policy")).to_contain_text("denied")
+    expect(box(page, "Policy")).to_contain_text("system-delete")
 
 
-def test_a_mission_of_nobody_says_what_to_do(visits: Visits, daemon: RunningDaemon) -> None:
-    """An address that leads nowhere leads back."""
-    page = visits.open(daemon, "/missions/none-at-all")
-    expect(page.get_by_text("There is no such mission")).to_be_visible()
+def test_an_unknown_mission(pages: Pages, daemon: RunningDaemon) -> None:
+    """The page links back to the list."""
+    page = pages.open(daemon, "/missions/none-at-all")
+    expect(page.get_by_text("Mission not found")).to_be_visible()
     page.get_by_role("link", name="← Missions").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Missions")

@@ -1,7 +1,7 @@
-"""The pictures of the documentation, taken from a seeded demo that stands still at its first moment.
+"""The screenshots of the documentation, taken from the demo, which is seeded and stopped at its first event.
 
-Every picture must show what it is for. They go to `tests/web/pictures`, for people to judge; `bin/pictures` puts them
-into the documentation as well. `tests/tui/test_demo.py` draws the terminal of the same team.
+They are saved in `tests/web/pictures`; `bin/pictures` also copies them to the documentation. `tests/tui/test_demo.py`
+draws the terminal with the same agents.
 """
 
 from collections.abc import Iterator
@@ -17,23 +17,23 @@ SCENES: dict[str, tuple[str, str, str]] = {
     "board-dark": ("/", "dark", "wants to run: docker image prune"),
     "board-light": ("/", "light", "wants to run: docker image prune"),
     "agent-light": ("/agents/snug-plover", "light", "digest = scrypt"),
-    "activity-light": ("/activity", "light", "Through the day"),
+    "activity-light": ("/activity", "light", "By hour"),
     "search-light": ("/search?q=login", "light", "The login page returns 500"),
     "waits-dark": ("/waits", "dark", "Which database should the tests run against?"),
 }
-"""Where, in which light, and what must be seen there."""
+"""Path, colour scheme, and a text that must be visible."""
 
 
 @pytest.fixture(scope="module")
 def show() -> Iterator[Stage]:
-    """The team at its first moment."""
+    """The demo at its first event."""
     with still_demo() as stage:
         yield stage
 
 
 @pytest.fixture(scope="module")
 def pages(browser: Browser, show: Stage) -> Iterator[dict[str, Page]]:
-    """A signed-in page for each light, as sharp as a good screen."""
+    """A signed-in page for each colour scheme, with the resolution of a good screen."""
     opened = {}
     for scheme in ("light", "dark"):
         context = browser.new_context(
@@ -45,7 +45,7 @@ def pages(browser: Browser, show: Stage) -> Iterator[dict[str, Page]]:
         page = opened[scheme] = context.new_page()
         client = show.client
         page.goto(client.url + client.create_sign_in_link()["path"])
-        page.wait_for_selector("[data-link=live]", state="attached")
+        page.wait_for_selector("[data-connection=live]", state="attached")
     yield opened
     for page in opened.values():
         page.context.close()
@@ -53,15 +53,15 @@ def pages(browser: Browser, show: Stage) -> Iterator[dict[str, Page]]:
 
 @pytest.mark.parametrize("name", SCENES)
 def test_the_page(pages: dict[str, Page], show: Stage, name: str) -> None:
-    """Each picture shows what it is for, and no directory of this machine."""
+    """The expected text is visible, and no directory of this machine."""
     path, scheme, wanted = SCENES[name]
     page = pages[scheme]
     page.goto(show.client.url + path)
-    page.wait_for_selector("[data-link=live]", state="attached")
+    page.wait_for_selector("[data-connection=live]", state="attached")
     page.get_by_text(wanted).first.wait_for()
     if path == "/":
         page.keyboard.press("n")
-    page.wait_for_timeout(500)  # skeletons go, colours settle
+    page.wait_for_timeout(500)  # skeletons disappear, transitions end
     keep(f"{name}.png", page.screenshot())
-    places = [line for line in page.inner_text("body").splitlines() if "/tmp" in line]
-    assert places == []
+    directories = [line for line in page.inner_text("body").splitlines() if "/tmp" in line]
+    assert directories == []

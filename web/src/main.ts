@@ -1,12 +1,12 @@
-// The beginning: the key out of the address, then the page, then the stream.
+// Entry point: stores the key of a sign-in link, mounts the page, loads the board, starts notifications.
 import { mount } from "svelte";
 import App from "./App.svelte";
 import "./app.css";
-import { takeKey } from "./lib/api";
+import { storeKeyFromAddress } from "./lib/api";
 import { board } from "./lib/board.svelte";
-import { calling } from "./lib/calling.svelte";
+import { notifications } from "./lib/notifications.svelte";
 
-takeKey();
+storeKeyFromAddress();
 mount(App, { target: document.getElementById("app")! });
 void board.start();
-calling.start();
+notifications.start();

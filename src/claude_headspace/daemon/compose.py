@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -19,11 +19,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS, hook_names
+from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Standing, Tally
-from claude_headspace.engine.batch import Outcome
-from claude_headspace.engine.outages import Troubles
-from claude_headspace.engine.remote_actions import Errands
+from claude_headspace.engine.batch import BatchRules
+from claude_headspace.engine.changes import CommittedChanges
+from claude_headspace.engine.outages import Outages
+from claude_headspace.engine.remote_actions import Handler, RemoteActions
 from claude_headspace.engine.spool_fallback import Shelter
 from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import HeadspaceError, JournalUnavailable
@@ -38,6 +41,7 @@ from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.sanitize import Keeper
 from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.inputs.receive.spool import Spool
+from claude_headspace.inputs.watch.agent_cache import KnownAgents
 from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler, awake_clock
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.inputs.watch.transcript_import import History
@@ -45,12 +49,10 @@ from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.answers import HELD_HOOKS, asked_by
+from claude_headspace.kernel.answers import asked_by
 from claude_headspace.kernel.claude_os.notices import attend
-from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.creation import born
 from claude_headspace.kernel.decide import judged
-from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.novelty import is_another_measure
 from claude_headspace.kernel.policy.verdict import ABSTAIN
@@ -65,7 +67,7 @@ from claude_headspace.outputs.pane_views import Lookout
 from claude_headspace.outputs.reply import SPOOLED, compose, for_claude
 from claude_headspace.outputs.status_file import Glance
 from claude_headspace.outputs.tmux_colours import Colours
-from claude_headspace.ports import Journal, StreamMessage
+from claude_headspace.ports import Journal, Outcome
 from claude_headspace.surfaces.api import openapi
 from claude_headspace.surfaces.api.context_injection import Advising, customs_of
 from claude_headspace.surfaces.api.effort_model import EffortModel
@@ -79,9 +81,8 @@ from claude_headspace.surfaces.api.read_model import ReadModel
 from claude_headspace.surfaces.api.routes import (
     ENDPOINTS,
     Api,
-    operator_envelope,
 )
-from claude_headspace.surfaces.api.services import Services
+from claude_headspace.surfaces.api.services import Services, Terminal
 from claude_headspace.surfaces.auth.answer_links import Links, host_of
 from claude_headspace.surfaces.auth.middleware import Guard
 from claude_headspace.surfaces.auth.named_tokens import NamedTokens
@@ -130,37 +131,39 @@ class Daemon:
         self._settings = settings
         self._places = places
         self._journal = journal
-        self.troubles = Troubles(wall_clock, places.outages_file)
-        self._clock = SteadyClock(wall_clock, self.troubles.note)
+        self.outages = Outages(wall_clock, places.outages_file, self._count_waiting)
+        self._clock = SteadyClock(wall_clock, self.outages.note)
         self._started_at = self._clock()
         self._presence = presence
         self._waking: asyncio.Task[None] | None = None
         self.metrics = Metrics()
         self.tally = Tally(self.metrics)
+        self.changes = CommittedChanges()
         self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, is_shared=journal.is_shared)
-        self.follower = Follower(journal, self.broadcaster, self._publish) if journal.is_shared else None
+        self.follower = (
+            Follower(journal, self.broadcaster, self.changes.publish_messages) if journal.is_shared else None
+        )
         self._secret = read_secret(places.secret_file)
         self.listener = self._listener(self.follower) if self.follower else None
+        self.guard = PolicyGuard(places, settings.policy_preset)
+        self._in_order = asyncio.Lock()
+        self.engine = Engine(
+            journal,
+            self.changes,
+            settings.host_name,
+            self._clock,
+            rules=BatchRules(self.guard.judge, partial(attend, customs_of(settings))),
+            outages=self.outages,
+            observe_commit=self.metrics.committed,
+            check_may_write=self.listener.require_host_name if self.listener else lambda: None,
+        )
         self.holds = Holds(
             journal,
-            self._note,
+            self.engine,
             self._clock,
             settings.hold_seconds,
             headless=settings.hold_headless,
             shows_dialog=self._shows_dialog,
-        )
-        self.guard = PolicyGuard(places, settings.policy_preset)
-        self._in_order = asyncio.Lock()
-        publish = self._leave_to_the_follower if self.follower else self._publish
-        self.engine = Engine(
-            journal,
-            publish,
-            lambda: str(uuid.uuid4()),
-            self.metrics.committed,
-            self.troubles,
-            self.guard.judge,
-            partial(attend, customs_of(settings)),
-            self.listener.require_host_name if self.listener else lambda: None,
         )
         self._surroundings = SurroundingsFinder()
         keep = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
@@ -171,6 +174,7 @@ class Daemon:
             journal,
             self._submit,
             self._surroundings,
+            KnownAgents(settings.host_name),
             keep,
         )
         cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
@@ -181,15 +185,13 @@ class Daemon:
         self.spool = Spool(
             places.spool, self._receiver, self._take, self._clock, settings.max_body_bytes, self.tally.refused
         )
-        self.troubles.waiting = self.spool.newly_waiting
         self._shelter: Shelter[Outcome] = Shelter(
-            self.spool, settings.patience_seconds, self.troubles, self._judge_alone, self.tally.refused
+            self.spool, settings.patience_seconds, self.outages, self._judge_alone, self.tally.refused
         )
         effort_model = EffortModel(journal, settings.host_name)
         self.efforts = Efforts(
             self.engine,
             effort_model,
-            self._clock,
             settings.host_name,
             self._surroundings,
             self._config_dirs,
@@ -197,27 +199,30 @@ class Daemon:
         )
         keyboard = Keyboard()
         self.conversations = Conversations(
-            journal, self._act_once, keyboard, self._clock, settings.host_name, self._ask_anew
+            journal, self.engine, keyboard, self._clock, settings.host_name, self._ask_anew
         )
-        self.errands = Errands(journal, self._act_once, self._clock, settings.host_name)
-        self._advising = Advising(self.efforts, settings, self._note)
+        model = ReadModel(journal, self._clock)
+        terminal = Terminal(keyboard, model, self.engine)
+        handlers: dict[str, Handler] = {"send": partial(type_to, terminal), "interrupt": partial(press_esc, terminal)}
+        self.remote_actions = RemoteActions(journal, self.engine, self._clock, settings.host_name, handlers)
+        self._advising = Advising(self.efforts, settings, self.engine)
         commands = Commands(
-            self._receiver, self._hear_asked, self.efforts, Notes(journal, self._note, settings.host_name)
+            self._receiver, self._hear_asked, self.efforts, Notes(journal, self.engine, settings.host_name)
         )
         self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
         self.sign_ins = SignIns(self._secret, self._clock)
         household = Household(settings, origins or {}, places, self.sign_ins)
         self.links = Links(self._secret, settings.public_url)
         self.notifier = calling(
-            settings.host_name, self._note, journal, self._clock, places.notify_file, self._address, self.links.link
+            settings.host_name, self.engine, journal, self._clock, places.notify_file, self._address, self.links.link
         )
         colours = [Colours(settings.host_name)] if settings.tmux_colours else []
         displays: list[Display] = [Glance(places.status_file), *colours, self.notifier]
         self.gathering = Gathering(self._board, displays)
-        self.lookout = Lookout(self.sources.known.with_client, self._note_seen)
-        self.broadcaster.ring = self._ring
+        self.lookout = Lookout(self.sources.known.with_client, self.engine)
+        self._subscribe()
         self.standing = self._standing()
-        self.api, self._link_page = self._surfaces(household, keyboard, effort_model)
+        self.api, self._link_page = self._surfaces(household, keyboard, effort_model, model)
 
     def _listener(self, follower: Follower) -> CommitListener:
         """Under this machine's name, which is this home's on this hardware: a copy of the home is somebody else."""
@@ -228,7 +233,7 @@ class Daemon:
         """What the daemon says of itself."""
         return Standing(
             journal=self._journal,
-            troubles=self.troubles,
+            outages=self.outages,
             tally=self.tally,
             clock=self._clock,
             engine=self.engine,
@@ -246,11 +251,13 @@ class Daemon:
             started_at=self._started_at,
         )
 
-    def _surfaces(self, household: Household, keyboard: Keyboard, effort_model: EffortModel) -> tuple[Api, LinkPage]:
+    def _surfaces(
+        self, household: Household, keyboard: Keyboard, effort_model: EffortModel, model: ReadModel
+    ) -> tuple[Api, LinkPage]:
         """Where people look, and act."""
         journal, settings, clock = self._journal, self._settings, self._clock
-        caller, model = Caller(self._client_pids), ReadModel(journal, clock)
-        answering = Answering(journal, self._note, given_answer, caller)
+        caller = Caller(self._client_pids)
+        answering = Answering(journal, self.engine, given_answer, caller)
         services = Services(
             journal,
             model,
@@ -263,9 +270,8 @@ class Daemon:
             keyboard,
             self.notifier,
             self.sources.kinship,
-            self.sources.known,
             effort_model,
-            self.errands,
+            self.remote_actions,
         )
         api = Api(
             model,
@@ -274,7 +280,6 @@ class Daemon:
             self.metrics,
             journal,
             clock,
-            settings.host_name,
             self.standing.health,
             self.standing.status,
             lambda: self.spool.counts().depth,
@@ -282,7 +287,6 @@ class Daemon:
             services,
             answering,
         )
-        self.errands.hands = {"send": partial(type_to, api), "interrupt": partial(press_esc, api)}
         return api, LinkPage(self.links, answering, model, caller, clock)
 
     def _address(self) -> str:
@@ -296,12 +300,21 @@ class Daemon:
         """Living agents, and those that ended a moment ago: whoever was called about them is told."""
         return self._journal.agents(ended_after=self._clock() - JUST_ENDED)
 
-    def _ring(self) -> None:
-        self.gathering.ring()
-        self.lookout.ring()
+    def _count_waiting(self) -> int:
+        return self.spool.newly_waiting()
 
-    async def _note_seen(self, agent_id: str) -> None:
-        self.sources.known.met(await self._note("AgentSeen", WireAct(), agent_id))
+    def _subscribe(self) -> None:
+        """Who uses the changes that are committed."""
+        self.changes.on_agent(self.sources.known.met, self.conversations.met)
+        self.changes.on_effort(self.efforts.update)
+        self.changes.on_messages(
+            self.broadcaster.publish,
+            self.holds.hear,
+            self.conversations.hear,
+            self.remote_actions.receive,
+            self.gathering.ring,
+            self.lookout.ring,
+        )
 
     def _shows_dialog(self, session_id: str) -> bool:
         return self.sources.registry.shows_dialog(session_id)
@@ -361,13 +374,13 @@ class Daemon:
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         self.engine.start()
         if await self._is_ready():
-            self.troubles.end()
+            self.outages.end()
             await self._wake_up()
         else:
             self._waking = asyncio.create_task(self._wake_up_later(), name="waking")
         await self.rpc.start()
         if self._presence is not None:
-            self._presence.also = lambda: {*self._advising.asked(), *self.conversations.asked()}
+            self._presence.also = lambda: set(hook_names(self._advising.asked() | self.conversations.asked()))
             self._presence.start()
         try:
             yield
@@ -381,7 +394,7 @@ class Daemon:
                 await self.listener.acquire_host_name()
             await asyncio.to_thread(self._recall)
         except JournalUnavailable as error:
-            self.troubles.begin(error.message)
+            self.outages.begin(error.message)
             return False
         return True
 
@@ -403,9 +416,9 @@ class Daemon:
             try:
                 await self._wake_up()
             except JournalUnavailable as error:  # gone again
-                self.troubles.begin(error.message)
+                self.outages.begin(error.message)
             else:
-                self.troubles.end()
+                self.outages.end()
                 return
 
     async def _wake_up(self) -> None:
@@ -440,7 +453,7 @@ class Daemon:
             await asyncio.gather(self._waking, return_exceptions=True)
         await self.notifier.stop()
         await self.conversations.stop()
-        await self.errands.stop()
+        await self.remote_actions.stop()
         await self.gathering.stop()
         await self.lookout.stop()
         await self.reconciler.stop()
@@ -457,14 +470,11 @@ class Daemon:
         patience.cancel()
         self._journal.abort_connections()
 
-    def _leave_to_the_follower(self, _messages: Sequence[StreamMessage]) -> None:
-        """The database tells it, and what others announced before."""
-
     async def _answer(self, envelope: Envelope, for_claude_alone: bool) -> tuple[bytes | Held, bool]:
         if for_claude_alone:
             asked = await self._hear_asked(envelope, speaks=True)
             if isinstance(asked, Envelope):
-                return for_claude(envelope.name, asked.context.verdict or ABSTAIN), False
+                return for_claude(envelope.name, asked.decisions.verdict or ABSTAIN), False
             return await self._reply(envelope, asked), True
         outcome = await self._shelter.take(envelope, partial(self._hear, trusted=False))
         if isinstance(outcome, Envelope):
@@ -476,7 +486,7 @@ class Daemon:
         wait = asked_by(outcome.agent, decode(envelope)) if envelope.name in HELD_HOOKS else None
         refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not refused and self.holds.wants(outcome.agent, wait):
-            return partial(self.holds.hold, msgspec.structs.replace(envelope, whole=None), wait)
+            return partial(self.holds.hold, msgspec.structs.replace(envelope, original_payload=None), wait)
         return await self._advising.add(envelope, for_claude(envelope.name, outcome.verdict), outcome)
 
     async def _judge_alone(self, envelope: Envelope) -> Envelope:
@@ -497,7 +507,7 @@ class Daemon:
             return
         await self.sources.transcripts.tell_until(envelope.fired_at)
         async with self._in_order:  # a call takes a moment to be understood, in which no later event may overtake it
-            if envelope.context.verdict is None:
+            if envelope.decisions.verdict is None:
                 await self.guard.gather(envelope, asked=False)
             envelope = await self._advising.gather(envelope)
             hearing = asyncio.ensure_future(self._hear(envelope, envelope.fired_at))
@@ -516,7 +526,7 @@ class Daemon:
         event = decode(envelope)
         agent = self.sources.known.of_session(event.meta.session_id)
         if agent is None or is_another_measure(agent, event):
-            self.sources.known.met((await self.engine.submit(envelope)).agent)
+            await self.engine.submit(envelope)
 
     async def _hear_asked(self, envelope: Envelope, *, speaks: bool = False) -> Outcome | Envelope:
         """A hook that waits for its answer; when the journal is away the hook itself, and only the rules decide."""
@@ -541,33 +551,13 @@ class Daemon:
         speaks: bool = False,
     ) -> Outcome:
         at = at or envelope.received_at
-        outcome = await self.engine.submit(envelope, asked=asked, trusted=trusted, speaks=speaks)
-        if outcome.strategy is not Strategy.NOBODY:
-            self.sources.known.met(outcome.agent)
-            self.conversations.met(outcome.agent)
+        outcome = await self.engine.submit(envelope, expects_reply=asked, trusted=trusted, reply_reaches_client=speaks)
         if at > (self.reconciler.last_event_at or self._started_at):
             self.reconciler.heard(at)
         return outcome
 
-    async def _note(self, name: str, act: WireAct, agent_id: str) -> Agent:
-        envelope = operator_envelope(name, act, self._settings.host_name, self._clock())
-        return (await self.engine.submit(envelope, agent_id)).agent
-
-    async def _act_once(self, name: str, act: WireAct, agent_id: str, delivery_id: str) -> tuple[Agent, bool]:
-        envelope = operator_envelope(name, act, self._settings.host_name, self._clock())
-        outcome = await self.engine.submit(msgspec.structs.replace(envelope, delivery_id=delivery_id), agent_id)
-        return outcome.agent, outcome.duplicate
-
-    def _publish(self, messages: Sequence[StreamMessage]) -> None:
-        self.broadcaster.publish(messages)
-        self.holds.hear(messages)
-        self.conversations.hear(messages)
-        self.errands.hear(messages)
-
     async def _submit(self, envelope: Envelope, agent_id: str | None) -> Agent:
-        agent = (await self.engine.submit(envelope, agent_id)).agent
-        self.conversations.met(agent)
-        return agent
+        return (await self.engine.submit(envelope, agent_id)).agent
 
 
 async def _bring_in(engine: Engine, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:

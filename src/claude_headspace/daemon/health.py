@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 
 from claude_headspace import __version__
-from claude_headspace.engine.outages import Trouble, Troubles
+from claude_headspace.engine.outages import Outage, Outages
 from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.inputs.policy.guard import PolicyGuard
@@ -61,7 +61,7 @@ class Standing:
 
     _: KW_ONLY
     journal: Journal
-    troubles: Troubles
+    outages: Outages
     tally: Tally
     clock: Callable[[], Micros]
     engine: Engine
@@ -84,7 +84,7 @@ class Standing:
         """Every background part's state."""
         parts = {
             "journal": self._journal(),
-            "writer": part(self.engine.running, self.engine.last_failure, f"{self.engine.backlog} waiting"),
+            "writer": part(*self.engine.health()),
             "reconciler": part(self.reconciler.running, self.reconciler.failure, self.reconciler.polling.mode.value),
             "spool": part(*self.spool.health()),
             "policy": part(*self.guard.health()),
@@ -106,7 +106,7 @@ class Standing:
         return {name: AWAY if each.status == "stopped" else each for name, each in parts.items()}
 
     def _journal(self) -> PartHealth:
-        trouble = self.troubles.now
+        trouble = self.outages.current
         kind = "shared with other daemons" if self.journal.is_shared else "this daemon's own"
         failure = f"{trouble.reason} (since {iso(trouble.since)})" if trouble else self.journal.storage_problem()
         return part(True, failure, kind)
@@ -120,7 +120,7 @@ class Standing:
 
     def _counted(self) -> JournalCounts | None:
         """What the journal holds; while it is away nobody knows. A file can be read though its disk is full."""
-        if self.troubles.now is None or not self.journal.is_shared:
+        if self.outages.current is None or not self.journal.is_shared:
             with suppress(JournalUnavailable):
                 return self.journal.counts()
         return None
@@ -145,13 +145,13 @@ class Standing:
             spool=self._spool(),
             sources=self._when_awake(self._sources()),
             journal=self._journal(),
-            troubles=[self._told(each) for each in self.troubles.all],
+            troubles=[self._told(each) for each in self.outages.all],
             version=__version__,
             pid=os.getpid(),
             started_at=iso(self.started_at),
         )
 
-    def _told(self, trouble: Trouble) -> TroubleView:
+    def _told(self, trouble: Outage) -> TroubleView:
         """A trouble; of one that lasts, how many events wait."""
         since, until = iso(trouble.since), iso(trouble.until) if trouble.until else None
         waited = trouble.spooled if until else max(trouble.spooled, self.spool.counts().depth)

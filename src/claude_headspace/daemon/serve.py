@@ -18,6 +18,7 @@ import structlog
 import uvicorn
 
 from claude_headspace import __version__
+from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, put_script
 from claude_headspace.config import Paths, Settings, without_password
 from claude_headspace.daemon.compose import GRACE_SECONDS, Daemon, wall_clock
@@ -26,7 +27,6 @@ from claude_headspace.errors import BadConfiguration, JournalUnavailable
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.receive.advertisement import Presence
 from claude_headspace.journal.open import database_url, open_configured_journal
-from claude_headspace.kernel.answers import HELD_HOOKS
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.views import iso
 from claude_headspace.surfaces.api.http_protocol import Protocol
@@ -82,7 +82,7 @@ def serve(
         if not away:
             _refuse_taken_name(daemon)
         if killed is not None:
-            daemon.troubles.killed(killed.pid, round(killed.last_seen * SECOND))
+            daemon.outages.killed(killed.pid, round(killed.last_seen * SECOND))
         info = _announce(settings, places, listener)
         log.info("listening", url=info.url, database=info.database)
         if answers_nobody_else(settings):

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import msgspec
 
+from claude_headspace.clients.claude_code.wire import STATUS_LINE
 from claude_headspace.demo.actor import Actor
 from claude_headspace.demo.client import Json
 from claude_headspace.demo.performance import Performance, Turn
 from claude_headspace.demo.stage import Stage
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.kernel.wire import STATUS_LINE
 
 NO_PROCESS = "0"
 """Told in the place of a client's process: there is none, so none can be missed."""

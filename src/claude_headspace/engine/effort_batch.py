@@ -10,17 +10,18 @@ import msgspec
 import structlog
 
 from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.acts import caused_by
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy, project_at
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.advance import act_on
 from claude_headspace.kernel.effort.advice import NOTHING
 from claude_headspace.kernel.effort.advise import advise
-from claude_headspace.kernel.effort.evolve import evolve, managed_teams, settle, signal_of, team_of
+from claude_headspace.kernel.effort.evolve import evolve, managed_teams, settle, signal_of
 from claude_headspace.kernel.effort.model import Delivery, Effort, EffortChange, EffortOutcome, Task, task_id
 from claude_headspace.kernel.effort.resolve import IsAlive, resolve
 from claude_headspace.kernel.effort.views import effort_view
-from claude_headspace.kernel.envelope import Envelope, Origin
+from claude_headspace.kernel.envelope import Envelope, Origin, decided
 from claude_headspace.kernel.facts import ContextArrived, Event
 from claude_headspace.kernel.react import Publish
 from claude_headspace.ports import Record, Transaction
@@ -33,7 +34,7 @@ MISTAKE = "the effort was not served: "
 """How the anomaly of an event begins that its effort did not take in."""
 
 
-class Desk:
+class EffortBatch:
     """The efforts of one batch."""
 
     def __init__(self, transaction: Transaction, is_alive: IsAlive) -> None:
@@ -77,39 +78,43 @@ class Desk:
 
     # --- hooks ---
 
-    def follow(self, envelope: Envelope, event: Event, agent: Agent, *, asked: bool) -> "Followed | None":
+    def follow(self, envelope: Envelope, event: Event, agent: Agent, *, expects_reply: bool) -> "Followed | None":
         """Give a hook of an agent (as it is afterwards) to the effort that it belongs to, if any."""
         try:
-            return self._follow(envelope, event, agent, asked=asked)
+            return self._follow(envelope, event, agent, expects_reply=expects_reply)
         except Exception as error:
             log.exception("effort_not_served", event_name=envelope.name, agent=agent.id)
             return Followed(envelope, anomaly=f"{MISTAKE}{type(error).__name__}")
 
-    def _follow(self, envelope: Envelope, event: Event, agent: Agent, *, asked: bool) -> "Followed | None":
+    def _follow(self, envelope: Envelope, event: Event, agent: Agent, *, expects_reply: bool) -> "Followed | None":
         effort = self._effort_of(envelope, event, agent)
-        chief = self._coordinator(effort, envelope)
+        chief = self._coordinator(effort, envelope, event)
         if effort is None:
-            return Followed(envelope, records=self._signalled(chief, envelope), coordinator=chief) if chief else None
-        change = evolve(effort, event, agent, envelope)
+            return (
+                Followed(envelope, records=self._signalled(chief, envelope, event), coordinator=chief)
+                if chief
+                else None
+            )
+        change = evolve(effort, event, agent)
         session = agent.session.id if agent.session else None
-        if asked:
+        if expects_reply:
             window = change.effort.window(session, event.meta.subagent_id)
-            advice = advise(change.effort, window, event, envelope)
-            envelope = _noted(envelope, advice=None if advice == NOTHING else advice)
-        envelope = _noted(envelope, effort_id=effort.id)
-        settle(change, replace(event, context=envelope.context), agent)
+            advice = advise(change.effort, window, event)
+            envelope = decided(envelope, advice=None if advice == NOTHING else advice)
+        envelope = decided(envelope, effort_id=effort.id)
+        settle(change, replace(event, decisions=envelope.decisions), agent)
         self._keep(change)
         ended = next((each for each in change.windows if each.subagent_id == event.meta.subagent_id), None)
         window = change.effort.window(session, event.meta.subagent_id) or ended
         outcome = EffortOutcome(change.effort, window, tuple(change.messages))
         news = (announcement(change.effort),) if _tells(effort) != _tells(change.effort) else ()
-        return Followed(envelope, change, outcome, news, self._signalled(chief, envelope), chief)
+        return Followed(envelope, change, outcome, news, self._signalled(chief, envelope, event), chief)
 
     def _effort_of(self, envelope: Envelope, event: Event, agent: Agent) -> Effort | None:
         """Only hooks happen in a session; a client that an agent started works for it, and has no effort by itself."""
         if isinstance(event.fact, ContextArrived):
             return self._expecting(envelope.host, event.fact, agent)
-        if envelope.origin is not Origin.HOOK or (agent.parent_id is not None and not envelope.context.fleet_id):
+        if envelope.origin is not Origin.HOOK or (agent.parent_id is not None and not envelope.observations.fleet_id):
             return None
         efforts = self._active(envelope.host)
         if not efforts:
@@ -117,7 +122,7 @@ class Desk:
         return resolve(
             efforts,
             directory=event.meta.cwd or agent.cwd,
-            owner=envelope.context.fleet_id,
+            owner=envelope.observations.fleet_id,
             agent_id=agent.id,
             is_alive=self._is_alive,
         )
@@ -131,34 +136,25 @@ class Desk:
                 return effort
         return None
 
-    def _coordinator(self, effort: Effort | None, envelope: Envelope) -> Effort | None:
+    def _coordinator(self, effort: Effort | None, envelope: Envelope, event: Event) -> Effort | None:
         """Who is told what a teammate did, in the same batch: whom the effort names, else who manages the team."""
-        if signal_of(envelope) is None:
+        if event.team_signal is None:
             return None
         active = self._active(envelope.host)
         if effort is not None and effort.manager is not None:
             named = (each for each in active if effort.manager in (each.owner, each.holder, each.id))
             return next((each for each in named if each.id != effort.id), None)
-        team = team_of(envelope)
+        team = event.team_signal.team
         return next((each for each in active if team and team in managed_teams(each)), None)
 
-    def _signalled(self, chief: Effort | None, envelope: Envelope) -> list[Record]:
+    def _signalled(self, chief: Effort | None, envelope: Envelope, event: Event) -> list[Record]:
         """What the coordinator is told, as an act of its own behind the hook."""
-        told = signal_of(envelope)
+        told = signal_of(event)
         return [self._inject(chief, told, envelope)] if chief is not None and told is not None else []
 
     def _inject(self, effort: Effort, text: str, cause: Envelope) -> Record:
         act = acts.InjectionQueued(effort_id=effort.id, text=text, source=cause.id)
-        envelope = replace(
-            cause,
-            id=f"{cause.id}-signal",
-            name=type(act).__name__,
-            origin=Origin.OPERATOR,
-            client="headspace",
-            payload=msgspec.json.encode(act),
-            context=type(cause.context)(),
-            delivery_id=None,
-        )
+        envelope = caused_by(cause, act, "signal")
         change = act_on(envelope, self._effort, self._task)
         assert change is not None
         self._keep(change)
@@ -195,11 +191,6 @@ class Followed(msgspec.Struct, frozen=True):
     coordinator: Effort | None = None
     """The effort that was told of it."""
     anomaly: str | None = None
-
-
-def _noted(envelope: Envelope, **found: object) -> Envelope:
-    """What was decided when it arrived stays with the event."""
-    return replace(envelope, context=replace(envelope.context, **found))
 
 
 def _record(envelope: Envelope, change: EffortChange) -> Record:

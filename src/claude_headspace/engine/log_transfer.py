@@ -16,15 +16,16 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.acts import AgentImported, wrap_act
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy, identities
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.effort.snapshot import KEY
-from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decode_context, encode_context
 from claude_headspace.kernel.replay import retell
 from claude_headspace.kernel.snapshot import Snapshot
-from claude_headspace.ports import LockScope, Reader, Record, StoredEvent, Writer
+from claude_headspace.ports import LockScope, Reader, Record, StoredEvent, Transaction
 
 FORMAT = "headspace-log"
 VERSION = 1
@@ -57,7 +58,7 @@ class LineOfLog(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     received_at: Micros
     strategy: Strategy
     payload: msgspec.Raw
-    context: Context = Context()
+    context: msgspec.Raw = msgspec.Raw(b"{}")
     delivery_id: str | None = None
     anomaly: str | None = None
 
@@ -109,23 +110,25 @@ def events_of(reader: Reader, agent_id: str, after: int = 0) -> Iterator[StoredE
 
 
 def _line(stored: StoredEvent) -> bytes:
-    envelope = stored.envelope
-    line = LineOfLog(
+    return msgspec.json.encode(_as_line(stored.envelope, stored.agent_id, stored.strategy, stored.anomaly)) + b"\n"
+
+
+def _as_line(envelope: Envelope, agent_id: str, strategy: Strategy, anomaly: str | None = None) -> LineOfLog:
+    return LineOfLog(
         id=envelope.id,
-        agent_id=stored.agent_id,
+        agent_id=agent_id,
         name=envelope.name,
         origin=envelope.origin,
         client=envelope.client,
         host=envelope.host,
         fired_at=envelope.fired_at,
         received_at=envelope.received_at,
-        strategy=stored.strategy,
+        strategy=strategy,
         payload=_written(envelope.payload),
-        context=envelope.context,
+        context=msgspec.Raw(encode_context(envelope)),
         delivery_id=envelope.delivery_id,
-        anomaly=stored.anomaly,
+        anomaly=anomaly,
     )
-    return msgspec.json.encode(line) + b"\n"
 
 
 def _written(payload: bytes) -> msgspec.Raw:
@@ -162,25 +165,26 @@ def read_header(line: bytes) -> Header:
     return header
 
 
-def bring_in(writer: Writer, header: Header, lines: Iterable[bytes], first: int, new_id: str, now: Micros) -> BroughtIn:
-    """Bring lines in, in one batch; `first` is the number of the first, for what is said of a wrong one."""
+def import_lines(
+    transaction: Transaction, header: Header, lines: Iterable[bytes], first: int, new_id: str, now: Micros
+) -> BroughtIn:
+    """Import lines, in one transaction. `first` is the number of the first line, for error messages."""
     snapshot, events, is_last = _read(header, lines, first)
     mark = _mark(header, new_id, now)
-    with writer.transaction() as transaction:
-        transaction.lock(_touched(header, events, mark))
-        known = transaction.stored_event_ids(header.agent_id, [line.id for line in events])
-        delivered = transaction.find_deliveries([line.delivery_id for line in events if line.delivery_id])
-        fresh = [line for line in events if line.id not in known and line.delivery_id not in delivered]
-        agent = transaction.agents_by_id([header.agent_id]).get(header.agent_id)
-        restored = snapshot if agent is None else None
-        if restored is not None:
-            transaction.restore(restored)
-            agent = restored.agent
-        records = list(_retold(agent, fresh))
-        if is_last and (fresh or restored) and not transaction.find_deliveries([mark.delivery_id or ""]):
-            records += _retold(_last(records) or agent, [_as_line(mark, header.agent_id)])
-        if records:
-            transaction.write(records)
+    transaction.lock(_touched(header, events, mark))
+    known = transaction.stored_event_ids(header.agent_id, [line.id for line in events])
+    delivered = transaction.find_deliveries([line.delivery_id for line in events if line.delivery_id])
+    fresh = [line for line in events if line.id not in known and line.delivery_id not in delivered]
+    agent = transaction.agents_by_id([header.agent_id]).get(header.agent_id)
+    restored = snapshot if agent is None else None
+    if restored is not None:
+        transaction.restore(restored)
+        agent = restored.agent
+    records = list(_retold(agent, fresh))
+    if is_last and (fresh or restored) and not transaction.find_deliveries([mark.delivery_id or ""]):
+        records += _retold(_last(records) or agent, [_as_line(mark, header.agent_id, Strategy.ADDRESSED)])
+    if records:
+        transaction.write(records)
     return BroughtIn(header.agent_id, len(fresh), len(events) - len(fresh))
 
 
@@ -198,6 +202,7 @@ def _read(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot 
                 owner = snapshot.agent.id
             else:
                 event = msgspec.json.decode(line, type=LineOfLog)
+                decode_context(bytes(event.context))
                 owner = event.agent_id
                 if event.strategy is not Strategy.EFFORT:
                     events[event.id] = event
@@ -221,7 +226,8 @@ def _touched(header: Header, lines: Iterable[LineOfLog], mark: Envelope) -> Lock
 def _retold(agent: Agent | None, lines: Iterable[LineOfLog]) -> Iterator[Record]:
     for line in lines:
         envelope = _envelope(line)
-        retold = retell(agent, line.agent_id, envelope, line.strategy, line.anomaly)
+        event = decode(envelope)
+        retold = retell(agent, line.agent_id, envelope, event, line.strategy, line.anomaly)
         agent = retold.change.agent if retold else agent
         yield Record(
             envelope=envelope,
@@ -231,6 +237,7 @@ def _retold(agent: Agent | None, lines: Iterable[LineOfLog]) -> Iterator[Record]
             change=retold.change if retold else None,
             claims=retold.claims if retold else (),
             publish=(),
+            event=event,
         )
 
 
@@ -240,6 +247,7 @@ def _last(records: list[Record]) -> Agent | None:
 
 def _envelope(line: LineOfLog) -> Envelope:
     payload = bytes(line.payload)
+    observations, decisions = decode_context(bytes(line.context))
     return Envelope(
         id=line.id,
         name=line.name,
@@ -249,27 +257,16 @@ def _envelope(line: LineOfLog) -> Envelope:
         fired_at=line.fired_at,
         received_at=line.received_at,
         payload=msgspec.json.decode(payload, type=str).encode() if payload.startswith(b'"') else payload,
-        context=msgspec.structs.replace(line.context, effort_id=None),
+        observations=observations,
+        decisions=msgspec.structs.replace(decisions, effort_id=None),
         delivery_id=line.delivery_id,
     )
 
 
 def _mark(header: Header, new_id: str, now: Micros) -> Envelope:
     """Says that the agent was brought in, as it was when the file was written, and from where; once for each file."""
-    return Envelope(
-        id=new_id,
-        name="AgentImported",
-        origin=Origin.OPERATOR,
-        client="headspace",
-        host=header.host,
-        fired_at=min(header.exported_at, now),
-        received_at=now,
-        payload=msgspec.json.encode({"host": header.host, "exported_at": header.exported_at}),
-        context=Context(),
-        delivery_id=f"import:{header.exported_at}:{header.agent_id}:{header.host}"[:200],
-    )
-
-
-def _as_line(envelope: Envelope, agent_id: str) -> LineOfLog:
-    fields = {name: getattr(envelope, name) for name in envelope.__struct_fields__ if name not in ("payload", "whole")}
-    return LineOfLog(**fields, agent_id=agent_id, strategy=Strategy.ADDRESSED, payload=msgspec.Raw(envelope.payload))
+    act = AgentImported(host=header.host, exported_at=header.exported_at)
+    delivery_id = f"import:{header.exported_at}:{header.agent_id}:{header.host}"[:200]
+    at = min(header.exported_at, now)
+    wrapped = wrap_act(act, new_id, header.host, at, delivery_id=delivery_id)
+    return msgspec.structs.replace(wrapped, received_at=now)

@@ -17,7 +17,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from claude_headspace.engine.outages import Troubles
+from claude_headspace.engine.outages import Outages
 from claude_headspace.errors import STOPPING, JournalUnavailable
 from claude_headspace.inputs.receive.spool import Spool
 from claude_headspace.kernel.envelope import Envelope
@@ -36,13 +36,13 @@ class Shelter(Generic[Outcome]):
         self,
         spool: Spool,
         patience_seconds: float,
-        troubles: Troubles,
+        outages: Outages,
         judge: Judge,
         refused: Callable[[str], None] = lambda _code: None,
     ) -> None:
         self._spool = spool
         self._patience = patience_seconds
-        self._troubles = troubles
+        self._outages = outages
         self._judge = judge
         self._refused = refused
         self._waiting: set[str] = set()
@@ -58,10 +58,10 @@ class Shelter(Generic[Outcome]):
                 async with asyncio.timeout(self._patience):
                     return await hear(envelope)
             except TimeoutError:
-                self._troubles.begin(f"no commit within {self._patience:g} s")
+                self._outages.begin(f"no commit within {self._patience:g} s")
             except JournalUnavailable as error:
                 if error.code != STOPPING:
-                    self._troubles.begin(error.message)
+                    self._outages.begin(error.message)
         if asked:
             envelope = await self._judge(envelope)
         try:
@@ -79,13 +79,13 @@ class Shelter(Generic[Outcome]):
             await asyncio.to_thread(self._spool.put, envelope)
         except OSError as error:
             self._waiting.discard(delivery_id)
-            self._troubles.lost()
+            self._outages.lost()
             raise JournalUnavailable(
                 "nowhere_to_store",
                 f"The journal cannot be written, and neither can the spool: {error.strerror}.",
                 "Make room on the disk, and see `headspace logs`.",
             ) from error
-        self._troubles.spooled()
+        self._outages.spooled()
 
     def taken(self, envelope: Envelope) -> None:
         """An event has left the spool."""
@@ -94,5 +94,5 @@ class Shelter(Generic[Outcome]):
 
 def _is_decided(envelope: Envelope) -> bool:
     """Whether a rule has something to say to the client."""
-    verdict = envelope.context.verdict
+    verdict = envelope.decisions.verdict
     return verdict is not None and verdict.enforced and verdict.ruling is not Ruling.ABSTAIN

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, Table, func, select
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.journal import rows, schema, search
 from claude_headspace.journal.bulk_insert import insert_rows
 from claude_headspace.journal.database_errors import translate_errors
@@ -188,12 +189,13 @@ def _replay_oldest(connection: Connection, cut: AgentCut, limit: int) -> PrunedH
     old = select(schema.events).where(table.agent_id == agent_id, table.seq <= cut.up_to)
     for row in connection.execute(old.order_by(table.seq).limit(limit)).mappings():
         stored = rows.event_from_row(dict(row))
-        retold = retell(telling.agent, agent_id, stored.envelope, stored.strategy, stored.anomaly)
+        event = decode(stored.envelope)
+        retold = retell(telling.agent, agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
         seq, at, count = stored.seq, max(at, stored.envelope.received_at), count + 1
         if retold is not None:
             telling.take(retold.change)
             claims.update(retold.claims)
-            texts += documents(stored.seq, stored.envelope, retold.change)
+            texts += documents(stored.seq, event, retold.change)
     return PrunedHistory(telling, claims, texts, count, seq, at)
 
 

@@ -114,6 +114,16 @@ class SqlReader(EffortReader):
             found = [dict(row) for row in connection.execute(query).mappings()]
         return [rows.event_from_row(row) for row in (reversed(found) if newest_first else found)]
 
+    def event(self, agent_id: str, event_id: str) -> StoredEvent | None:
+        table = schema.events.c
+        query = select(schema.events).where(table.agent_id == agent_id, table.id == event_id)
+        found = self._rows(query.order_by(table.seq.desc()).limit(1))
+        return rows.event_from_row(found[0]) if found else None
+
+    def event_delivered(self, delivery_id: str) -> StoredEvent | None:
+        found = self._rows(select(schema.events).where(schema.events.c.delivery_id == delivery_id))
+        return rows.event_from_row(found[0]) if found else None
+
     def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
         with translate_errors(self._dialect), self._engine.connect() as connection:
             return time_ranges.hook_delays(connection, since, until, limit)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping, Table
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.journal.rows import Projection
 from claude_headspace.journal.values import Row, replace_nul
 from claude_headspace.kernel.agent import Agent
@@ -33,13 +34,14 @@ def project(
             projection.add_snapshot(step)
             continue
         stored, count = step, count + 1
-        retold = retell(agents.get(stored.agent_id), stored.agent_id, stored.envelope, stored.strategy, stored.anomaly)
+        event, agent = decode(stored.envelope), agents.get(stored.agent_id)
+        retold = retell(agent, stored.agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
         if retold is not None:
             agents[stored.agent_id] = retold.change.agent
             projection.add_change(stored.seq, retold.change, retold.claims)
-            add_documents(documents(stored.seq, stored.envelope, retold.change))
+            add_documents(documents(stored.seq, event, retold.change))
         agent = retold.change.agent if retold else None
-        if effort_change := efforts.read(stored.seq, stored.envelope, agent):
+        if effort_change := efforts.read(stored.seq, stored.envelope, event, agent):
             projection.add_effort_change(effort_change)
     projection.table_rows(lambda _agent_id: None)
     return projection, count

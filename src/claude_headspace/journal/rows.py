@@ -14,7 +14,7 @@ from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Identity, Strategy, is_free
 from claude_headspace.kernel.effort.model import Effort, EffortChange
 from claude_headspace.kernel.effort.snapshot import EffortsSnapshot
-from claude_headspace.kernel.envelope import Context, Envelope, Origin
+from claude_headspace.kernel.envelope import Envelope, Origin, decode_context, encode_context
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
 from claude_headspace.kernel.react import Publish
 from claude_headspace.kernel.snapshot import Snapshot
@@ -26,7 +26,6 @@ decode_command = msgspec.json.Decoder(Command).decode
 decode_session = msgspec.json.Decoder(Session).decode
 decode_wait = msgspec.json.Decoder(Wait).decode
 decode_snapshot = msgspec.json.Decoder(Snapshot).decode
-_decode_context = msgspec.json.Decoder(Context).decode
 
 
 def event_row(seq: int, record: Record) -> Row:
@@ -44,7 +43,7 @@ def event_row(seq: int, record: Record) -> Row:
         "fired_at": envelope.fired_at,
         "received_at": envelope.received_at,
         "strategy": record.strategy.value,
-        "context": encode_body(envelope.context),
+        "context": encode_context(envelope).decode(),
         "payload": envelope.payload.decode("utf-8", "replace"),
         "anomaly": record.anomaly,
     }
@@ -52,6 +51,7 @@ def event_row(seq: int, record: Record) -> Row:
 
 def event_from_row(row: Mapping[str, Any]) -> StoredEvent:
     """The event of a row."""
+    observations, decisions = decode_context(row["context"])
     envelope = Envelope(
         id=row["id"],
         delivery_id=row["delivery_id"],
@@ -62,7 +62,8 @@ def event_from_row(row: Mapping[str, Any]) -> StoredEvent:
         fired_at=row["fired_at"],
         received_at=row["received_at"],
         payload=row["payload"].encode(),
-        context=_decode_context(row["context"]),
+        observations=observations,
+        decisions=decisions,
     )
     return StoredEvent(
         seq=row["seq"],

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import msgspec
 from sqlalchemy import ColumnElement, Connection, MetaData, func, select
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.journal import rows, schema
 from claude_headspace.journal.bulk_insert import insert_rows
 from claude_headspace.journal.reader import SqlReader
@@ -192,4 +193,4 @@ def _document(row: Row) -> Document:
 def _text(row: Row, events: Mapping[int, Envelope]) -> str:
     if row["turn_id"] is not None:
         return turn_text(row["text"] or "")
-    return call_text(row["id"], events[row["seq"]]) if row["seq"] in events else ""
+    return call_text(row["id"], decode(events[row["seq"]])) if row["seq"] in events else ""

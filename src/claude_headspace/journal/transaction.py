@@ -135,7 +135,7 @@ class SqlTransaction(EffortLookups):
             events.append(rows.event_row(seq, record))
             if record.change is not None:
                 self.projection.add_change(seq, record.change, record.claims)
-                texts += documents(seq, record.envelope, record.change)
+                texts += documents(seq, record.event, record.change) if record.event is not None else ()
             for change in record.efforts:
                 self.projection.add_effort_change(change)
             for publish in record.publish:

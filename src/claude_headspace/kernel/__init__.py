@@ -5,7 +5,7 @@ fact it is), `agent` (what we know of a worker), `evolve` (how a fact changes it
 `decide` (what Claude Code is answered) and `views` (the one truth in every dialect).
 """
 
-KERNEL_VERSION = 2
+KERNEL_VERSION = 3
 """Raised when `evolve` or `documents` gives another result for the same history. A journal that was made by another
 version is made anew from its log when it is opened.
 """

@@ -167,13 +167,15 @@ class FinishedCall(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     subagent_id: str | None = None
 
 
-class Answered(msgspec.Struct, frozen=True):
+class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
     """Who answered a wait through us: what, from where, when."""
 
     words: str
     by: str
     via: str
     at: Micros
+    event_id: str = ""
+    """The `WaitAnswered` event, which has the complete answer. Empty in waits of older versions."""
 
 
 class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

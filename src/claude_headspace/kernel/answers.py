@@ -1,4 +1,4 @@
-"""Answers of people to what an agent waits for, and how Claude Code is told them. Pure.
+"""Answers of people to what an agent waits for. Pure.
 
     permission, plan   {"decision": "allow"|"deny", "message", "input", "always"}
     question           {"answers": {question: label, list of labels or text}}, or {"decision": "deny", "message"}
@@ -14,14 +14,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from claude_headspace.kernel import forms, wire
+from claude_headspace.kernel import forms
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked, WaitAnswered
-from claude_headspace.kernel.reading import tolerant
 from claude_headspace.kernel.wait_request import Question
-
-HELD_HOOKS = ("PermissionRequest", "Elicitation")
-"""The hooks that a client leaves open while its own dialog is on the screen, and whose answer closes that."""
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
@@ -109,7 +105,7 @@ def _misfit_of_answers(wait: Wait, answers: dict[str, str | list[str]] | None) -
     if unknown := [name for name in answers if known and name not in known]:
         return f"There is no question “{unknown[0][:200]}”."
     for question in wait.questions:
-        given = _given(question, answers)
+        given = given_to(question, answers)
         if not given or not all(part.strip() for part in given):
             return f"The question “{question.text[:200]}” has no answer."
         if len(given) > 1 and not question.several:
@@ -117,49 +113,7 @@ def _misfit_of_answers(wait: Wait, answers: dict[str, str | list[str]] | None) -
     return None
 
 
-def _given(question: Question, answers: dict[str, str | list[str]]) -> list[str]:
+def given_to(question: Question, answers: dict[str, str | list[str]]) -> list[str]:
+    """The answers to one question, by its text or its header."""
     given = answers.get(question.text) or answers.get(question.header) or []
     return [given] if isinstance(given, str) else given
-
-
-# --- in the client's words --------------------------------------------------------------------------------------------
-
-
-def for_client(event: str, payload: bytes, wait: Wait, answer: Answer) -> dict[str, Any]:
-    """What a held hook prints."""
-    if event == "Elicitation":
-        output: dict[str, Any] = {"action": answer.action}
-        if answer.content is not None:
-            output["content"] = answer.content
-    else:
-        output = {"decision": _decision(payload, wait, answer)}
-    return {"hookSpecificOutput": {"hookEventName": event, **output}}
-
-
-def _decision(payload: bytes, wait: Wait, answer: Answer) -> dict[str, Any]:
-    if answer.decision == "deny":
-        return {"behavior": "deny", "message": answer.message or "The user said no."}
-    decision: dict[str, Any] = {"behavior": "allow"}
-    if answer.answers is not None:
-        decision["updatedInput"] = {**_input(payload), "answers": _worded(wait, answer.answers)}
-    elif answer.input is not None or wait.kind == "plan":
-        decision["updatedInput"] = answer.input if answer.input is not None else _without_plan(_input(payload))
-    if answer.always:
-        decision["updatedPermissions"] = msgspec.json.decode(wait.suggestions)
-    return decision
-
-
-def _input(payload: bytes) -> dict[str, Any]:
-    raw = tolerant(payload, wire.WirePermissionRequest)[0].tool_input
-    found = msgspec.json.decode(raw)
-    return found if isinstance(found, dict) else {}
-
-
-def _without_plan(tool_input: dict[str, Any]) -> dict[str, Any]:
-    """A plan is approved only with an input (2.1.325); its text the client has in its own file, ours may be cut."""
-    return {name: value for name, value in tool_input.items() if name != "plan"}
-
-
-def _worded(wait: Wait, answers: dict[str, str | list[str]]) -> dict[str, str]:
-    """As the client itself notes them: by the words of the question, several labels with commas."""
-    return {question.text: ", ".join(_given(question, answers)) for question in wait.questions}

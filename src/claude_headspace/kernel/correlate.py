@@ -19,7 +19,7 @@ from enum import StrEnum
 import msgspec
 
 from claude_headspace.kernel.agent import INTERACTIVE, Agent, AgentState, Project
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.facts import Event, SessionStarted
 from claude_headspace.kernel.mission.model import WORKER_MODES
 
@@ -75,7 +75,7 @@ def project_at(host: str, root: str | None) -> Project:
 
 def identities(envelope: Envelope, event: Event) -> dict[str, Identity]:
     """What this event can be recognised by, strongest first."""
-    context, host = envelope.context, envelope.host
+    context, host = envelope.observations, envelope.host
     known: dict[str, Identity] = {}
     if event.meta.session_id:
         known["session"] = Identity("session", event.meta.session_id)
@@ -85,14 +85,14 @@ def identities(envelope: Envelope, event: Event) -> dict[str, Identity]:
         known["process"] = Identity("process", f"{host}:{context.client_pid}")
     if context.tmux_pane:
         known["pane"] = Identity("pane", f"{host}:{context.tmux_pane}")
-    if context.mission_id:
-        known["mission"] = Identity("mission", context.mission_id)
+    if context.declared_mission_id:
+        known["mission"] = Identity("mission", context.declared_mission_id)
     return known
 
 
 def ancestors(envelope: Envelope) -> list[Identity]:
     """The processes that the client descends from."""
-    return [Identity("process", f"{envelope.host}:{pid}") for pid in envelope.context.ancestor_pids]
+    return [Identity("process", f"{envelope.host}:{pid}") for pid in envelope.observations.ancestor_pids]
 
 
 def correlate(
@@ -131,7 +131,7 @@ def _known(found: Found) -> Strategy:
 
 def _same_process(agent: Agent, envelope: Envelope) -> bool:
     """A pid is reused: both must be the same process, and it must not have ended."""
-    context = envelope.context
+    context = envelope.observations
     is_it = agent.host == envelope.host and agent.pid == context.client_pid
     return is_it and is_same_start(context.client_started_at, agent.pid_started_at)
 
@@ -143,7 +143,7 @@ def is_same_start(one: Micros | None, other: Micros | None) -> bool:
 
 def _is_parent(agent: Agent, envelope: Envelope) -> bool:
     """Whether an agent's client is what the event's client descends from: it lives, and it is the older one."""
-    context = envelope.context
+    context = envelope.observations
     if agent.ended_at is not None or agent.host != envelope.host or agent.pid not in context.ancestor_pids:
         return False
     started, known = context.client_started_at, agent.pid_started_at
@@ -159,15 +159,15 @@ def _keeps_its_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
     if _plays_another_part(agent, envelope, event):
         return False
     has_client = agent.ended_at is None and agent.pid is not None
-    if has_client and envelope.context.client_pid is not None and not _same_process(agent, envelope):
+    if has_client and envelope.observations.client_pid is not None and not _same_process(agent, envelope):
         return False
-    return envelope.context.project_root in (None, agent.project.root)
+    return envelope.observations.project_root in (None, agent.project.root)
 
 
 def _plays_another_part(agent: Agent, envelope: Envelope, event: Event) -> bool:
     """Whether a session starts in another role or mode than the agent has; later events do not say."""
-    context = envelope.context
-    part = context.role, context.mode or INTERACTIVE
+    context = envelope.observations
+    part = context.role, context.declared_mode or INTERACTIVE
     return isinstance(event.fact, SessionStarted) and part != (agent.role, agent.mode)
 
 
@@ -180,16 +180,16 @@ def leaves_its_pane(agent: Agent, newcomer: Agent, event: Event) -> bool:
 
 def _may_go_on(agent: Agent, envelope: Envelope, event: Event) -> bool:
     """Whether a client may be the next one of an unclaimed agent in its directory: of its kind, in no other pane."""
-    ours = agent.client == envelope.client and agent.host == envelope.host and not is_sent(envelope.context)
+    ours = agent.client == envelope.client and agent.host == envelope.host and not is_sent(envelope.observations)
     if not ours or not is_unclaimed(agent, envelope.fired_at) or _plays_another_part(agent, envelope, event):
         return False
-    panes = {agent.tmux_pane, envelope.context.tmux_pane} - {None}
+    panes = {agent.tmux_pane, envelope.observations.tmux_pane} - {None}
     return len(panes) < 2
 
 
-def is_sent(context: Context) -> bool:
+def is_sent(context: Observations) -> bool:
     """Whether a client was started to work by itself: it is nobody who was there before."""
-    return context.mission_id is not None or context.mode in WORKER_MODES
+    return context.declared_mission_id is not None or context.declared_mode in WORKER_MODES
 
 
 def is_unclaimed(agent: Agent, now: Micros) -> bool:

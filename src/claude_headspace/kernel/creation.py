@@ -9,15 +9,14 @@ from claude_headspace.kernel.names import suggestions
 
 def born(agent_id: str, envelope: Envelope, event: Event) -> Agent:
     """A new agent, of which nothing is known but where it was first seen."""
-    context = envelope.context
     return Agent(
         id=agent_id,
-        name=context.assigned_name or next(suggestions(agent_id)),
+        name=envelope.decisions.assigned_name or next(suggestions(agent_id)),
         host=envelope.host,
         client=envelope.client,
-        project=project_at(envelope.host, context.project_root or event.meta.cwd),
+        project=project_at(envelope.host, envelope.observations.project_root or event.meta.cwd),
         created_at=envelope.fired_at,
-        parent_id=context.parent_id,
+        parent_id=envelope.decisions.parent_id,
     )
 
 
@@ -39,5 +38,5 @@ def claims(agent: Agent, envelope: Envelope, event: Event) -> list[Identity]:
     """What the agent of this event will be recognised by from now on."""
     known = identities(envelope, event)
     kinds = [kind for kind in SPEAKS_FOR.get(envelope.origin, ()) if kind in known]
-    is_child = (agent.parent_id or envelope.context.parent_id) is not None
+    is_child = (agent.parent_id or envelope.decisions.parent_id) is not None
     return [known[kind] for kind in kinds if not is_child or kind not in INHERITED]

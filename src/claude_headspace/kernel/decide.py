@@ -9,10 +9,8 @@ Rules
 
 from collections.abc import Callable
 
-import msgspec
-
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.envelope import Envelope, decided
 from claude_headspace.kernel.policy.call import Call, Subject, Use
 from claude_headspace.kernel.policy.matching import Hit, hits
 from claude_headspace.kernel.policy.rules import Policy
@@ -29,10 +27,7 @@ def nobody(_envelope: Envelope, _agent: Agent) -> Verdict:
 
 def judged(envelope: Envelope, verdict: Verdict) -> Envelope:
     """An envelope that tells the verdict, where there is one."""
-    if verdict is ABSTAIN:
-        return envelope
-    context = msgspec.structs.replace(envelope.context, verdict=verdict)
-    return msgspec.structs.replace(envelope, context=context)
+    return envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict)
 
 
 def subject_of(agent: Agent) -> Subject:

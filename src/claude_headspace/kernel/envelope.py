@@ -1,10 +1,11 @@
-"""What arrives, as it arrived: the payload untouched, and beside it only what the payload cannot know.
+"""An event as it arrived: the payload, and what the payload does not contain.
 
 Rules
-- `fired_at` is the word of whoever sent it, `received_at` ours; a `timestamp` inside a payload is only data.
-- `delivery_id` is made by the sender and unique in the journal: the same delivery twice is one event.
-- `context` holds what was found out around the event (process, terminal, repository). It is stored with the event, so
-  that a replay never asks the machine again.
+- `fired_at` is the sender's time, `received_at` the time of arrival. A `timestamp` inside a payload is only data.
+- `delivery_id` is made by the sender and unique in the journal: two deliveries with one id are one event.
+- `observations` were made around the event when it arrived (process, terminal, repository); `decisions` are what
+  Headspace decided then. Both are stored with the event: a replay neither looks at the machine nor decides again.
+- Stored, both are one JSON object: `encode_context` merges them, `decode_context` reads the same JSON into both.
 """
 
 from enum import StrEnum
@@ -16,13 +17,13 @@ from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.policy.verdict import Verdict
 
 Micros = int
-"""A moment: microseconds since 1970, UTC."""
+"""A time: microseconds since 1970, UTC."""
 
 SECOND: Micros = 1_000_000
 
 
 class Origin(StrEnum):
-    """Who tells: also how much it is believed when two tell different things of one moment."""
+    """The source of an event. Where two sources differ about one time, the first of them in this order wins."""
 
     HOOK = "hook"
     TRANSCRIPT = "transcript"
@@ -33,55 +34,67 @@ class Origin(StrEnum):
     TIMER = "timer"
 
 
-class Context(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """The surroundings of an event: who the client is, where it runs, what we decided when it arrived."""
+class Observations(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What was found around an event when it arrived: the client, its terminal, its repository, its environment."""
 
     tmux_session: str | None = None
     tmux_pane: str | None = None
     client_pid: int | None = None
     client_started_at: Micros | None = None
-    """When the client's process began: a pid alone may be another process by now."""
+    """When the client's process started: the system reuses process ids."""
     ancestor_pids: tuple[int, ...] = ()
     headspace_id: str | None = None
-    """The id that a Headspace wrapper put into the client's environment."""
+    """The id that `headspace run` put into the client's environment."""
     wrapper_id: str | None = None
-    """`CLAUDE_SESSION_ID` of a foreign wrapper."""
+    """`CLAUDE_SESSION_ID` of another wrapper."""
     role: str | None = None
     """`CLAUDE_SESSION_ROLE`."""
+    declared_mode: str | None = msgspec.field(default=None, name="mode")
+    """`CLAUDE_SESSION_MODE`: interactive, mission or background."""
+    declared_mission_id: str | None = msgspec.field(default=None, name="mission_id")
+    """`MISSION_EXECUTION_ID`: the mission that the client works on."""
+    fleet_id: str | None = None
+    """`AGENT_ID`: in a fleet, the name of the pane."""
     project_root: str | None = None
     branch: str | None = None
-    assigned_name: str | None = None
-    """The name given to the agent that this event created."""
-    parent_id: str | None = None
-    """The agent whose client started this one."""
     actor: str | None = None
-    """Who asked, for what an operator did."""
-    fleet_id: str | None = None
-    """`AGENT_ID`: in a fleet, the pane's own name."""
+    """Who requested an act."""
+    anomaly: str | None = msgspec.field(default=None, name="flaw")
+    """What was wrong with the text that arrived, if it was repaired."""
+
+
+class Decisions(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What Headspace decided when an event arrived. A replay uses these and decides nothing again."""
+
+    assigned_name: str | None = None
+    """The name of the agent that this event created."""
+    parent_id: str | None = None
+    """The agent whose client started this client."""
     mode: str | None = None
-    """`CLAUDE_SESSION_MODE`: interactive, mission or background."""
+    """The mode that applies to the client (`kernel/mission/assignment.py`)."""
     mission_id: str | None = None
-    """`MISSION_EXECUTION_ID`: the mission that the client works on."""
+    """The mission that the client is assigned to."""
     effort_id: str | None = None
     """The effort that the event belongs to."""
     directives: tuple[str, ...] = ()
-    """The instruction files that belong to the paths that a call touched."""
+    """The instruction files that belong to the paths of a tool call."""
     advice: Advice | None = None
-    """What the client was answered because of the effort."""
-    care: Care | None = None
-    """What the session was told with the answer."""
+    """What the client was told because of the effort."""
+    session_notice: Care | None = msgspec.field(default=None, name="care")
+    """What the session was told with the reply."""
     verdict: Verdict | None = None
-    """What a policy said of the call, where it said anything."""
-    flaw: str | None = None
-    """What was wrong with the text that arrived, where it had to be repaired."""
+    """The ruling of the policy on the tool call, if any rule applied."""
+
+
+NO_OBSERVATIONS, NO_DECISIONS = Observations(), Decisions()
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that happened, sealed."""
+    """One event as it arrived, with its metadata."""
 
     id: str
     name: str
-    """The event's own name: `PreToolUse`, or one that nobody knows yet."""
+    """The client's name of the event, such as `PreToolUse`; unknown names are allowed."""
     origin: Origin
     client: str
     host: str
@@ -89,7 +102,40 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     received_at: Micros
     payload: bytes
     """One JSON object."""
-    context: Context
+    observations: Observations = NO_OBSERVATIONS
+    decisions: Decisions = NO_DECISIONS
     delivery_id: str | None = None
-    whole: bytes | None = None
-    """The payload before secrets were taken out and long texts cut: for whoever judges a call, and never stored."""
+    original_payload: bytes | None = None
+    """The payload before redaction and truncation, if they changed it: for the policy guard. Never stored."""
+
+
+_encode = msgspec.json.Encoder().encode
+_observations = msgspec.json.Decoder(Observations).decode
+_decisions = msgspec.json.Decoder(Decisions).decode
+
+
+EMPTY = b"{}"
+
+
+def encode_context(envelope: Envelope) -> bytes:
+    """Observations and decisions as the one JSON object that is stored.
+
+    The assigned mode and mission are stored in place of the declared ones. Only hooks are assigned any.
+    """
+    observations, decisions = envelope.observations, envelope.decisions
+    if envelope.origin is Origin.HOOK or decisions.mode or decisions.mission_id:
+        observations = msgspec.structs.replace(observations, declared_mode=None, declared_mission_id=None)
+    first, second = _encode(observations), _encode(decisions)
+    if EMPTY in (first, second):
+        return first if second == EMPTY else second
+    return first[:-1] + b"," + second[1:]
+
+
+def decode_context(context: str | bytes) -> tuple[Observations, Decisions]:
+    """The reverse of `encode_context`: each struct ignores the fields of the other."""
+    return _observations(context), _decisions(context)
+
+
+def decided(envelope: Envelope, **decisions: object) -> Envelope:
+    """The envelope with further decisions."""
+    return msgspec.structs.replace(envelope, decisions=msgspec.structs.replace(envelope.decisions, **decisions))

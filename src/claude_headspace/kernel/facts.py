@@ -6,8 +6,10 @@ from it.
 
 import msgspec
 
-from claude_headspace.kernel.envelope import Context, Micros, Origin
+from claude_headspace.kernel.envelope import NO_DECISIONS, NO_OBSERVATIONS, Decisions, Micros, Observations, Origin
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.model import Mission
+from claude_headspace.kernel.tools import ToolText, ToolUse
 from claude_headspace.kernel.wait_request import Ask
 
 
@@ -552,10 +554,29 @@ Fact = (
 )
 
 
+class TeamSignal(msgspec.Struct, frozen=True):
+    """A teammate became idle or completed a task."""
+
+    member: str = ""
+    team: str = ""
+    task: str | None = None
+    """The completed task; None if the teammate is idle."""
+
+
 class Event(msgspec.Struct, frozen=True):
     """A fact with its circumstances, and what was odd about how it arrived."""
 
     meta: Meta
     fact: Fact
-    context: Context
+    observations: Observations = NO_OBSERVATIONS
+    decisions: Decisions = NO_DECISIONS
     anomaly: str | None = None
+    hook: HookKind | None = None
+    """The kind of hook that reported it."""
+    tool: ToolUse | None = None
+    """The tool use that a hook is about."""
+    texts: tuple[ToolText, ...] = ()
+    """Inputs and results of tools that search finds."""
+    team_signal: TeamSignal | None = None
+    session_only: bool = False
+    """Whether only its session id tells which agent it belongs to, never its directory."""

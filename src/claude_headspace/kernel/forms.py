@@ -14,9 +14,7 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any
 
-import msgspec
-
-from claude_headspace.kernel.reading import one_line, short
+from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.wait_request import Field, Option
 
 MOST_FIELDS = 50
@@ -37,13 +35,9 @@ FORMATS = {
 # --- reading a schema -------------------------------------------------------------------------------------------------
 
 
-def form_of(schema: bytes | msgspec.Raw) -> tuple[Field, ...]:
-    """The fields of a schema, in its order."""
-    try:
-        found = msgspec.json.decode(schema)
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return ()
-    wanted = _table(found)
+def form_of(schema: object) -> tuple[Field, ...]:
+    """The fields of a JSON schema, in its order."""
+    wanted = _table(schema)
     properties = list(_table(wanted.get("properties")).items())[:MOST_FIELDS]
     required = _list(wanted.get("required"))
     return tuple(_field(name, _table(told), required=name in required) for name, told in properties)

@@ -5,10 +5,10 @@ from typing import NamedTuple
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.creation import born, claims
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.facts import Event
 
 UNDERSTANDING_FAILED = "not understood: "
 """How the anomaly of an event begins that was kept without changing its agent."""
@@ -24,11 +24,10 @@ class Retold(NamedTuple):
 
 
 def retell(
-    agent: Agent | None, agent_id: str, envelope: Envelope, strategy: Strategy, anomaly: str | None
+    agent: Agent | None, agent_id: str, envelope: Envelope, event: Event, strategy: Strategy, anomaly: str | None
 ) -> Retold | None:
     """What an event did to its agent (None: it was the first); nothing, where it was kept without meaning."""
     if strategy in OF_NO_AGENT or (anomaly is not None and anomaly.startswith(UNDERSTANDING_FAILED)):
         return None
-    event = decode(envelope)
     before = agent or born(agent_id, envelope, event)
     return Retold(evolve(before, event), claims(before, envelope, event))

@@ -11,6 +11,7 @@ import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.ports import StreamMessage
 
 log = structlog.get_logger(__name__)
 
@@ -36,7 +37,7 @@ class Gathering(Loop):
         self._displays = displays
         self._news = asyncio.Event()
 
-    def ring(self) -> None:
+    def ring(self, _messages: Sequence[StreamMessage] = ()) -> None:
         """Something changed."""
         self._news.set()
 

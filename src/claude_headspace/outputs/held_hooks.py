@@ -18,24 +18,21 @@ from contextlib import suppress
 import msgspec
 import structlog
 
+from claude_headspace.clients.claude_code.replies import answer_reply
+from claude_headspace.clients.decode import decode
 from claude_headspace.errors import HeadspaceError
+from claude_headspace.kernel.acts import WaitAnswered, WaitHeld, WaitReleased, WaitTaken
 from claude_headspace.kernel.agent import Agent, Wait
-from claude_headspace.kernel.answers import Answer, for_client
-from claude_headspace.kernel.decode import WireAct, decode
+from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.envelope import SECOND, Envelope
-from claude_headspace.ports import Clock, Reader, StreamMessage
+from claude_headspace.ports import Clock, Reader, Recorder, StreamMessage
 
 log = structlog.get_logger(__name__)
-
-Act = Callable[[str, WireAct, str], Awaitable[object]]
-"""Writes an act down, for an agent."""
 
 HEARD = ("wait_answered", "wait_closed")
 TAKEN_SECONDS = 1.0
 TRIES = 5
 """How soon, and how often, it is looked whether a client that got its answer still shows the dialog."""
-SOUGHT = 200
-"""How many of an agent's newest events an answer is looked for in."""
 RESTING_MODES = ("headless",)
 """Modes of clients in front of which nobody sits: their turn would stand still."""
 
@@ -46,7 +43,7 @@ class Holds:
     def __init__(
         self,
         reader: Reader,
-        act: Act,
+        recorder: Recorder,
         clock: Clock,
         seconds: float,
         *,
@@ -54,7 +51,7 @@ class Holds:
         shows_dialog: Callable[[str], bool] = lambda _session_id: False,
     ) -> None:
         self._reader = reader
-        self._act = act
+        self._recorder = recorder
         self._clock = clock
         self._seconds = seconds
         self._headless = headless
@@ -78,7 +75,7 @@ class Holds:
         over = self._open[wait.id] = asyncio.Event()
         try:
             until = self._clock() + round(self._seconds * SECOND)
-            await self._act("WaitHeld", WireAct(wait_id=wait.id, until=until), wait.agent_id)
+            await self._recorder.record(WaitHeld(wait_id=wait.id, until=until), wait.agent_id)
             now = await asyncio.to_thread(self._reader.wait, wait.id)
             is_open = now is not None and now.closed_at is None
             is_there = is_open and await self._first(over, gone)
@@ -102,15 +99,16 @@ class Holds:
         if now is None or now.closed_at is not None:
             return b""
         if not is_there or now.answered is None:
-            await self._act("WaitReleased", WireAct(wait_id=wait.id), wait.agent_id)
+            await self._recorder.record(WaitReleased(wait_id=wait.id), wait.agent_id)
             return b""
         answer = await asyncio.to_thread(given_answer, self._reader, now)
         if answer is None:
             return b""
-        following = asyncio.create_task(self._follow(decode(envelope).meta.session_id, now), name="answer taken")
+        event = decode(envelope)
+        following = asyncio.create_task(self._follow(event.meta.session_id, now), name="answer taken")
         self._following.add(following)
         following.add_done_callback(self._following.discard)
-        return msgspec.json.encode(for_client(envelope.name, envelope.payload, now, answer))
+        return answer_reply(event, now, answer)
 
     async def _follow(self, session_id: str, wait: Wait) -> None:
         """See to it that the wait ends once the client has taken the answer up."""
@@ -118,7 +116,7 @@ class Holds:
             await asyncio.sleep(TAKEN_SECONDS)
             if not self._shows_dialog(session_id):
                 with suppress(HeadspaceError):  # the daemon stops, or it is over already
-                    await self._act("WaitTaken", WireAct(wait_id=wait.id), wait.agent_id)
+                    await self._recorder.record(WaitTaken(wait_id=wait.id), wait.agent_id)
                 return
 
     def hear(self, messages: Iterable[StreamMessage]) -> None:
@@ -141,17 +139,18 @@ class Holds:
         for agent in agents:
             for wait in agent.waits:
                 if wait.held_until or wait.answered is not None:
-                    await self._act("WaitReleased", WireAct(wait_id=wait.id), agent.id)
+                    await self._recorder.record(WaitReleased(wait_id=wait.id), agent.id)
 
 
 def given_answer(reader: Reader, wait: Wait) -> Answer | None:
-    """The whole of the answer that a wait got, from the log."""
-    for event in reversed(reader.events(agent_id=wait.agent_id, limit=SOUGHT)):
-        if event.envelope.name == "WaitAnswered":
-            act = msgspec.json.decode(event.envelope.payload, type=WireAct)
-            if act.wait_id == wait.id:
-                return msgspec.json.decode(act.answer, type=Answer)
-    return None
+    """The complete answer to a wait, from its event; None if there is no answer, or it is from an older version."""
+    if wait.answered is None or not wait.answered.event_id:
+        return None
+    event = reader.event(wait.agent_id, wait.answered.event_id)
+    if event is None:
+        return None
+    act = msgspec.json.decode(event.envelope.payload, type=WaitAnswered)
+    return msgspec.json.decode(act.answer, type=Answer)
 
 
 def _wait_id(message: StreamMessage) -> str:

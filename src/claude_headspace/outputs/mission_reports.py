@@ -11,7 +11,7 @@ Rules
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 import msgspec
@@ -19,19 +19,17 @@ import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.errors import HeadspaceError
+from claude_headspace.kernel.acts import ConversationWoken, TypingFailed, WorkerEnded
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.missions import to_wake_for
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.messages import summary, wake_up
 from claude_headspace.kernel.mission.notices import wanted
 from claude_headspace.outputs.keyboard import Keyboard
-from claude_headspace.ports import Clock, Reader, StreamMessage
+from claude_headspace.ports import Clock, Reader, Recorder, StreamMessage
 
 log = structlog.get_logger(__name__)
-
-Act = Callable[[str, WireAct, str, str], Awaitable[tuple[Agent, bool]]]
-"""Writes an act down once, for an agent: the agent afterwards, and whether it was known."""
 
 HEARD = "mission_changed"
 LOOKED_BACK: Micros = 24 * 3600 * SECOND
@@ -47,7 +45,7 @@ class Conversations(Loop):
     def __init__(
         self,
         reader: Reader,
-        act: Act,
+        recorder: Recorder,
         keyboard: Keyboard,
         clock: Clock,
         host: str,
@@ -56,13 +54,13 @@ class Conversations(Loop):
     ) -> None:
         super().__init__()
         self._reader = reader
-        self._act = act
+        self._recorder = recorder
         self._keyboard = keyboard
         self._clock = clock
         self._host = host
         self._changed = changed
         self._pause = pause
-        self._wanted: dict[str, tuple[str, ...]] = {}
+        self._wanted: dict[str, tuple[HookKind, ...]] = {}
         self._back: list[str] = []
         self._asleep: set[str] = set()
         self._stirred = asyncio.Event()
@@ -73,18 +71,18 @@ class Conversations(Loop):
 
     # --- what is heard ---
 
-    def asked(self) -> frozenset[str]:
+    def asked(self) -> frozenset[HookKind]:
         """The events that wait for an answer: none while nobody is to be told anything."""
-        return frozenset(name for names in self._wanted.values() for name in names)
+        return frozenset(kind for kinds in self._wanted.values() for kind in kinds)
 
     def met(self, agent: Agent) -> None:
         """This is what an agent is now."""
-        names = wanted(agent)
-        if agent.host != self._host or not (names or agent.id in self._wanted):
+        kinds = wanted(agent)
+        if agent.host != self._host or not (kinds or agent.id in self._wanted):
             return
         before = self.asked()
-        self._wanted |= {agent.id: names}
-        if not names:
+        self._wanted |= {agent.id: kinds}
+        if not kinds:
             del self._wanted[agent.id]
         if self.asked() != before:
             self._changed()
@@ -140,10 +138,8 @@ class Conversations(Loop):
         conversation = await asyncio.to_thread(self._reader.agent, mission.conversation_id)
         if conversation is None or conversation.host != self._host:
             return
-        act = WireAct(mission_id=mission.id, goal=mission.goal, text=summary(worker, mission))
-        told, known = await self._act("WorkerEnded", act, conversation.id, f"worker-{mission.id}-{worker.id}")
-        if not known:
-            self.met(told)
+        act = WorkerEnded(mission_id=mission.id, goal=mission.goal, text=summary(worker, mission))
+        await self._recorder.record(act, conversation.id, delivery_id=f"worker-{mission.id}-{worker.id}")
 
     async def _is_settled(self, agent_id: str) -> bool:
         """Wake an agent if it can be woken now; whether there is nothing more to wait for."""
@@ -174,17 +170,16 @@ class Conversations(Loop):
         if not self._is_resting(agent):
             return False
         text = wake_up(news)
-        act = WireAct(text=text, mission_id=news[-1].mission_id)
-        woken, known = await self._act("ConversationWoken", act, agent.id, f"wake-{agent.id}-{news[-1].mission_id}")
-        if known:
+        act = ConversationWoken(text=text, mission_id=news[-1].mission_id)
+        outcome = await self._recorder.record(act, agent.id, delivery_id=f"wake-{agent.id}-{news[-1].mission_id}")
+        if outcome.duplicate:
             return True
-        self.met(woken)
         try:
             await self._keyboard.type(agent, text)
         except HeadspaceError as error:
             log.warning("conversation_not_woken", agent=agent.name, reason=error.message)
             failed = f"typing-{agent.id}-{news[-1].mission_id}"
-            await self._act("TypingFailed", WireAct(reason=error.message), agent.id, failed)
+            await self._recorder.record(TypingFailed(reason=error.message), agent.id, delivery_id=failed)
         return True
 
 

@@ -8,15 +8,17 @@ Rules
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.errors import HeadspaceError
+from claude_headspace.kernel.acts import AgentSeen
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.outputs import tmux
+from claude_headspace.ports import Recorder, StreamMessage
 
 log = structlog.get_logger(__name__)
 
@@ -29,13 +31,13 @@ Touched = dict[str, int]
 class Lookout(Loop):
     """Looks who is looked at."""
 
-    def __init__(self, agents: Callable[[], Iterable[Agent]], seen: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(self, agents: Callable[[], Iterable[Agent]], recorder: Recorder) -> None:
         super().__init__()
         self._agents = agents
-        self._seen = seen
+        self._recorder = recorder
         self._news = asyncio.Event()
 
-    def ring(self) -> None:
+    def ring(self, _messages: Sequence[StreamMessage] = ()) -> None:
         """Something changed."""
         self._news.set()
 
@@ -59,7 +61,7 @@ class Lookout(Loop):
         calling = [agent for agent in self._agents() if _calls(agent)]
         looked_at = await asyncio.to_thread(_looked_at, calling) if calling else []
         for agent in looked_at:
-            await self._seen(agent.id)
+            await self._recorder.record(AgentSeen(), agent.id)
         return len(calling) > len(looked_at)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.guard import NOT_ASKED, PolicyGuard, asked_hooks
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope
+from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.testing import START, hook
 from tests.kernel.story import new_agent
@@ -17,8 +17,8 @@ from tests.kernel.story import new_agent
 
 def call(command: object = "rm -rf /", at: int = START, root: str | None = None) -> Envelope:
     """A call of Bash."""
-    context = Context(project_root=root)
-    return hook("PreToolUse", at, context=context, tool_name="Bash", tool_input={"command": command})
+    context = Observations(project_root=root)
+    return hook("PreToolUse", at, observations=context, tool_name="Bash", tool_input={"command": command})
 
 
 def verdict_on(guard: PolicyGuard, envelope: Envelope, *, asked: bool = True) -> Verdict:
@@ -46,7 +46,7 @@ def test_what_is_not_kept_is_judged_all_the_same(guard: PolicyGuard) -> None:
     """A long command is cut before it is stored; what stands in the part that was cut is still seen."""
     kept, whole = call("echo …"), call(f"echo {'x' * 100_000}; rm -rf /; echo {'x' * 100_000}").payload
     assert verdict_on(guard, kept) is ABSTAIN
-    assert verdict_on(guard, msgspec.structs.replace(call("echo …"), whole=whole)).rule == "system-delete"
+    assert verdict_on(guard, msgspec.structs.replace(call("echo …"), original_payload=whole)).rule == "system-delete"
 
 
 def test_other_events_are_not_looked_at(guard: PolicyGuard) -> None:

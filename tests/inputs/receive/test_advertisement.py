@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from claude_headspace.clients.claude_code.wire import HOOKS
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.inputs.receive.advertisement import Presence
-from claude_headspace.kernel.wire import HOOKS
 
 
 async def until(condition: Callable[[], object]) -> None:

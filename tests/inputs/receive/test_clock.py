@@ -6,11 +6,11 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.receive.clock import FURTHEST, SteadyClock
 from claude_headspace.inputs.receive.receiver import HookReceiver
-from claude_headspace.kernel.envelope import SECOND, Context
+from claude_headspace.kernel.envelope import SECOND, Observations
 from claude_headspace.testing import START, ManualClock
+from tests.engines import engine_over
 from tests.journals import TemporaryJournal
 
 HOUR = 3600
@@ -85,12 +85,12 @@ def test_agents_move_on_after_the_clock_was_set_back() -> None:
     machine = Machine()
     clock, wall = machine.steady(), machine.wall
 
-    async def nowhere(_cwd: str | None) -> Context:
-        return Context()
+    async def nowhere(_cwd: str | None) -> Observations:
+        return Observations()
 
     async def story() -> list[str]:
         receiver = HookReceiver("laptop", clock, nowhere, told_at=clock.told)
-        engine = Engine(TemporaryJournal(), lambda _messages: None, lambda: "agent-1")
+        engine = engine_over(TemporaryJournal(), lambda: "agent-1")
         engine.start()
         states = []
 

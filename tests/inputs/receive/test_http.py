@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from claude_headspace.kernel.wire import PROBE
+from claude_headspace.kernel.hooks import PROBE
 from tests.support import RunningDaemon
 
 FOR_CLAUDE = {"X-Headspace-Reply": "hook"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.inputs.receive.project_location import SurroundingsFinder, look_around
-from claude_headspace.kernel.envelope import Context
+from claude_headspace.kernel.envelope import Observations
 
 
 def repository(root: Path, head: str = "ref: refs/heads/main\n") -> Path:
@@ -17,10 +17,10 @@ def repository(root: Path, head: str = "ref: refs/heads/main\n") -> Path:
     return root
 
 
-def found(directory: str | Path | None) -> Context:
+def found(directory: str | Path | None) -> Observations:
     """What a finder that knows nothing yet says."""
 
-    async def look() -> Context:
+    async def look() -> Observations:
         finder = SurroundingsFinder()
         try:
             return await finder(None if directory is None else str(directory))
@@ -35,18 +35,18 @@ def test_the_nearest_repository_is_the_project(tmp_path: Path) -> None:
     outer = repository(tmp_path / "outer")
     inner = repository(outer / "vendor" / "inner", "ref: refs/heads/feature/x\n")
     (inner / "src").mkdir()
-    assert found(inner / "src") == Context(project_root=str(inner), branch="feature/x")
-    assert found(outer / "vendor") == Context(project_root=str(outer), branch="main")
+    assert found(inner / "src") == Observations(project_root=str(inner), branch="feature/x")
+    assert found(outer / "vendor") == Observations(project_root=str(outer), branch="main")
 
 
 def test_without_a_repository_the_directory_is_the_project(tmp_path: Path) -> None:
     """A directory that belongs to nothing is its own project."""
-    assert look_around(str(tmp_path / "plain")) == Context(project_root=str(tmp_path / "plain"))
+    assert look_around(str(tmp_path / "plain")) == Observations(project_root=str(tmp_path / "plain"))
 
 
 def test_a_directory_that_is_not_there_is_no_trouble() -> None:
     """The directory may be gone, or be on another machine."""
-    assert found("/no/such/place") == Context(project_root="/no/such/place")
+    assert found("/no/such/place") == Observations(project_root="/no/such/place")
 
 
 def test_a_worktree_has_a_branch_of_its_own(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_worktree_has_a_branch_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "main" / ".git" / "worktrees" / "fix" / "HEAD").write_text("ref: refs/heads/fix\n")
     (tmp_path / "fix").mkdir()
     (tmp_path / "fix" / ".git").write_text(f"gitdir: {tmp_path}/main/.git/worktrees/fix\n")
-    assert found(tmp_path / "fix") == Context(project_root=str(tmp_path / "fix"), branch="fix")
+    assert found(tmp_path / "fix") == Observations(project_root=str(tmp_path / "fix"), branch="fix")
 
 
 def test_a_submodule_points_by_a_relative_path(tmp_path: Path) -> None:
@@ -85,11 +85,11 @@ def test_nothing_but_a_small_regular_file_is_read(tmp_path: Path) -> None:
     root = repository(tmp_path / "pipe")
     (root / ".git" / "HEAD").unlink()
     os.mkfifo(root / ".git" / "HEAD")
-    assert found(root) == Context(project_root=str(root))
+    assert found(root) == Observations(project_root=str(root))
     root = repository(tmp_path / "directory")
     (root / ".git" / "HEAD").unlink()
     (root / ".git" / "HEAD").mkdir()
-    assert found(root) == Context(project_root=str(root))
+    assert found(root) == Observations(project_root=str(root))
     root = repository(tmp_path / "bytes")
     (root / ".git" / "HEAD").write_bytes(b"\xff\xfe\x00")
     assert found(root).project_root == str(root)
@@ -98,27 +98,27 @@ def test_nothing_but_a_small_regular_file_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("directory", ["relative/path", "~", "C:\\work", "/tmp/\0evil", "\0"])
 def test_what_is_no_path_here_is_kept_as_told(directory: str) -> None:
     """A directory that cannot be looked at is the project by its name alone."""
-    assert found(directory) == Context(project_root=directory)
+    assert found(directory) == Observations(project_root=directory)
 
 
 @pytest.mark.parametrize("directory", [None, ""])
 def test_no_directory_has_no_surroundings(directory: str | None) -> None:
     """Who does not tell where it is belongs to nothing."""
-    assert found(directory) == Context()
+    assert found(directory) == Observations()
 
 
 def test_a_path_is_taken_as_it_is_meant(tmp_path: Path) -> None:
     """Dots and doubled slashes lead to the same project."""
     root = repository(tmp_path / "app")
     (root / "src").mkdir()
-    assert found(f"{root}/src/../src//.") == Context(project_root=str(root), branch="main")
+    assert found(f"{root}/src/../src//.") == Observations(project_root=str(root), branch="main")
 
 
 def test_what_was_found_is_remembered_for_a_moment(tmp_path: Path) -> None:
     """A hundred hooks in one directory look at the disk once."""
     root = repository(tmp_path)
 
-    async def look() -> tuple[Context, Context]:
+    async def look() -> tuple[Observations, Observations]:
         finder = SurroundingsFinder()
         first = await finder(str(root))
         (root / ".git" / "HEAD").write_text("ref: refs/heads/other\n")
@@ -127,4 +127,4 @@ def test_what_was_found_is_remembered_for_a_moment(tmp_path: Path) -> None:
         return first, second
 
     first, second = asyncio.run(look())
-    assert first == second == Context(project_root=str(root), branch="main")
+    assert first == second == Observations(project_root=str(root), branch="main")

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from claude_headspace.clients.claude_code.wire import HOOKS, kebab
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import HookReceiver, event_name, new_id, read_identity, repair
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
-from claude_headspace.kernel.wire import HOOKS, kebab
+from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.testing import START, ManualClock
 from tests.support import RunningDaemon
 
@@ -62,9 +62,9 @@ def test_ids_are_unique_and_sort_by_time() -> None:
 # --- sealing ----------------------------------------------------------------------------------------------------------
 
 
-async def nowhere(directory: str | None) -> Context:
+async def nowhere(directory: str | None) -> Observations:
     """A machine where every directory is its own project."""
-    return Context(project_root=directory, branch="main")
+    return Observations(project_root=directory, branch="main")
 
 
 def seal(payload: bytes, headers: dict[str, str] | None = None, path: str = "stop") -> Envelope:
@@ -118,7 +118,7 @@ def test_headers_tell_what_a_payload_cannot_know() -> None:
     }
     envelope = seal(body(tmux_session="other", tmux_pane="%1", client_pid=1, headspace_session_id="x"), headers)
     assert envelope.delivery_id == "d-1"
-    assert envelope.context == Context(
+    assert envelope.observations == Observations(
         tmux_session="work",
         tmux_pane="%7",
         client_pid=4711,
@@ -132,7 +132,7 @@ def test_headers_tell_what_a_payload_cannot_know() -> None:
 def test_fields_tell_it_too() -> None:
     """A program without the shim's headers can say the same in the body."""
     envelope = seal(body(tmux_session="work", tmux_pane="%7", client_pid=4711, headspace_session_id="hs-1"))
-    context = envelope.context
+    context = envelope.observations
     assert (context.tmux_session, context.tmux_pane, context.client_pid) == ("work", "%7", 4711)
     assert context.headspace_id == "hs-1"
 
@@ -140,7 +140,7 @@ def test_fields_tell_it_too() -> None:
 @pytest.mark.parametrize("pid", ["-1", "x", "1.5", "99999999999999999999", "", "²"])
 def test_a_header_that_is_no_number_is_left_out(pid: str) -> None:
     """Nonsense in a header costs only what it would have told."""
-    assert seal(body(), {"X-Headspace-Client-Pid": pid}).context.client_pid is None
+    assert seal(body(), {"X-Headspace-Client-Pid": pid}).observations.client_pid is None
 
 
 def test_a_delivery_id_is_never_cut() -> None:

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.spool import ABANDONED, KEPT_REJECTED, Spool, in_order, read_letter
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope
+from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
 from claude_headspace.testing import START, ManualClock
+from tests.engines import engine_over
 from tests.journals import TemporaryJournal
 
 FIRED = START / SECOND - 100
 LARGEST = 100_000
 
 
-async def nowhere(directory: str | None) -> Context:
+async def nowhere(directory: str | None) -> Observations:
     """A machine where every directory is its own project."""
-    return Context(project_root=directory)
+    return Observations(project_root=directory)
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -57,7 +57,7 @@ class Room:
 
         async def run() -> None:
             names = iter(f"agent-{number}" for number in range(1_000))
-            engine = Engine(self.journal, lambda _messages: None, names.__next__)
+            engine = engine_over(self.journal, names.__next__)
 
             async def take(envelope: Envelope) -> None:
                 if self.trouble is not None:
@@ -117,7 +117,7 @@ def test_what_was_told_becomes_an_event(room: Room) -> None:
     assert envelope.fired_at == round(FIRED * SECOND)
     assert envelope.received_at == START
     assert envelope.delivery_id == "d1"
-    context = envelope.context
+    context = envelope.observations
     assert (context.client_pid, context.tmux_pane, context.wrapper_id, context.tmux_session) == (4711, "%3", "w", None)
     assert list(room.folder.iterdir()) == []
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.engine.batch import Outcome
-from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.watch.processes import Kinship, ProcessWatch, is_alive, is_running, relatives
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Origin
+from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
+from claude_headspace.ports import Outcome
 from claude_headspace.testing import START, ManualClock, hook
+from tests.engines import engine_over
 from tests.journals import TemporaryJournal
 
 
@@ -45,7 +45,7 @@ def look(*starts: Envelope, host: str = "laptop", looks: int = 1) -> tuple[Tempo
     journal, clock, told = TemporaryJournal(), ManualClock(START), list[Envelope]()
 
     async def play() -> None:
-        engine = Engine(journal, lambda _messages: None, iter(map(str, range(100))).__next__)
+        engine = engine_over(journal, iter(map(str, range(100))).__next__)
         engine.start()
 
         async def submit(envelope: Envelope, agent_id: str) -> Outcome:
@@ -67,7 +67,7 @@ def look(*starts: Envelope, host: str = "laptop", looks: int = 1) -> tuple[Tempo
 def test_the_agent_of_a_vanished_client_ends() -> None:
     """A killed client fires no hook; the process table tells it, once and with less confidence."""
     pid = gone_pid()
-    journal, told = look(hook("SessionStart", context=Context(client_pid=pid)), looks=3)
+    journal, told = look(hook("SessionStart", observations=Observations(client_pid=pid)), looks=3)
     (agent,) = journal.agents(ended_after=0)
     assert (agent.state, agent.end_reason) == ("ended", "vanished")
     assert agent.evidence is not None
@@ -79,9 +79,15 @@ def test_the_agent_of_a_vanished_client_ends() -> None:
 def test_living_and_unknown_clients_are_left_alone() -> None:
     """Who lives, who never told its process and who is on another machine goes on."""
     journal, told = look(
-        hook("SessionStart", session_id="living", cwd="/a", context=Context(client_pid=os.getpid())),
+        hook("SessionStart", session_id="living", cwd="/a", observations=Observations(client_pid=os.getpid())),
         hook("SessionStart", session_id="unknown", cwd="/b"),
-        hook("SessionStart", session_id="elsewhere", cwd="/c", host="desktop", context=Context(client_pid=gone_pid())),
+        hook(
+            "SessionStart",
+            session_id="elsewhere",
+            cwd="/c",
+            host="desktop",
+            observations=Observations(client_pid=gone_pid()),
+        ),
     )
     assert told == []
     assert {agent.state.value for agent in journal.agents()} == {"idle"}
@@ -110,14 +116,14 @@ def test_another_process_of_the_same_number_is_somebody_else() -> None:
 
 def test_the_agent_of_a_client_whose_number_was_given_away_ends() -> None:
     """The process of that number began at another time."""
-    context = Context(client_pid=os.getpid(), client_started_at=START - 3_600 * SECOND)
-    journal, _ = look(hook("SessionStart", context=context), looks=2)
+    context = Observations(client_pid=os.getpid(), client_started_at=START - 3_600 * SECOND)
+    journal, _ = look(hook("SessionStart", observations=context), looks=2)
     assert [agent.state.value for agent in journal.agents(ended_after=0)] == ["ended"]
 
 
 def test_the_last_words_of_a_client_are_waited_for() -> None:
     """SessionEnd comes up to a second after the process is gone: the first look only notes that it is missing."""
-    start = hook("SessionStart", context=Context(client_pid=gone_pid()))
+    start = hook("SessionStart", observations=Observations(client_pid=gone_pid()))
     _, told = look(start, looks=1)
     assert told == []
     _, told = look(start, looks=2)
@@ -130,7 +136,9 @@ def test_a_placeholder_ends_with_its_wrapper(alive: bool) -> None:
     """A wrapper that was killed cannot tell that its client will never report."""
     pid = os.getpid() if alive else gone_pid()
     act: dict[str, Any] = {"pid": pid, "began": relatives(pid).client_started_at, "cwd": "/app"}
-    journal, told = look(hook("AgentRegistered", origin=Origin.OPERATOR, context=Context(headspace_id="h"), **act))
+    journal, told = look(
+        hook("AgentRegistered", origin=Origin.OPERATOR, observations=Observations(headspace_id="h"), **act)
+    )
     assert [envelope.name for envelope in told] == ([] if alive else ["WrapperVanished"])
     (agent,) = journal.agents(ended_after=0)
     assert agent.state.value == ("starting" if alive else "ended")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.watch.session_registry import Entry, is_entry
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import ClientReported
 from claude_headspace.kernel.wait_request import Ask

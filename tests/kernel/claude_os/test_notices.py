@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, Note
 from claude_headspace.kernel.claude_os.notices import Customs, attend, is_told, level_of, takes_part
 from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care, together
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.mission.model import Mission
 from tests.kernel.story import START, Story, envelope, moment
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.kernel.decode import decode
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.effort.advice import NOTHING, Advice
 from claude_headspace.kernel.effort.advise import advise, pending_preloads, to_preload
 from claude_headspace.kernel.effort.model import Dehydration, Delivery, Effort, Injection, Window
@@ -37,7 +37,7 @@ def window(**known: Any) -> Window:
 def before_tool(work: Effort, here: Window | None, tool: str = "Bash", **tool_input: object) -> Advice:
     """The answer before a tool."""
     sent = hook("PreToolUse", tool_name=tool, tool_input=tool_input or {"command": "make"})
-    return advise(work, here, decode(sent), sent)
+    return advise(work, here, decode(sent))
 
 
 # --- heartbeat ---
@@ -157,7 +157,7 @@ def test_a_guard_rule_warns_or_denies_by_its_payload() -> None:
 def started(work: Effort, source: str) -> Advice:
     """The answer to a session's start."""
     sent = hook("SessionStart", source=source)
-    return advise(work, window(), decode(sent), sent)
+    return advise(work, window(), decode(sent))
 
 
 def test_a_new_session_is_told_what_it_works_on() -> None:
@@ -198,8 +198,8 @@ def test_queued_injections_are_delivered_once_and_not_to_sub_agents() -> None:
     work = effort(injections=(queued, gone))
     sent = hook("PostToolUse", tool_name="Bash")
     inside = hook("PostToolUse", tool_name="Bash", agent_id="sub", agent_type="x")
-    assert advise(work, window(), decode(sent), sent).injections == ("i1",)
-    assert advise(work, window(), decode(inside), inside) == NOTHING
+    assert advise(work, window(), decode(sent)).injections == ("i1",)
+    assert advise(work, window(), decode(inside)) == NOTHING
 
 
 def test_pending_preloads_are_what_the_window_has_not_read() -> None:
@@ -213,4 +213,4 @@ def test_pending_preloads_are_what_the_window_has_not_read() -> None:
 def test_other_events_are_answered_nothing(event: str) -> None:
     """Only what is asked is answered."""
     sent = hook(event)
-    assert advise(effort(), window(heartbeat=50), decode(sent), sent) == NOTHING
+    assert advise(effort(), window(heartbeat=50), decode(sent)) == NOTHING

@@ -2,41 +2,45 @@
 
 import pytest
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import Context
-from claude_headspace.kernel.mission import assignment as orders
+from claude_headspace.kernel.envelope import Observations
+from claude_headspace.kernel.mission.assignment import assign
 from claude_headspace.kernel.mission.model import Mission
 from tests.kernel.story import START, Story, envelope, new_agent
 
 WORKER = new_agent(id="worker", mode="background", mission=Mission(id="m1", started_at=START))
 
 
-def ordered(context: Context, agent: Agent, parent: Agent | None, *, trusted: bool, name: str = "Stop") -> Context:
-    """What counts of what a hook tells."""
+def assigned(
+    observations: Observations, agent: Agent, parent: Agent | None, *, trusted: bool, name: str = "Stop"
+) -> tuple[str | None, str | None]:
+    """The mode and mission id that a hook with these declarations is assigned."""
     told = {"source": "startup"} if name == "SessionStart" else {}
-    return orders.ordered(decode(envelope(name, 1, told, context=context)), agent, parent, trusted=trusted)
+    return assign(decode(envelope(name, 1, told, observations=observations)), agent, parent, trusted=trusted)
 
 
 def test_the_environment_says_mode_and_mission() -> None:
     """What the client was started with counts; a word that is no mode does not."""
-    told = Context(mode="mission", mission_id="m7")
-    assert ordered(told, new_agent(), None, trusted=True) is told
-    assert ordered(Context(mode="party"), new_agent(), None, trusted=True).mode is None
+    told = Observations(declared_mode="mission", declared_mission_id="m7")
+    assert assigned(told, new_agent(), None, trusted=True) == ("mission", "m7")
+    assert assigned(Observations(declared_mode="party"), new_agent(), None, trusted=True)[0] is None
 
 
 def test_a_worker_without_a_named_mission_has_its_own() -> None:
     """In the modes mission and background every agent has a mission; an interactive one has none."""
     agent = new_agent()
-    assert ordered(Context(mode="background"), agent, None, trusted=True).mission_id == agent.id
-    assert ordered(Context(mode="interactive"), agent, None, trusted=True).mission_id is None
-    assert ordered(Context(), agent, None, trusted=True) == Context()
+    assert assigned(Observations(declared_mode="background"), agent, None, trusted=True)[1] == agent.id
+    assert assigned(Observations(declared_mode="interactive"), agent, None, trusted=True)[1] is None
+    assert assigned(Observations(), agent, None, trusted=True) == (None, None)
 
 
 def test_what_anybody_may_send_orders_nothing() -> None:
     """Without the token a hook neither makes a worker nor frees one."""
-    found = ordered(Context(mode="interactive", mission_id="m1"), new_agent(), None, trusted=False)
-    assert (found.mode, found.mission_id) == (None, None)
+    found = assigned(
+        Observations(declared_mode="interactive", declared_mission_id="m1"), new_agent(), None, trusted=False
+    )
+    assert found == (None, None)
 
 
 @pytest.mark.parametrize(("trusted", "mode"), [(True, "interactive"), (False, None)])
@@ -44,26 +48,30 @@ def test_a_new_client_in_a_workers_pane_is_not_its_worker(trusted: bool, mode: s
     """A person who starts Claude Code where a worker ran is not held for one; nobody else can say so."""
     story = Story(WORKER)
     story.starts()
-    assert ordered(Context(), story.agent, None, trusted=trusted, name="SessionStart").mode == mode
-    assert ordered(Context(), WORKER, None, trusted=trusted, name="SessionStart").mode is None, "its first one"
-    assert ordered(Context(), story.agent, None, trusted=trusted).mode is None
+    assert assigned(Observations(), story.agent, None, trusted=trusted, name="SessionStart")[0] == mode
+    assert assigned(Observations(), WORKER, None, trusted=trusted, name="SessionStart")[0] is None, "its first one"
+    assert assigned(Observations(), story.agent, None, trusted=trusted)[0] is None
 
 
 def test_what_a_worker_starts_has_its_mode() -> None:
     """Whatever it says of itself: else a worker could write to people through another client."""
-    for told in (Context(mode="interactive"), Context(), Context(mode="mission", mission_id="m1")):
-        found = ordered(told, new_agent(), WORKER, trusted=True)
-        assert (found.mode, found.mission_id) == ("background", None)
+    for told in (
+        Observations(declared_mode="interactive"),
+        Observations(),
+        Observations(declared_mode="mission", declared_mission_id="m1"),
+    ):
+        found = assigned(told, new_agent(), WORKER, trusted=True)
+        assert found == ("background", None)
 
 
 def test_a_worker_may_send_off_another() -> None:
     """A child that names another mission works on that."""
-    found = ordered(Context(mode="mission", mission_id="m2"), new_agent(), WORKER, trusted=True)
-    assert (found.mode, found.mission_id) == ("background", "m2")
+    found = assigned(Observations(declared_mode="mission", declared_mission_id="m2"), new_agent(), WORKER, trusted=True)
+    assert found == ("background", "m2")
 
 
 def test_a_child_of_a_conversation_can_be_its_worker() -> None:
     """An interactive agent's tool starts a client in background mode."""
     parent = new_agent(id="parent")
-    found = ordered(Context(mode="background"), new_agent(id="child"), parent, trusted=True)
-    assert (found.mode, found.mission_id) == ("background", "child")
+    found = assigned(Observations(declared_mode="background"), new_agent(id="child"), parent, trusted=True)
+    assert found == ("background", "child")

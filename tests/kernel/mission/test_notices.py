@@ -2,10 +2,11 @@
 
 import pytest
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, Subagent
 from claude_headspace.kernel.claude_os.session_notice import NO_CARE
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.model import Mission, News
 from claude_headspace.kernel.mission.notices import tell, wanted
 from tests.kernel.story import START, envelope, new_agent, running
@@ -75,6 +76,6 @@ def test_a_pause_is_no_end() -> None:
 def test_hooks_are_asked_for_only_while_something_is_to_be_told() -> None:
     """An agent without news and missions makes no hook wait; nor does one that ended."""
     assert wanted(new_agent()) == ()
-    assert wanted(new_agent(news=NEWS)) == ("UserPromptSubmit",)
+    assert wanted(new_agent(news=NEWS)) == (HookKind.PROMPT,)
     assert wanted(new_agent(news=NEWS, ended_at=START)) == ()
-    assert wanted(worker()) == ("Stop",)
+    assert wanted(worker()) == (HookKind.TURN_END,)

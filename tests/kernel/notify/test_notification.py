@@ -2,7 +2,7 @@
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import SECOND, Context, Origin
+from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.kernel.evolve.notifications import objection
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.notify.notification import CLAIM, REMEMBERED_OVER, TRIES
@@ -14,7 +14,7 @@ BEGUN = facts.NoticeBegun("n1", "waiting", "phone", "calm-otter asks")
 def at(fact: Fact, seconds: float) -> Event:
     """A fact at a moment."""
     meta = Meta(event_id="x", name="x", origin=Origin.OPERATOR, at=moment(seconds), received_at=moment(seconds))
-    return Event(meta, fact, Context())
+    return Event(meta, fact, Observations())
 
 
 def told(*steps: tuple[Fact, float]) -> Agent:

@@ -2,8 +2,8 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from claude_headspace.clients.claude_code.wire import HOOKS
 from claude_headspace.kernel.agent import AgentState
-from claude_headspace.kernel.wire import HOOKS
 from claude_headspace.surfaces.api.metrics import Metrics
 from tests.support import RunningDaemon
 

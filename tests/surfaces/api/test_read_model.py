@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Envelope, Origin
 from claude_headspace.surfaces.api.read_model import ReadModel
 from claude_headspace.testing import START, ManualClock, hook
+from tests.engines import engine_over
 from tests.journals import TemporaryJournal
 
 HOUR = 3600 * SECOND
@@ -33,7 +33,7 @@ class Board:
         """Let more happen."""
 
         async def play() -> None:
-            engine = Engine(self.journal, lambda _messages: None, self._ids.__next__)
+            engine = engine_over(self.journal, self._ids.__next__)
             engine.start()
             for envelope in envelopes:
                 await engine.submit(envelope, agent_id)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.kernel.wire import PROBE
+from claude_headspace.kernel.hooks import PROBE
 from tests.support import AWAY, RunningDaemon, running_daemon, wait_until
 from tests.surfaces.cli.conftest import run_headspace
 

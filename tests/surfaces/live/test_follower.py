@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from claude_headspace.engine.batch import Batch, Submission
+from claude_headspace.engine.batch import Batch, BatchRules, Submission
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.kernel.decide import nobody
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.live.follower import PAGE, Follower
 from claude_headspace.surfaces.live.stream import Broadcaster
@@ -29,9 +28,9 @@ def announce(journal: TemporaryJournal, agents: int) -> None:
     """Another daemon stores something."""
     with journal.transaction() as transaction:
         begun = journal.counts().agents
-        batch = Batch(transaction, nobody, iter(f"agent-{begun + n}" for n in range(agents)).__next__)
+        batch = Batch(transaction, BatchRules(new_id=iter(f"agent-{begun + n}" for n in range(agents)).__next__))
         starts = [hook("SessionStart", START, session_id=f"s{begun + n}", cwd=f"/{begun + n}") for n in range(agents)]
-        batch.work([Submission(start, None, None) for start in starts])  # type: ignore[arg-type]
+        batch.process([Submission(start, None, None) for start in starts])  # type: ignore[arg-type]
         transaction.write(batch.records)
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from claude_headspace.engine.writer import Engine
 from claude_headspace.journal import rows, schema
 from claude_headspace.journal.bulk_insert import insert_rows
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.live.stream import PAGE, RING, Broadcaster, Wanted, frame
 from claude_headspace.testing import START, hook
+from tests.engines import engine_over
 from tests.journals import TemporaryJournal
 from tests.support import RunningDaemon, Stream, running_daemon, wait_until
 
@@ -47,7 +47,7 @@ class Station:
     def __init__(self, heartbeat: float = 60) -> None:
         self.journal = Kept()
         self.broadcaster = Broadcaster(self.journal, lambda: heartbeat, 0)
-        self.engine = Engine(self.journal, self.broadcaster.publish, iter(map(str, count())).__next__)
+        self.engine = engine_over(self.journal, iter(map(str, count())).__next__, self.broadcaster.publish)
         self.sent = 0
 
     async def tell(self, times: int = 1, session: str = "session-1") -> None:

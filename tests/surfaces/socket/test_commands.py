@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED
-from claude_headspace.kernel.wire import HOOKS
+from claude_headspace.clients.claude_code.wire import HOOKS
 from claude_headspace.surfaces.socket.commands import names, snake_case
 from claude_headspace.surfaces.socket.results import HOOK_COMMANDS
 from tests.support import RunningDaemon, running_daemon

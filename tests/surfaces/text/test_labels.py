@@ -169,13 +169,13 @@ def wait(kind: str, text: str = "", **fields: Any) -> dict[str, Any]:
     [
         (wait("question", "Which\ndatabase?", tool="AskUserQuestion"), "asks: Which database?"),
         (wait("question", "All done. Nice.\n\nIt works. Shall I push?"), "asks: Shall I push?"),
-        (wait("question"), "asks something"),
+        (wait("question"), "asks a question"),
         (wait("elicitation", "Your key?"), "asks: Your key?"),
         (wait("permission", "Bash: rm x", tool="Bash", summary="rm x"), "wants to run: rm x"),
         (wait("permission", "Edit", tool="Edit", summary="/src/auth.py"), "wants to edit: auth.py"),
         (wait("permission", "x", tool="mcp__db__query", summary="SELECT"), "wants to use mcp__db__query: SELECT"),
         (wait("permission", "Claude needs your permission"), "asks: Claude needs your permission"),
-        (wait("permission"), "asks for a permission"),
+        (wait("permission"), "asks for permission"),
         (wait("plan", "# The plan", tool="ExitPlanMode"), "has a plan"),
         (wait("plan", tool="EnterPlanMode"), "wants to plan first"),
         (wait("dialog", "trust this folder"), "shows a dialog: trust this folder"),
@@ -191,7 +191,7 @@ def test_the_newest_wait_speaks_for_the_others() -> None:
     """Of several waits the newest is told, with the number of the others."""
     waits = [wait("plan"), wait("question", "Really?")]
     assert wording.summary(agent("waiting", waits=waits), NOW) == "asks: Really? (and 1 more)"
-    assert wording.summary(agent("waiting", waiting_for="plan", waits=[]), NOW) == "waiting for an approval of its plan"
+    assert wording.summary(agent("waiting", waiting_for="plan", waits=[]), NOW) == "waiting for plan approval"
 
 
 def tool(name: str, summary: str = "") -> dict[str, Any]:
@@ -211,7 +211,7 @@ def tool(name: str, summary: str = "") -> dict[str, Any]:
         ({"command": {"text": "Fix the login", "ended_at": before(seconds=9)}}, "working"),
         ({"subagents": [{"type": "Explore", "description": "find it", "tool": None}]}, "sub-agent: Explore, find it"),
         ({"subagents": [{"type": "Explore", "tool": tool("Read", "/a.py")}]}, "sub-agent: Explore, reading a.py"),
-        ({"subagents": [{"type": ""}, {"type": ""}]}, "2 sub-agents at work"),
+        ({"subagents": [{"type": ""}, {"type": ""}]}, "2 sub-agents working"),
         ({}, "working"),
     ],
 )
@@ -257,11 +257,11 @@ def test_the_other_states_in_words() -> None:
 
 # --- the page ---
 
-EXAMPLES = json.loads((Path(__file__).parents[3] / "web/tests/agents.json").read_text(encoding="utf-8"))
-"""The page's own tests read the same file: page and terminal speak alike."""
+EXAMPLES = json.loads((Path(__file__).parents[3] / "web/tests/agent-summaries.json").read_text(encoding="utf-8"))
+"""The page is tested with the same file, so that page and terminal use the same sentences."""
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["words"])
-def test_the_terminal_says_what_the_page_says(example: dict[str, Any]) -> None:
-    """One file of examples holds for both."""
-    assert wording.summary(example["agent"], datetime(2026, 1, 1, 12, tzinfo=UTC)) == example["words"]
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["summary"])
+def test_the_terminal_and_the_page_use_the_same_sentences(example: dict[str, Any]) -> None:
+    """Both are tested with one file of examples."""
+    assert wording.summary(example["agent"], datetime(2026, 1, 1, 12, tzinfo=UTC)) == example["summary"]

@@ -1,16 +1,16 @@
-// What a person chose and typed, as the API takes it. Pure; whether it fits, the daemon says.
-import type { Answer, Field, Question, Wait } from "./types";
+// Builds the answer to a wait from what the user selected and typed. Pure. The daemon validates the result.
+import type { Answer, FormField, Question, Wait } from "./types";
 
-export interface Choice {
+export interface AnswerChoice {
   title: string;
   key: string;
   answer: Answer;
-  /** Whether the message below goes along. */
-  explains?: boolean;
+  /** Whether the text of the message field is sent along. */
+  withMessage?: boolean;
 }
 
-const DENY: Omit<Choice, "title"> = { key: "d", answer: { decision: "deny" }, explains: true };
-const CHOICES: Record<string, Choice[]> = {
+const DENY: Omit<AnswerChoice, "title"> = { key: "d", answer: { decision: "deny" }, withMessage: true };
+const CHOICES: Record<string, AnswerChoice[]> = {
   permission: [
     { title: "Allow", key: "y", answer: { decision: "allow" } },
     { title: "Deny", ...DENY },
@@ -24,39 +24,39 @@ const CHOICES: Record<string, Choice[]> = {
     { title: "Cancel", key: "c", answer: { action: "cancel" } },
   ],
 };
-const ALWAYS: Choice = { title: "Always allow", key: "a", answer: { decision: "allow", always: true } };
+const ALWAYS: AnswerChoice = { title: "Always allow", key: "a", answer: { decision: "allow", always: true } };
 
-/** The buttons of a wait, the usual one first. */
-export function choices(wait: Wait): Choice[] {
-  const usual = CHOICES[wait.kind] ?? [];
-  return wait.kind === "permission" && wait.suggestions.length > 0 ? [...usual, ALWAYS] : usual;
+/** The buttons of a wait, the most common one first. */
+export function answerChoices(wait: Wait): AnswerChoice[] {
+  const choices = CHOICES[wait.kind] ?? [];
+  return wait.kind === "permission" && wait.suggestions.length > 0 ? [...choices, ALWAYS] : choices;
 }
 
-/** What was chosen of each question: labels, and words of one's own, which stand alone where one answer is wanted. */
-export function given(question: Question, chosen: string[], own: string): string[] {
-  const words = own.trim();
-  if (!words) return chosen;
-  return question.several ? [...chosen, words] : [words];
+/** The answers to one question. A typed answer replaces the selected option, or is added if several are allowed. */
+export function selectedAnswers(question: Question, selected: string[], typed: string): string[] {
+  const text = typed.trim();
+  if (!text) return selected;
+  return question.several ? [...selected, text] : [text];
 }
 
-export function answers(questions: Question[], chosen: Record<string, string[]>, own: Record<string, string>): Answer {
-  const pairs = questions.map((question) => {
-    const found = given(question, chosen[question.text] ?? [], own[question.text] ?? "");
+/** The answer to a set of questions. `selected` and `typed` have the question's text as key. */
+export function questionsAnswer(questions: Question[], selected: Record<string, string[]>, typed: Record<string, string>): Answer {
+  const entries = questions.map((question) => {
+    const found = selectedAnswers(question, selected[question.text] ?? [], typed[question.text] ?? "");
     return [question.text, question.several ? found : (found[0] ?? "")] as const;
   });
-  return { answers: Object.fromEntries(pairs) };
+  return { answers: Object.fromEntries(entries) };
 }
 
-export type Typed = string | number | boolean | string[] | null | undefined;
+export type FieldValue = string | number | boolean | string[] | null | undefined;
 
-/** What a form begins with. */
-export function beginning(form: Field[]): Record<string, Typed> {
-  const empty = (field: Field): Typed => (field.kind === "boolean" ? field.default === true : (field.default ?? ""));
-  return Object.fromEntries(form.map((field) => [field.name, field.kind === "choices" ? [] : empty(field)]));
+export function initialFormValues(form: FormField[]): Record<string, FieldValue> {
+  const initial = (field: FormField): FieldValue => (field.kind === "boolean" ? field.default === true : (field.default ?? ""));
+  return Object.fromEntries(form.map((field) => [field.name, field.kind === "choices" ? [] : initial(field)]));
 }
 
-/** What was filled in; what was left empty is left out. */
-export function content(form: Field[], typed: Record<string, Typed>): Record<string, unknown> {
-  const isEmpty = (value: Typed): boolean => value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
-  return Object.fromEntries(form.map((field) => [field.name, typed[field.name]] as const).filter(([, value]) => !isEmpty(value)));
+/** The values of a form without the empty ones. */
+export function formContent(form: FormField[], values: Record<string, FieldValue>): Record<string, unknown> {
+  const isEmpty = (value: FieldValue): boolean => value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(form.map((field) => [field.name, values[field.name]] as const).filter(([, value]) => !isEmpty(value)));
 }

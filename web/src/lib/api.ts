@@ -1,8 +1,24 @@
-// Speaking to the daemon. What it refuses becomes an ApiError that says what to do next; a daemon that is away becomes
-// an ApiError with the status 0. The cookie goes along by itself; the key that belongs to it is kept for this origin
-// alone, since cookies are shared by every port of a host.
+// Requests to the daemon, typed by path from `api-types.ts` (generated from `/openapi.json`). A refused request throws
+// an ApiError with a hint; a daemon that cannot be reached throws an ApiError with status 0. The cookie is sent by the
+// browser; its key is stored for this origin only, because cookies are shared by all ports of a host.
+import type { paths } from "./api-types";
 
 const KEY = "headspace.key";
+
+type Method = "get" | "post";
+type Operation<P extends keyof paths, M extends Method> = Extract<paths[P][M], object>;
+type Content<T> = T extends { content: { "application/json": infer Value } } ? Value : never;
+type PathParameters<P extends keyof paths, M extends Method> = Operation<P, M> extends { parameters: { path: infer Value extends object } } ? Value : object;
+type Optional<T> = [T] extends [never] ? object : { [N in keyof T]?: T[N] | "" | null | undefined };
+type QueryParameters<P extends keyof paths> =
+  Operation<P, "get"> extends { parameters: { query?: infer Query } } ? Optional<Query> : object;
+
+export type GetPath = { [P in keyof paths]: paths[P] extends { get: object } ? P : never }[keyof paths];
+export type PostPath = { [P in keyof paths]: paths[P] extends { post: object } ? P : never }[keyof paths];
+export type Reply<P extends keyof paths, M extends Method = "get"> =
+  Operation<P, M> extends { responses: { 200: infer Response } } ? Content<Response> : never;
+export type Body<P extends PostPath> = Operation<P, "post"> extends { requestBody: infer Request } ? Content<Request> : object;
+export type Parameters<P extends GetPath> = PathParameters<P, "get"> & QueryParameters<P>;
 
 export class ApiError extends Error {
   constructor(
@@ -15,58 +31,54 @@ export class ApiError extends Error {
   }
 }
 
-/** Keep the key that a sign-in link brought in the part of the address that is sent to nobody. */
-export function takeKey(): void {
-  const found = /^#key=([\w-]+)$/.exec(location.hash);
-  if (!found?.[1]) return;
-  localStorage.setItem(KEY, found[1]);
+/** Store the key of a sign-in link. It is in the fragment of the address, which browsers do not send. */
+export function storeKeyFromAddress(): void {
+  const key = /^#key=([\w-]+)$/.exec(location.hash)?.[1];
+  if (!key) return;
+  localStorage.setItem(KEY, key);
   history.replaceState(null, "", location.pathname + location.search);
 }
 
-export function headers(): Record<string, string> {
+/** GET a path of the API. Parameters that are not part of the path go into the query; empty ones are left out. */
+export async function get<P extends GetPath>(path: P, parameters: Parameters<P>): Promise<Reply<P>> {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (!path.includes(`{${name}}`) && value !== null && value !== undefined && value !== "") query.set(name, String(value));
+  }
+  const response = await send(query.size > 0 ? `${fillIn(path, parameters)}?${query}` : fillIn(path, parameters), {});
+  return (await response.json()) as Reply<P>;
+}
+
+export async function post<P extends PostPath>(path: P, parameters: PathParameters<P, "post">, body: Body<P>): Promise<Reply<P, "post">> {
+  const headers = { "Content-Type": "application/json", "X-Headspace-Via": "web" };
+  const response = await send(fillIn(path, parameters), { method: "POST", body: JSON.stringify(body), headers });
+  return (await response.json()) as Reply<P, "post">;
+}
+
+function fillIn(path: string, parameters: object): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent((parameters as Record<string, string>)[name]!));
+}
+
+export async function send(address: string, init: RequestInit): Promise<Response> {
   const key = localStorage.getItem(KEY);
-  return key ? { "X-Headspace-Key": key } : {};
-}
-
-export type Query = Record<string, string | number | boolean | null | undefined>;
-
-export function address(path: string, query: Query = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-  return search ? `${path}?${search}` : path;
-}
-
-export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
-  return read<T>(await send(address(path, query), signal ? { signal } : {}));
-}
-
-export async function post<T>(path: string, body: unknown = {}): Promise<T> {
-  const told = { "Content-Type": "application/json", "X-Headspace-Via": "web" };
-  return read<T>(await send(path, { method: "POST", body: JSON.stringify(body), headers: told }));
-}
-
-export async function send(path: string, init: RequestInit): Promise<Response> {
+  const headers = { ...(key ? { "X-Headspace-Key": key } : {}), ...init.headers };
   let response: Response;
   try {
-    response = await fetch(path, { ...init, headers: { ...headers(), ...init.headers } });
+    response = await fetch(address, { ...init, headers });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, "away", "Headspace does not answer.", "Start it with `headspace up`.");
+    throw new ApiError(0, "away", "Headspace is not responding.", "Start it with `headspace up`.");
   }
-  if (!response.ok) throw await refusal(response);
+  if (!response.ok) throw await errorOf(response);
   return response;
 }
 
-async function read<T>(response: Response): Promise<T> {
-  return (await response.json()) as T;
-}
-
-async function refusal(response: Response): Promise<ApiError> {
+async function errorOf(response: Response): Promise<ApiError> {
   try {
-    const told = ((await response.json()) as { error: { code: string; message: string; hint: string } }).error;
-    return new ApiError(response.status, told.code, told.message, told.hint);
+    const { error } = (await response.json()) as { error: { code: string; message: string; hint: string } };
+    return new ApiError(response.status, error.code, error.message, error.hint);
   } catch {
-    const message = `Headspace answered with status ${response.status}.`;
+    const message = `Headspace replied with status ${response.status}.`;
     return new ApiError(response.status, "bad_answer", message, "See `headspace logs`.");
   }
 }

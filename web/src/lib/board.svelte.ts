@@ -1,38 +1,36 @@
-// The one store. Everything on the page that tells a state reads it from here, and it holds nothing but what the API
-// said: `GET /api/agents`, then the changes of the stream, each applied to a copy of the agent that it is about. What
-// arrives within a frame is applied together. After a `gap` everything is read anew.
+// The store of all agents, and the only source of agent state on the page. It is filled by `GET /api/agents` and
+// updated by the stream. Events that arrive within one frame are applied together. A `gap` event reloads everything.
 //
-// An event costs what changes by it, not what is there: lists and numbers follow `placed`, which stays the same until
-// something moves; a card follows its own agent.
+// The cost of an event must not grow with the number of agents: lists and counts use `layoutAgents`, which changes only
+// when a card moves or a count changes; a card uses its own agent.
 import { ApiError, get, isSignedOut } from "./api";
-import { apply, type Told } from "./apply";
-import { isPlacedAlike } from "./arrange";
-import type { Message } from "./frames";
-import { follow, type Link } from "./stream";
-import type { Agent, HookStatus } from "./types";
+import { hasSameLayout } from "./board-layout";
+import type { SseMessage } from "./sse-parser";
+import { followStream, type Connection } from "./stream";
+import { applyEvent, type StreamEvent } from "./stream-events";
+import type { Agent } from "./types";
 
-/** Between two tries to read the board, in milliseconds. */
-const AGAIN = 2_000;
+const RETRY_MILLISECONDS = 2_000;
 
-type Subscriber = (told: Told[]) => void;
+type Subscriber = (events: StreamEvent[]) => void;
 
 class Board {
   agents = $state.raw<ReadonlyMap<string, Agent>>(new Map());
-  /** The agents as of when one of them was last moved, counted or named anew. Their other fields may be older. */
-  placed = $state.raw<Agent[]>([]);
-  link = $state<Link>("connecting");
-  loaded = $state(false);
-  problem = $state.raw<ApiError | null>(null);
+  /** The agents as of the last change that affects layout or counts. Other fields may be outdated: see `latest`. */
+  layoutAgents = $state.raw<Agent[]>([]);
+  connection = $state<Connection>("connecting");
+  isLoaded = $state(false);
+  error = $state.raw<ApiError | null>(null);
   version = $state("");
-  /** The newest announcement that was applied. */
+  /** The sequence number of the last event that was applied. */
   seq = $state.raw(0);
-  /** When the daemon was last heard of before it went away. */
-  awaySince = $state<number | null>(null);
-  /** Counts the times that something may have been missed: whoever keeps more than the board reads that anew. */
-  generation = $state(0);
+  /** When the connection was lost; null while there is one. */
+  offlineSince = $state<number | null>(null);
+  /** Incremented whenever events may have been missed. Views that load other data read it to load that again. */
+  reloads = $state(0);
 
-  #pending: Told[] = [];
-  #scheduled = false;
+  #pending: StreamEvent[] = [];
+  #isScheduled = false;
   #stop: (() => void) | null = null;
   #subscribers = new Set<Subscriber>();
   #isReloading = false;
@@ -41,114 +39,115 @@ class Board {
     try {
       await this.#load();
     } catch (error) {
-      this.#failed(error);
-      if (this.link !== "signed out") setTimeout(() => void this.start(), AGAIN);
+      this.#fail(error);
+      if (this.connection !== "signed out") setTimeout(() => void this.start(), RETRY_MILLISECONDS);
       return;
     }
-    this.#stop ??= follow({
-      link: (link) => this.#linked(link),
-      messages: (messages) => this.#take(messages),
-      position: () => this.#pending.at(-1)?.id ?? this.seq,
+    this.#stop ??= followStream({
+      onConnection: (connection) => this.#setConnection(connection),
+      onMessages: (messages) => this.#enqueue(messages),
+      lastEventId: () => this.#pending.at(-1)?.id ?? this.seq,
     });
   }
 
-  /** Hear of announcements after they were applied. */
+  /** Call `subscriber` with events after they were applied. Returns a function that unsubscribes. */
   subscribe(subscriber: Subscriber): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** Bring in an agent that the board does not list, such as one that ended long ago. */
-  put(agent: Agent): void {
-    this.#show(new Map(this.agents).set(agent.id, agent), [agent.id]);
+  /** Load an agent that is not on the board, for example one that ended long ago. */
+  async fetchAgent(reference: string): Promise<void> {
+    const agent = await get("/api/agents/{agent}", { agent: reference });
+    this.#update(new Map(this.agents).set(agent.id, agent), [agent.id]);
   }
 
-  /** The newest that is known of an agent that is placed. */
-  newest(agent: Agent): Agent {
+  /** The current data of an agent from `layoutAgents`. */
+  latest(agent: Agent): Agent {
     return this.agents.get(agent.id) ?? agent;
   }
 
-  #show(agents: Map<string, Agent>, touched: string[]): void {
+  #update(agents: Map<string, Agent>, changedIds: string[]): void {
     const before = this.agents;
     this.agents = agents;
-    if (!touched.every((id) => isPlacedAlike(before.get(id), agents.get(id)))) this.placed = [...agents.values()];
+    if (!changedIds.every((id) => hasSameLayout(before.get(id), agents.get(id)))) this.layoutAgents = [...agents.values()];
   }
 
-  #linked(link: Link): void {
-    if (link === "offline") this.awaySince ??= Date.now();
-    else if (link === "live" && this.awaySince !== null) {
-      this.awaySince = null;
-      this.generation += 1;
+  #setConnection(connection: Connection): void {
+    if (connection === "offline") this.offlineSince ??= Date.now();
+    else if (connection === "live" && this.offlineSince !== null) {
+      this.offlineSince = null;
+      this.reloads += 1;
     }
-    this.link = link;
+    this.connection = connection;
   }
 
-  #failed(error: unknown): void {
-    this.problem = error instanceof ApiError ? error : new ApiError(0, "bug", String(error), "Reload the page.");
-    this.link = isSignedOut(error) ? "signed out" : "offline";
+  #fail(error: unknown): void {
+    this.error = error instanceof ApiError ? error : new ApiError(0, "bug", String(error), "Reload the page.");
+    this.connection = isSignedOut(error) ? "signed out" : "offline";
   }
 
-  /** The position is read first: what happens in between is told again by the stream, and nothing is missed. */
+  /** The position is read before the agents: the stream repeats what happens in between, and nothing is missed. */
   async #load(): Promise<void> {
-    const status = await get<HookStatus>("/hook/status");
-    const agents = await get<Agent[]>("/api/agents");
-    if (status.last_seq === null) throw new ApiError(503, "journal_unavailable", "The database is away.", "See `headspace status`.");
+    const status = await get("/hook/status", {});
+    const agents = await get("/api/agents", {});
+    if (status.last_seq === null) throw new ApiError(503, "journal_unavailable", "The database is unavailable.", "See `headspace status`.");
     this.version = status.version;
     this.seq = status.last_seq;
     this.agents = new Map(agents.map((agent) => [agent.id, agent]));
-    this.placed = agents;
-    this.problem = null;
-    this.loaded = true;
-    this.generation += 1;
+    this.layoutAgents = agents;
+    this.error = null;
+    this.isLoaded = true;
+    this.reloads += 1;
   }
 
-  #take(messages: Message[]): void {
+  #enqueue(messages: SseMessage[]): void {
     for (const { id, type, data } of messages) {
-      this.#pending.push({ id, type, data: JSON.parse(data) as Told["data"] });
+      this.#pending.push({ id, type, data: JSON.parse(data) as StreamEvent["data"] });
     }
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    // A page that nobody sees gets no frames, but its title and icon must still tell.
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    // A hidden page gets no animation frames, but its title and icon must stay current.
     if (document.hidden) setTimeout(() => this.#flush(), 50);
     else requestAnimationFrame(() => this.#flush());
   }
 
   #flush(): void {
-    this.#scheduled = false;
-    const gap = this.#pending.findLastIndex((each) => each.type === "gap");
+    this.#isScheduled = false;
+    const gap = this.#pending.findLastIndex((event) => event.type === "gap");
     if (gap !== -1) {
       this.#pending = this.#pending.slice(gap + 1);
       void this.#reload();
     }
-    const told = this.#pending;
-    if (told.length === 0 || this.#isReloading) return;
+    const events = this.#pending;
+    if (events.length === 0 || this.#isReloading) return;
     this.#pending = [];
     const agents = new Map(this.agents);
-    for (const each of told) apply(agents, each, (id) => void this.#fetch(id));
-    this.#show(agents, told.flatMap(({ data }) => data.agent_id ?? []));
-    this.seq = told.at(-1)?.id ?? this.seq;
-    for (const subscriber of this.#subscribers) subscriber(told);
+    for (const event of events) applyEvent(agents, event, (id) => void this.#fetchUnknown(id));
+    this.#update(agents, events.flatMap(({ data }) => data.agent_id ?? []));
+    this.seq = events.at(-1)?.id ?? this.seq;
+    for (const subscriber of this.#subscribers) subscriber(events);
   }
 
-  /** Everything anew; what is told meanwhile is kept, and applied afterwards. */
+  /** Load everything again. Events that arrive during the request are applied afterwards. */
   async #reload(): Promise<void> {
     this.#isReloading = true;
     try {
       await this.#load();
     } catch (error) {
-      if (isSignedOut(error)) this.#failed(error);
-      else setTimeout(() => void this.#reload(), AGAIN);
+      if (isSignedOut(error)) this.#fail(error);
+      else setTimeout(() => void this.#reload(), RETRY_MILLISECONDS);
       return;
     }
     this.#isReloading = false;
-    this.#pending = this.#pending.filter((each) => each.id === null || each.id > this.seq);
+    this.#pending = this.#pending.filter((event) => event.id === null || event.id > this.seq);
     this.#flush();
   }
 
-  /** An agent that was not on the board, and is heard of again. */
-  async #fetch(id: string): Promise<void> {
+  /** An event names an agent that is not on the board. If it cannot be loaded, its next event tries again. */
+  async #fetchUnknown(id: string): Promise<void> {
     try {
-      this.put(await get<Agent>(`/api/agents/${id}`));
+      await this.fetchAgent(id);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
     }

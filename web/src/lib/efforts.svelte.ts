@@ -1,33 +1,33 @@
-// The efforts under way, by the agent that works on each: what a card says of them. Read once, then kept up by the
-// stream; counts of calls are not announced, so views that show them ask again.
+// The active efforts, for the cards of the agents that work on them. Loaded once and updated by the stream. The stream
+// does not report tool call counts: views that show them load efforts themselves.
 import { ApiError, get } from "./api";
-import type { Told } from "./apply";
 import { board } from "./board.svelte";
+import type { StreamEvent } from "./stream-events";
 import type { Effort } from "./types";
 
 class Efforts {
   active = $state.raw<ReadonlyMap<string, Effort>>(new Map());
 
   /** The newest effort that an agent works on. */
-  of(agentId: string): Effort | null {
-    let found: Effort | null = null;
+  forAgent(agentId: string): Effort | null {
+    let newest: Effort | null = null;
     for (const effort of this.active.values()) {
-      if (effort.agent_id === agentId && (found === null || effort.started_at > found.started_at)) found = effort;
+      if (effort.agent_id === agentId && (newest === null || effort.started_at > newest.started_at)) newest = effort;
     }
-    return found;
+    return newest;
   }
 
   async load(): Promise<void> {
     try {
-      const found = await get<Effort[]>("/api/efforts");
-      this.active = new Map(found.map((effort) => [effort.id, effort]));
+      const efforts = await get("/api/efforts", {});
+      this.active = new Map(efforts.map((effort) => [effort.id, effort]));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
     }
   }
 
-  hear(told: Told[]): void {
-    const changed = told.filter((each) => each.type === "effort_changed").map((each) => each.data.effort as Effort);
+  apply(events: StreamEvent[]): void {
+    const changed = events.filter((event) => event.type === "effort_changed").map((event) => event.data.effort as Effort);
     if (changed.length === 0) return;
     const active = new Map(this.active);
     for (const effort of changed) {
@@ -39,13 +39,9 @@ class Efforts {
 }
 
 export const efforts = new Efforts();
-board.subscribe((told) => efforts.hear(told));
+board.subscribe((events) => efforts.apply(events));
 
-export function effortPath(id: string): string {
-  return `/efforts/${encodeURIComponent(id)}`;
-}
-
-/** "fix #2", with its phase where it has one. */
-export function effortWords(effort: Effort): string {
+/** "fix #2", with its phase if it has one. */
+export function effortLabel(effort: Effort): string {
   return effort.phase ? `${effort.skill} #${effort.ordinal}, ${effort.phase}` : `${effort.skill} #${effort.ordinal}`;
 }

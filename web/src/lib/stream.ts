@@ -1,69 +1,70 @@
-// The live stream: everything after a position, for ever. When the connection breaks it is taken up again where it
-// stopped (`Last-Event-ID`), soon at first and then every few seconds; a machine that wakes up tries at once.
+// The connection to the event stream. It never ends by itself: after a failure it reconnects with `Last-Event-ID`, first
+// quickly, then every few seconds, and at once when the machine wakes up or the network returns.
 import { ApiError, isSignedOut, send } from "./api";
-import { Frames, type Message } from "./frames";
+import { SseParser, type SseMessage } from "./sse-parser";
 
-const FIRST_PAUSE = 250;
-const LONGEST_PAUSE = 4_000;
-/** The daemon sends a heartbeat every 15 s: silence for longer than this means a connection that died quietly. */
-const SILENCE = 40_000;
+const MIN_RETRY_MILLISECONDS = 250;
+const MAX_RETRY_MILLISECONDS = 4_000;
+/** The daemon sends a heartbeat every 15 s. Without any data for this long the connection is dead. */
+const SILENCE_MILLISECONDS = 40_000;
 
-export type Link = "connecting" | "live" | "offline" | "signed out";
+export type Connection = "connecting" | "live" | "offline" | "signed out";
 
-export interface Listener {
-  link(link: Link): void;
-  messages(messages: Message[]): void;
-  /** How far this reader came. */
-  position(): number;
+export interface StreamListener {
+  onConnection(connection: Connection): void;
+  onMessages(messages: SseMessage[]): void;
+  /** The id of the last event that was received. */
+  lastEventId(): number;
 }
 
-export function follow(listener: Listener): () => void {
+/** Returns a function that closes the connection. */
+export function followStream(listener: StreamListener): () => void {
   const stop = new AbortController();
   void run(listener, stop.signal);
   return () => stop.abort();
 }
 
-async function run(listener: Listener, stopped: AbortSignal): Promise<void> {
-  let pause = FIRST_PAUSE;
+async function run(listener: StreamListener, stopped: AbortSignal): Promise<void> {
+  let pause = MIN_RETRY_MILLISECONDS;
   while (!stopped.aborted) {
     try {
-      await readOnce(listener, stopped, () => (pause = FIRST_PAUSE));
+      await connect(listener, stopped, () => (pause = MIN_RETRY_MILLISECONDS));
     } catch (error) {
       if (stopped.aborted) return;
       if (isSignedOut(error)) {
-        listener.link("signed out");
+        listener.onConnection("signed out");
         return;
       }
       if (!(error instanceof ApiError) && !(error instanceof TypeError) && !isAbort(error)) throw error;
     }
     if (stopped.aborted) return;
-    listener.link("offline");
+    listener.onConnection("offline");
     await sleep(pause, stopped);
-    pause = Math.min(pause * 2, LONGEST_PAUSE);
+    pause = Math.min(pause * 2, MAX_RETRY_MILLISECONDS);
   }
 }
 
-async function readOnce(listener: Listener, stopped: AbortSignal, opened: () => void): Promise<void> {
-  const once = new AbortController();
-  const abort = (): void => once.abort();
+async function connect(listener: StreamListener, stopped: AbortSignal, onOpen: () => void): Promise<void> {
+  const connection = new AbortController();
+  const abort = (): void => connection.abort();
   stopped.addEventListener("abort", abort);
-  let watchdog = setTimeout(abort, SILENCE);
+  let watchdog = setTimeout(abort, SILENCE_MILLISECONDS);
   try {
-    const told = { "Last-Event-ID": String(listener.position()), Accept: "text/event-stream" };
-    const response = await send("/api/events/stream", { headers: told, signal: once.signal });
+    const headers = { "Last-Event-ID": String(listener.lastEventId()), Accept: "text/event-stream" };
+    const response = await send("/api/events/stream", { headers, signal: connection.signal });
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    const frames = new Frames();
-    for (let first = true; ; first = false) {
+    const parser = new SseParser();
+    for (let isFirst = true; ; isFirst = false) {
       const { value, done } = await reader.read();
       if (done) return;
-      if (first) {
-        opened();
-        listener.link("live");
+      if (isFirst) {
+        onOpen();
+        listener.onConnection("live");
       }
       clearTimeout(watchdog);
-      watchdog = setTimeout(abort, SILENCE);
-      const messages = frames.take(value);
-      if (messages.length > 0) listener.messages(messages);
+      watchdog = setTimeout(abort, SILENCE_MILLISECONDS);
+      const messages = parser.push(value);
+      if (messages.length > 0) listener.onMessages(messages);
     }
   } finally {
     clearTimeout(watchdog);
@@ -75,7 +76,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-/** Wait, but not when the machine comes back from sleep or the network returns. */
+/** Wait, or return early when the network returns or the page becomes visible. */
 function sleep(milliseconds: number, stopped: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,12 +1,13 @@
-// Time in words, the same words as in the terminal. Pure.
+// Times and durations as text, with the same wording as the terminal. Pure.
 
-export function instant(time: string): number {
-  const found = Date.parse(time);
-  return Number.isNaN(found) ? 0 : found;
+/** Milliseconds since 1970; 0 if the text is not a time. */
+export function parseTime(time: string): number {
+  const parsed = Date.parse(time);
+  return Number.isNaN(parsed) ? 0 : parsed;
 }
 
-/** How long, in one unit: "12 s", "4 min", "2 h", "3 d". */
-export function span(seconds: number): string {
+/** A duration in one unit: "12 s", "4 min", "2 h", "3 d". */
+export function shortDuration(seconds: number): string {
   const whole = Math.max(Math.floor(seconds), 0);
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} min`;
@@ -14,48 +15,41 @@ export function span(seconds: number): string {
   return `${Math.floor(whole / 86400)} d`;
 }
 
-export function since(time: string, now: number): string {
-  return span((now - instant(time)) / 1000);
-}
-
-/** When, seen from now. A clock that goes ahead of ours says "just now". */
-export function ago(time: string, now: number): string {
-  const seconds = (now - instant(time)) / 1000;
-  return seconds < 5 ? "just now" : `${span(seconds)} ago`;
-}
-
-/** Two units where one says too little: "1 h 20 min". */
+/** A duration in one or two units: "1 h 20 min". */
 export function duration(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return span(seconds);
   const rest = minutes % 60;
-  return rest && minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h ${rest} min` : span(seconds);
+  return rest && minutes >= 60 && minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h ${rest} min` : shortDuration(seconds);
 }
 
-const CLOCK = new Intl.DateTimeFormat(undefined, {
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  hourCycle: "h23",
-});
+export function elapsed(time: string, now: number): string {
+  return shortDuration((now - parseTime(time)) / 1000);
+}
+
+/** "4 min ago". A time in the future, from a clock that is ahead, is "just now". */
+export function ago(time: string, now: number): string {
+  return now - parseTime(time) < 5_000 ? "just now" : `${elapsed(time, now)} ago`;
+}
+
+const TIME_OF_DAY = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+const HOUR_AND_MINUTE = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
-const HOUR = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
-export function clock(time: string): string {
-  return CLOCK.format(instant(time));
+export function timeOfDay(time: string): string {
+  return TIME_OF_DAY.format(parseTime(time));
 }
 
-export function hour(moment: number): string {
-  return HOUR.format(moment);
+export function hourAndMinute(milliseconds: number): string {
+  return HOUR_AND_MINUTE.format(milliseconds);
 }
 
-export function exact(time: string): string {
-  return EXACT.format(instant(time));
+export function exactTime(time: string): string {
+  return EXACT.format(parseTime(time));
 }
 
-/** The day here, as the API takes it. */
-export function dayOf(moment: number): string {
-  const date = new Date(moment);
-  const two = (number: number): string => String(number).padStart(2, "0");
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+/** The local date as YYYY-MM-DD. */
+export function isoDate(milliseconds: number): string {
+  const date = new Date(milliseconds);
+  const twoDigits = (number: number): string => String(number).padStart(2, "0");
+  return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
 }

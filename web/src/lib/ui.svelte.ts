@@ -1,49 +1,54 @@
-// What a person chose to look at. Nothing here says anything about agents.
-import { areSame, matches, projects, sections, type Filter, type ProjectCount, type View } from "./arrange";
+// What the user selected: grouping, filter, selected agent, theme. Agents themselves are in the board store.
+import { countByProject, haveSameCounts, matchesFilter, sections, type Filter, type Grouping, type ProjectCount } from "./board-layout";
 import { board } from "./board.svelte";
-import { Kept } from "./kept.svelte";
+import { StoredSetting } from "./stored-setting.svelte";
 import type { Agent } from "./types";
 
 export type Theme = "system" | "light" | "dark";
 
+const NO_FILTER: Filter = { text: "", project: null, state: null };
+
 class Ui {
-  readonly view = new Kept<View>("view", "attention");
-  filter = $state<Filter>({ text: "", project: null, state: null });
+  readonly grouping = new StoredSetting<Grouping>("view", "attention");
+  filter = $state<Filter>({ ...NO_FILTER });
   selected = $state<string | null>(null);
   helpIsOpen = $state(false);
   theme = $state<Theme>((document.documentElement.dataset.theme as Theme | undefined) ?? "system");
 
-  /** Words are looked for in all that a card shows, so while somebody types every change counts. */
-  shown = $derived((this.filter.text === "" ? board.placed : [...board.agents.values()]).filter((agent) => matches(agent, this.filter)));
-  sections = $derived(sections(this.shown, this.view.value));
+  /** A text filter matches everything that a card shows, so every change of an agent counts while there is one. */
+  #shown = $derived((this.filter.text === "" ? board.layoutAgents : [...board.agents.values()]).filter((agent) => matchesFilter(agent, this.filter)));
+  sections = $derived(sections(this.#shown, this.grouping.value));
+  /** The agents in the order in which they are shown. */
   order = $derived(this.sections.flatMap((section) => section.agents));
   #projects: ProjectCount[] = [];
+  /** Keeps the same list while no count changes, so that the sidebar is not rendered again. */
   projects = $derived.by(() => {
-    const found = projects(board.placed);
-    if (!areSame(this.#projects, found)) this.#projects = found;
+    const counted = countByProject(board.layoutAgents);
+    if (!haveSameCounts(this.#projects, counted)) this.#projects = counted;
     return this.#projects;
   });
-  agent = $derived<Agent | null>(this.selected === null ? null : (board.agents.get(this.selected) ?? null));
+  selectedAgent = $derived<Agent | null>(this.selected === null ? null : (board.agents.get(this.selected) ?? null));
   isFiltered = $derived(this.filter.text !== "" || this.filter.project !== null || this.filter.state !== null);
 
-  clear(): void {
-    this.filter = { text: "", project: null, state: null };
+  clearFilter(): void {
+    this.filter = { ...NO_FILTER };
   }
 
   /** Select the next or the previous agent in the order in which they are shown. */
-  step(by: 1 | -1): void {
-    const at = this.order.findIndex((agent) => agent.id === this.selected);
-    const next = at === -1 ? (by === 1 ? 0 : this.order.length - 1) : at + by;
+  selectNext(by: 1 | -1): void {
+    const current = this.order.findIndex((agent) => agent.id === this.selected);
+    const next = current === -1 ? (by === 1 ? 0 : this.order.length - 1) : current + by;
     this.selected = this.order[Math.min(Math.max(next, 0), this.order.length - 1)]?.id ?? null;
   }
 
+  /** `theme.js` applies the stored theme before the first paint. */
   setTheme(theme: Theme): void {
     this.theme = theme;
     try {
       if (theme === "system") localStorage.removeItem("headspace.theme");
       else localStorage.setItem("headspace.theme", theme);
     } catch {
-      // It holds until the page is closed.
+      // No storage: the theme lasts until the page is closed.
     }
     if (theme === "system") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;

@@ -131,8 +131,8 @@ class PolicyGuard:
 
     def _look(self, envelope: Envelope, lapse: str | None) -> Gathered:
         self._refresh()
-        root = envelope.context.project_root or ""
-        call = understand(envelope.whole or envelope.payload, self.book, home=self._home, project=root)
+        root = envelope.observations.project_root or ""
+        call = understand(envelope.original_payload or envelope.payload, self.book, home=self._home, project=root)
         return Gathered(self._with_project(root), call, lapse)
 
     def _refresh(self) -> None:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.claude_code.wire import HOOKS
 from claude_headspace.config import Paths
-from claude_headspace.kernel.wire import HOOKS
 
 EVERY = "*"
 PAUSE_SECONDS = 1.0

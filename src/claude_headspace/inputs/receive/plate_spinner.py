@@ -1,8 +1,8 @@
-"""plate-spinner's way in: `POST /events`, one endpoint for all of its event types.
+"""plate-spinner's endpoint: `POST /events`, one path for all of its event types.
 
-Its events are kept as they came, under names of their own (`kernel.wire.PLATES`), and pass the same receiver as hooks.
-They say whose they are by their session alone: `/events` never guesses by the directory, so closing one session cannot
-touch another in the same place.
+Events are stored as they came, under names of their own (`clients.plate_spinner`), and use the same receiver as hooks.
+They identify their agent by the session id alone. The directory is never used, so closing one session cannot affect
+another one in the same directory.
 """
 
 import re
@@ -10,9 +10,9 @@ import re
 import msgspec
 from starlette.types import Scope
 
+from claude_headspace.clients.plate_spinner.decode import PLATES
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.http import HookEndpoint
-from claude_headspace.kernel.wire import PLATES
 
 EVENTS = "/events"
 

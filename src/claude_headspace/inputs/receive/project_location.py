@@ -11,34 +11,34 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from claude_headspace.kernel.envelope import Context
+from claude_headspace.kernel.envelope import Observations
 
 REMEMBERED_SECONDS = 5.0
 PATIENCE_SECONDS = 0.2
 REMEMBERED = 2_000
 LARGEST_HEAD = 4_096
 
-_UNKNOWN = Context()
+_UNKNOWN = Observations()
 
 
 class SurroundingsFinder:
     """Looks directories up, and remembers for a while."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[float, Context]] = {}
+        self._known: dict[str, tuple[float, Observations]] = {}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="surroundings")
 
-    async def __call__(self, directory: str | None) -> Context:
+    async def __call__(self, directory: str | None) -> Observations:
         """The surroundings of a directory; unknown if the disk does not answer in time."""
         if not directory or "\0" in directory or not directory.startswith("/"):
-            return Context(project_root=directory) if directory else _UNKNOWN
+            return Observations(project_root=directory) if directory else _UNKNOWN
         now = time.monotonic()
         known = self._known.get(directory)
         if known is not None and known[0] > now:
             return known[1]
-        return await self._look(directory, now, known[1] if known else Context(project_root=directory))
+        return await self._look(directory, now, known[1] if known else Observations(project_root=directory))
 
-    async def _look(self, directory: str, now: float, fallback: Context) -> Context:
+    async def _look(self, directory: str, now: float, fallback: Observations) -> Observations:
         looking = asyncio.get_running_loop().run_in_executor(self._thread, look_around, directory)
         try:
             found = await asyncio.wait_for(looking, PATIENCE_SECONDS)
@@ -54,7 +54,7 @@ class SurroundingsFinder:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def look_around(directory: str) -> Context:
+def look_around(directory: str) -> Observations:
     """The nearest repository above a directory; without one the directory is its own project."""
     start = Path(os.path.normpath(directory))
     for folder in (start, *start.parents):
@@ -64,8 +64,8 @@ def look_around(directory: str) -> Context:
         except (OSError, ValueError):
             continue
         if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
-            return Context(project_root=str(folder), branch=_branch(git, is_file=stat.S_ISREG(mode)))
-    return Context(project_root=str(start))
+            return Observations(project_root=str(folder), branch=_branch(git, is_file=stat.S_ISREG(mode)))
+    return Observations(project_root=str(start))
 
 
 def _branch(git: Path, *, is_file: bool) -> str | None:

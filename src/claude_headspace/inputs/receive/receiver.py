@@ -16,17 +16,17 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.sanitize import Keeper
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin, decided
 from claude_headspace.kernel.policy.verdict import Verdict
-from claude_headspace.kernel.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.ports import Clock
 
-Surroundings = Callable[[str | None], Awaitable[Context]]
+Surroundings = Callable[[str | None], Awaitable[Observations]]
 """Finds out what belongs to a directory: its project's root and branch."""
 
-Relatives = Callable[[int], Awaitable[Context]]
+Relatives = Callable[[int], Awaitable[Observations]]
 """Finds out when a process began and what it descends from."""
 
 LONGEST_DELIVERY_ID = 200
@@ -166,8 +166,7 @@ class HookReceiver:
         envelope = await self._seal(event_name(event), payload, notes, lenient=True)
         if (verdict := _verdict(notes.get(b"verdict"))) is None:
             return envelope
-        context = msgspec.structs.replace(envelope.context, verdict=verdict)
-        return msgspec.structs.replace(envelope, context=context)
+        return decided(envelope, verdict=verdict)
 
     async def _seal(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Envelope:
         received_at = self._clock()
@@ -175,7 +174,7 @@ class HookReceiver:
         around = await self._surroundings(identity.cwd or identity.working_directory or identity.project_path)
         context = _context(identity, told, around)
         if kept is not body:
-            context = msgspec.structs.replace(context, flaw="the text was broken and has been repaired")
+            context = msgspec.structs.replace(context, anomaly="the text was broken and has been repaired")
         envelope_id, payload = new_id(), self._keep.hook(kept)
         return Envelope(
             id=envelope_id,
@@ -186,8 +185,8 @@ class HookReceiver:
             fired_at=self._fired_at(told.get(b"fired-at"), received_at),
             received_at=received_at,
             payload=payload,
-            whole=kept if payload is not kept else None,
-            context=await self._with_relatives(context),
+            original_payload=kept if payload is not kept else None,
+            observations=await self._with_relatives(context),
             delivery_id=_delivery(told.get(b"delivery-id")) or envelope_id,
         )
 
@@ -199,7 +198,7 @@ class HookReceiver:
             return received_at
         return fired_at if 0 < fired_at < received_at else received_at
 
-    async def _with_relatives(self, context: Context) -> Context:
+    async def _with_relatives(self, context: Observations) -> Observations:
         """What the process table tells of the client that the sender named."""
         if self._relatives is None or not context.client_pid:
             return context
@@ -211,8 +210,8 @@ class HookReceiver:
         )
 
 
-def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Context) -> Context:
-    return Context(
+def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Observations) -> Observations:
+    return Observations(
         tmux_session=_text(told.get(b"tmux-session")) or identity.tmux_session,
         tmux_pane=_text(told.get(b"tmux-pane")) or identity.tmux_pane,
         client_pid=_number(told.get(b"client-pid")) or identity.client_pid,
@@ -221,8 +220,8 @@ def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Context) 
         wrapper_id=_text(told.get(b"wrapper-id")),
         fleet_id=_text(told.get(b"agent-id")),
         role=_text(told.get(b"role")),
-        mode=_text(told.get(b"mode")),
-        mission_id=_text(told.get(b"mission-id")),
+        declared_mode=_text(told.get(b"mode")),
+        declared_mission_id=_text(told.get(b"mission-id")),
         project_root=around.project_root,
         branch=around.branch,
     )

@@ -1,7 +1,7 @@
 """What of an event is kept: secrets are taken out first, then what is too long is cut. Done once, at sealing."""
 
+from claude_headspace.clients.claude_code import transcript
 from claude_headspace.kernel import size_limits as bounds
-from claude_headspace.kernel import transcript
 from claude_headspace.kernel.redaction import Redactor
 from claude_headspace.kernel.size_limits import Bounds
 

@@ -295,7 +295,7 @@ def _name(envelope: Envelope) -> str:
 
 def _noted(envelope: Envelope) -> dict[str, str]:
     """The notes of a letter, as the shims write them."""
-    context = envelope.context
+    context = envelope.observations
     notes = {
         "event": envelope.name,
         "delivery-id": envelope.delivery_id,
@@ -307,9 +307,9 @@ def _noted(envelope: Envelope) -> dict[str, str]:
         "wrapper-id": context.wrapper_id,
         "agent-id": context.fleet_id,
         "role": context.role,
-        "mode": context.mode,
-        "mission-id": context.mission_id,
-        "verdict": msgspec.json.encode(context.verdict).decode() if context.verdict else None,
+        "mode": context.declared_mode,
+        "mission-id": context.declared_mission_id,
+        "verdict": msgspec.json.encode(envelope.decisions.verdict).decode() if envelope.decisions.verdict else None,
     }
     return {name: value for name, value in notes.items() if value}
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from claude_headspace.clients.claude_code.transcript import LINE, Line
 from claude_headspace.inputs.receive.receiver import Surroundings, new_id
 from claude_headspace.inputs.receive.sanitize import Keeper
-from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
-from claude_headspace.kernel.transcript import LINE, Line
+from claude_headspace.kernel.envelope import Envelope, Micros, Observations, Origin
 from claude_headspace.ports import Clock
 
 
@@ -19,7 +19,7 @@ class Sealer:
         host: str,
         clock: Clock,
         surroundings: Surroundings,
-        client_of: Callable[[str], Context | None] = lambda _session: None,
+        client_of: Callable[[str], Observations | None] = lambda _session: None,
         keep: Keeper | None = None,
     ) -> None:
         self._host = host
@@ -34,7 +34,7 @@ class Sealer:
         The client's word for the branch counts where its directory is not here, or not any more.
         """
         around = await self._surroundings(line.cwd)
-        process = self._client_of(line.session_id) or Context()
+        process = self._client_of(line.session_id) or Observations()
         return self._envelope(
             LINE,
             Origin.TRANSCRIPT,
@@ -46,10 +46,10 @@ class Sealer:
 
     def gone(self, at: Micros) -> Envelope:
         """An envelope that says: there is no client any more."""
-        return self._envelope("ClientVanished", Origin.PROCESS, at, b"{}", Context(), None)
+        return self._envelope("ClientVanished", Origin.PROCESS, at, b"{}", Observations(), None)
 
     def _envelope(
-        self, name: str, origin: Origin, at: Micros, payload: bytes, context: Context, delivery: str | None
+        self, name: str, origin: Origin, at: Micros, payload: bytes, context: Observations, delivery: str | None
     ) -> Envelope:
         return Envelope(
             id=new_id(),
@@ -60,6 +60,6 @@ class Sealer:
             fired_at=at,
             received_at=self._clock(),
             payload=payload,
-            context=context,
+            observations=context,
             delivery_id=delivery,
         )

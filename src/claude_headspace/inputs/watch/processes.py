@@ -27,7 +27,7 @@ from claude_headspace.inputs.receive.receiver import new_id
 from claude_headspace.inputs.watch.agent_cache import KnownAgents
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import is_same_start
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.ports import Clock, Reader
 
 log = structlog.get_logger(__name__)
@@ -82,25 +82,25 @@ def is_running(pid: int, began: Micros | None) -> bool:
 # --- whose child a client is ------------------------------------------------------------------------------------------
 
 
-def relatives(pid: int) -> Context:
+def relatives(pid: int) -> Observations:
     """When a client's process began, and what it descends from, nearest first."""
     try:
         process = psutil.Process(pid)
         began = round(process.create_time() * SECOND)
         above = tuple(parent.pid for parent in process.parents()[:ANCESTORS])
     except (psutil.Error, OverflowError, ValueError):
-        return Context(client_pid=pid)
-    return Context(client_pid=pid, client_started_at=began, ancestor_pids=above)
+        return Observations(client_pid=pid)
+    return Observations(client_pid=pid, client_started_at=began, ancestor_pids=above)
 
 
 class Kinship:
     """Looks clients up, and remembers for a while. Never more than a moment's wait."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[float, Context]] = {}
+        self._known: dict[int, tuple[float, Observations]] = {}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kinship")
 
-    async def __call__(self, pid: int, patience: float = PATIENCE_SECONDS) -> Context:
+    async def __call__(self, pid: int, patience: float = PATIENCE_SECONDS) -> Observations:
         """What the process table tells of a client."""
         now = time.monotonic()
         known = self._known.get(pid)
@@ -110,7 +110,7 @@ class Kinship:
         try:
             found = await asyncio.wait_for(looking, patience)
         except TimeoutError:
-            return Context(client_pid=pid)
+            return Observations(client_pid=pid)
         if len(self._known) >= REMEMBERED:
             self._known.clear()
         self._known[pid] = (now + REMEMBERED_SECONDS, found)
@@ -199,7 +199,7 @@ class ProcessWatch(Loop):
             fired_at=at or now,
             received_at=now,
             payload=b"{}",
-            context=Context(client_pid=pid),
+            observations=Observations(client_pid=pid),
         )
 
 

@@ -21,13 +21,13 @@ import msgspec
 import structlog
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.receive.receiver import Surroundings, new_id
 from claude_headspace.inputs.watch.agent_cache import KnownAgents
 from claude_headspace.inputs.watch.files import FileWatch, opened
 from claude_headspace.inputs.watch.processes import Kinship, is_alive
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.novelty import is_news
 from claude_headspace.ports import Clock
 
@@ -81,7 +81,7 @@ class Client(msgspec.Struct, frozen=True):
     raw: bytes
     written: int
     """When, in nanoseconds: whether it was written again."""
-    process: Context
+    process: Observations
 
 
 class RegistryWatch(Loop):
@@ -119,7 +119,7 @@ class RegistryWatch(Loop):
         """How many clients live."""
         return len(self._clients)
 
-    def client_of(self, session_id: str) -> Context | None:
+    def client_of(self, session_id: str) -> Observations | None:
         """The process that has a session open."""
         found = (client for client in self._clients.values() if client.entry.session_id == session_id)
         return next((client.process for client in found if is_alive(client.entry.pid)), None)
@@ -270,7 +270,7 @@ class RegistryWatch(Loop):
             fired_at=min(entry.at, now) or now,
             received_at=now,
             payload=client.raw,
-            context=context,
+            observations=context,
             delivery_id=entry.delivery,
         )
 
@@ -310,7 +310,7 @@ async def _read_entry(path: str) -> tuple[Entry | None, bytes, int]:
     return None, b"", 0
 
 
-def _wrote(process: Context, entry: Entry) -> bool:
+def _wrote(process: Observations, entry: Entry) -> bool:
     """Whether the process that has the entry's number now is the one that wrote it."""
     began = process.client_started_at
     return began is not None and began <= round(entry.started_at * MILLI) + STARTED_LATER

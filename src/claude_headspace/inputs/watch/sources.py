@@ -38,11 +38,12 @@ class Sources:
         journal: Journal,
         submit: Submit,
         surroundings: Surroundings,
+        known: KnownAgents,
         keep: Keeper | None = None,
     ) -> None:
         self._submit = submit
         self._journal = journal
-        self.known = KnownAgents(host)
+        self.known = known
         self.kinship = Kinship()
         self.registry = RegistryWatch(host, clock, config_dirs, self.known, self._hand_in, surroundings, self.kinship)
         self.sealer = Sealer(host, clock, surroundings, self.registry.client_of, keep)
@@ -121,6 +122,4 @@ class Sources:
         self.kinship.close()
 
     async def _hand_in(self, envelope: Envelope, agent_id: str | None = None) -> Agent:
-        agent = await self._submit(envelope, agent_id)
-        self.known.met(agent)
-        return agent
+        return await self._submit(envelope, agent_id)

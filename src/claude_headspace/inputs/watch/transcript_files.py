@@ -16,9 +16,9 @@ from pathlib import Path
 
 import msgspec
 
+from claude_headspace.clients.claude_code.transcript import Line, describe_subagent, read_line
 from claude_headspace.inputs.watch.files import below, opened
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.transcript import Line, describe_subagent, read_line
 
 PROJECTS = "projects"
 PIECE = 512 * 1024

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from claude_headspace.clients.claude_code.transcript import is_repetition
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.files import below
@@ -25,9 +26,8 @@ from claude_headspace.inputs.watch.transcript_files import (
     read_piece,
 )
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.kernel.novelty import is_beyond_memory
-from claude_headspace.kernel.transcript import is_repetition
 from claude_headspace.ports import Clock, Position, PositionStore
 
 Submit = Callable[[Envelope, str | None], Awaitable[tuple[Agent, bool]]]
@@ -64,7 +64,7 @@ class History:
         bookmarks: PositionStore,
         submit: Submit,
         sealer: Sealer,
-        client_of: Callable[[str], Context | None],
+        client_of: Callable[[str], Observations | None],
     ) -> None:
         self._reader = f"import:{host}"
         self._clock = clock

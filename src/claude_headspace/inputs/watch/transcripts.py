@@ -22,6 +22,8 @@ from pathlib import Path
 import structlog
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.claude_code.transcript import Line, is_repetition, measured_tokens
+from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.watch.agent_cache import KnownAgents
 from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.files import FileWatch, below
@@ -36,11 +38,9 @@ from claude_headspace.inputs.watch.transcript_files import (
 )
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import decode
-from claude_headspace.kernel.envelope import SECOND, Context, Envelope, Micros
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.novelty import is_beyond_memory, is_news
-from claude_headspace.kernel.transcript import Line, is_repetition, measured_tokens
 from claude_headspace.ports import Clock, Position, PositionStore
 
 log = structlog.get_logger(__name__)
@@ -78,7 +78,7 @@ class TranscriptTailer(Loop):
         bookmarks: PositionStore,
         submit: Submit,
         sealer: Sealer,
-        client_of: Callable[[str], Context | None],
+        client_of: Callable[[str], Observations | None],
         has_registry: Callable[[], bool],
     ) -> None:
         super().__init__()

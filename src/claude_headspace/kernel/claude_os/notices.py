@@ -21,12 +21,13 @@ from claude_headspace.kernel.claude_os import messages as texts
 from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care, together
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.intent import detect_intent
 from claude_headspace.kernel.mission.notices import tell
 from claude_headspace.kernel.state_machine import Intent
 
-ASKED = frozenset({"SessionStart", "UserPromptSubmit", "Stop"})
-"""The events that are answered."""
+ASKED = frozenset({HookKind.SESSION_START, HookKind.PROMPT, HookKind.TURN_END})
+"""The hooks that are answered."""
 
 
 class Customs(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,7 +74,7 @@ def _of_itself(customs: Customs, agent: Agent, event: Event) -> Care:
     match event.fact:
         case facts.PromptSubmitted():
             return _with_prompt(customs, agent, session, event.meta.at)
-        case facts.TurnStopped() as stop if event.meta.name == "Stop" and _may_be_held(stop):
+        case facts.TurnStopped() as stop if event.hook is HookKind.TURN_END and _may_be_held(stop):
             return _before_end(customs, agent)
         case _:
             return NO_CARE

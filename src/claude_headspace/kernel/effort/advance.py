@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.evolve import apply, begin, evolve, settle
 from claude_headspace.kernel.effort.model import Effort, EffortChange, Task, task_id
@@ -26,8 +25,8 @@ def act_on(envelope: Envelope, effort_of: FindEffort, task_of: FindTask) -> Effo
 
 def follow(envelope: Envelope, event: Event, agent: Agent, effort_of: FindEffort) -> EffortChange | None:
     """What a hook comes to that was given to an effort when it arrived."""
-    effort = effort_of(envelope.context.effort_id) if envelope.context.effort_id else None
-    return settle(evolve(effort, event, agent, envelope), event, agent) if effort is not None else None
+    effort = effort_of(envelope.decisions.effort_id) if envelope.decisions.effort_id else None
+    return settle(evolve(effort, event, agent), event, agent) if effort is not None else None
 
 
 class Ledger:
@@ -38,14 +37,14 @@ class Ledger:
         self.tasks: dict[str, Task] = {task.id: task for task in before.tasks}
         self._told = before.seq
 
-    def read(self, seq: int, envelope: Envelope, agent: Agent | None) -> EffortChange | None:
+    def read(self, seq: int, envelope: Envelope, event: Event, agent: Agent | None) -> EffortChange | None:
         """Take in the next event; `agent` is its agent afterwards, if it has one."""
         if seq <= self._told:
             return None
         if acts.is_act(envelope):
             change = act_on(envelope, self.efforts.get, self.tasks.get)
-        elif agent is not None and envelope.context.effort_id:
-            change = follow(envelope, decode(envelope), agent, self.efforts.get)
+        elif agent is not None and envelope.decisions.effort_id:
+            change = follow(envelope, event, agent, self.efforts.get)
         else:
             return None
         if change is not None:

@@ -1,7 +1,8 @@
 """What the client is answered because of an effort. Pure; the answer is stored with the event and never made again.
 
-PreToolUse in this order, the first that denies wins: the session gate, the directive gate, the heartbeat, the effort's
-own guard rules. Headspace's own commands pass, and so does reading while a gate waits for it. Warnings never deny.
+Before a tool runs, these are checked in order, and the first that denies wins: the session gate, the directive gate,
+the heartbeat, the effort's own guard rules. Headspace's own commands pass, and so does reading while a gate waits for
+it. Warnings never deny.
 Files that are to be read and were not offered to the window yet come along with a call that may run, each once.
 
     metadata          meaning                                                       default
@@ -19,9 +20,10 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.effort import messages as texts
 from claude_headspace.kernel.effort.advice import NOTHING, Advice, Fired
 from claude_headspace.kernel.effort.model import Delivery, Effort, Injection, Window
-from claude_headspace.kernel.effort.tool_effects import Touch, touch_of
-from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.effort.own_commands import is_own
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.hooks import HookKind
+from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.views import iso
 
 HEARTBEAT_LIMIT, HEARTBEAT_WARN, OVERFLOW_AT = 10, 7, 90
@@ -37,19 +39,15 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def advise(effort: Effort, window: Window | None, event: Event, envelope: Envelope) -> Advice:
+def advise(effort: Effort, window: Window | None, event: Event) -> Advice:
     """The answer to a hook of an agent that works on the effort, as both are after it."""
-    return _BY_EVENT.get(event.meta.name, _silence)(effort, window, event, envelope)
-
-
-def _silence(_effort: Effort, _window: Window | None, _event: Event, _envelope: Envelope) -> Advice:
-    return NOTHING
+    return _BY_HOOK[event.hook](effort, window, event) if event.hook in _BY_HOOK else NOTHING
 
 
 # --- beginnings -------------------------------------------------------------------------------------------------------
 
 
-def _session_start(effort: Effort, window: Window | None, event: Event, envelope: Envelope) -> Advice:
+def _session_start(effort: Effort, window: Window | None, event: Event) -> Advice:
     """What to work on, what was handed over, what to read. A resumed session has all of it in its context."""
     if event.meta.subagent_id is not None or not isinstance(event.fact, facts.SessionStarted):
         return NOTHING
@@ -70,7 +68,7 @@ def to_preload(effort: Effort) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*effort.preload, *_gates(effort)[1], *handed, *found)))
 
 
-def _prompt(effort: Effort, window: Window | None, event: Event, _envelope: Envelope) -> Advice:
+def _prompt(effort: Effort, window: Window | None, event: Event) -> Advice:
     return Advice(context=(_line(effort, window, event),), injections=_queued(effort))
 
 
@@ -78,11 +76,11 @@ def _line(effort: Effort, window: Window | None, event: Event) -> str:
     return texts.session_line(effort, window, iso(event.meta.at)[:19] + "Z")
 
 
-def _subagent_start(effort: Effort, _window: Window | None, _event: Event, _envelope: Envelope) -> Advice:
+def _subagent_start(effort: Effort, _window: Window | None, _event: Event) -> Advice:
     return Advice(context=(texts.subagent_introduction(effort),))
 
 
-def _tool_finished(effort: Effort, _window: Window | None, event: Event, _envelope: Envelope) -> Advice:
+def _tool_finished(effort: Effort, _window: Window | None, event: Event) -> Advice:
     """Injections are for the agent itself, not for its sub-agents."""
     return Advice(injections=_queued(effort)) if event.meta.subagent_id is None else NOTHING
 
@@ -95,13 +93,13 @@ def _queued(effort: Effort) -> tuple[str, ...]:
 # --- before a tool ----------------------------------------------------------------------------------------------------
 
 
-def _tool_started(effort: Effort, window: Window | None, _event: Event, envelope: Envelope) -> Advice:
-    touch = touch_of(envelope)
-    if window is None or touch.is_own:
+def _tool_started(effort: Effort, window: Window | None, event: Event) -> Advice:
+    tool = event.tool
+    if window is None or tool is None or is_own(tool):
         return NOTHING
-    fired = _fired(effort, window, touch)
+    fired = _fired(effort, window, tool)
     context, overflow = _warnings(effort, window)
-    rule, reason = _denial(effort, window, touch, fired)
+    rule, reason = _denial(effort, window, tool, fired)
     said = tuple(message for each in fired if (message := _message(each.payload)) and not _denies(each))
     preload = _newly_pending(effort, window) if rule is None else ()
     return Advice(rule=rule, reason=reason, context=(*context, *said), preload=preload, overflow=overflow, fired=fired)
@@ -114,10 +112,10 @@ def _newly_pending(effort: Effort, window: Window) -> tuple[str, ...]:
     return tuple(path for path in pending_preloads(effort, window) if path not in window.offered_files)
 
 
-def _denial(effort: Effort, window: Window, touch: Touch, fired: tuple[Fired, ...]) -> tuple[str | None, str]:
+def _denial(effort: Effort, window: Window, tool: ToolUse, fired: tuple[Fired, ...]) -> tuple[str | None, str]:
     wants_session, directives = _gates(effort)
     missing = tuple(path for path in directives if path not in (*window.loaded_files, *effort.loaded_files))
-    if window.subagent_id is None and touch.loads is None:
+    if window.subagent_id is None and tool.loaded_file is None:
         if wants_session and not window.opened:
             return "gate:session", texts.session_gate()
         if missing:
@@ -159,10 +157,10 @@ def _number(effort: Effort, name: str, default: int) -> int:
 # --- guard rules ------------------------------------------------------------------------------------------------------
 
 
-def _fired(effort: Effort, window: Window, touch: Touch) -> tuple[Fired, ...]:
+def _fired(effort: Effort, window: Window, tool: ToolUse) -> tuple[Fired, ...]:
     rules = effort.metadata.get("guards")
     read = [_rule(each) for each in rules if isinstance(each, dict)] if isinstance(rules, list) else []
-    return tuple(rule for rule in read if rule is not None and _holds(rule, effort, window, touch))
+    return tuple(rule for rule in read if rule is not None and _holds(rule, effort, window, tool))
 
 
 def _rule(told: Mapping[str, Any]) -> Fired | None:
@@ -174,15 +172,15 @@ def _rule(told: Mapping[str, Any]) -> Fired | None:
     return Fired(field, op, told.get(op, told.get("value")), told.get("payload"))
 
 
-def _holds(rule: Fired, effort: Effort, window: Window, touch: Touch) -> bool:
+def _holds(rule: Fired, effort: Effort, window: Window, tool: ToolUse) -> bool:
     """Whether it speaks; what cannot be compared does not."""
     try:
-        return OPERATORS[rule.op](_value(rule.field, effort, window, touch), rule.value)
+        return OPERATORS[rule.op](_value(rule.field, effort, window, tool), rule.value)
     except TypeError:
         return False
 
 
-def _value(field: str, effort: Effort, window: Window, touch: Touch) -> object:
+def _value(field: str, effort: Effort, window: Window, tool: ToolUse) -> object:
     known: dict[str, object] = {
         "heartbeat": window.heartbeat,
         "heartbeat_counter": window.heartbeat,
@@ -193,8 +191,8 @@ def _value(field: str, effort: Effort, window: Window, touch: Touch) -> object:
         "current_phase": effort.phase,
         "skill": effort.skill,
         "mode": effort.mode,
-        "tool": touch.tool,
-        "tool_name": touch.tool,
+        "tool": tool.name,
+        "tool_name": tool.name,
     }
     if field in known:
         return known[field]
@@ -214,16 +212,16 @@ def _message(payload: object) -> str:
     return payload if isinstance(payload, str) else ""
 
 
-_BY_EVENT: dict[str, Callable[[Effort, Window | None, Event, Envelope], Advice]] = {
-    "SessionStart": _session_start,
-    "UserPromptSubmit": _prompt,
-    "PreToolUse": _tool_started,
-    "PostToolUse": _tool_finished,
-    "SubagentStart": _subagent_start,
+_BY_HOOK: dict[HookKind, Callable[[Effort, Window | None, Event], Advice]] = {
+    HookKind.SESSION_START: _session_start,
+    HookKind.PROMPT: _prompt,
+    HookKind.BEFORE_TOOL: _tool_started,
+    HookKind.AFTER_TOOL: _tool_finished,
+    HookKind.SUBAGENT_START: _subagent_start,
 }
 
-ASKED = frozenset(_BY_EVENT)
-"""The events that wait for an answer while an effort is active."""
+ASKED = frozenset(_BY_HOOK)
+"""The hooks that wait for an answer while an effort is active."""
 
 
 def injected(effort: Effort, advice: Advice) -> tuple[Injection, ...]:

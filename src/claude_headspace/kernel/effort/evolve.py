@@ -34,10 +34,12 @@ from claude_headspace.kernel.effort.model import (
     task_id,
     window_id,
 )
-from claude_headspace.kernel.effort.tool_effects import dialogue_of, string_fields, touch_of
+from claude_headspace.kernel.effort.own_commands import is_log, is_own
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.reading import one_line
+from claude_headspace.kernel.text import one_line
+from claude_headspace.kernel.tools import ToolKind, ToolUse
+from claude_headspace.kernel.wait_request import Question
 
 LOG_PREVIEW = 500
 
@@ -45,6 +47,8 @@ COMPACTED = "its context is being compacted"
 HANDED_OVER = "its context was full, and it handed over"
 FINISHED = "its session was finished"
 """Why a window is spent."""
+
+NO_TOOL = ToolUse(name="")
 
 replace = msgspec.structs.replace
 
@@ -101,41 +105,41 @@ def _window_of(change: EffortChange, event: Event, agent: Agent) -> Window | Non
 # --- hooks ------------------------------------------------------------------------------------------------------------
 
 
-def _tool_started(change: EffortChange, event: Event, agent: Agent, envelope: Envelope) -> None:
+def _tool_started(change: EffortChange, event: Event, agent: Agent) -> None:
     window = _window_of(change, event, agent)
     if window is None:
         return
-    touch = touch_of(envelope)
-    if touch.is_own:
-        _keep(change, replace(window, logs_on_the_way=window.logs_on_the_way + touch.is_log))
+    tool = event.tool or NO_TOOL
+    if is_own(tool):
+        _keep(change, replace(window, logs_on_the_way=window.logs_on_the_way + is_log(tool)))
         return
     usage = None if agent.context_percent is None else round(agent.context_percent / 100, 4)
     _keep(change, replace(window, heartbeat=window.heartbeat + 1, context_usage=usage))
 
 
-def _tool_finished(change: EffortChange, event: Event, agent: Agent, envelope: Envelope) -> None:
+def _tool_finished(change: EffortChange, event: Event, agent: Agent) -> None:
     window = _window_of(change, event, agent)
-    touch, dialogue = touch_of(envelope), dialogue_of(envelope)
+    tool, dialogue = event.tool or NO_TOOL, dialogue_of(event)
     if window is not None:
-        loaded = (touch.loads,) if touch.loads else ()
-        waiting = 0 if touch.is_log else window.logs_on_the_way
+        loaded = (tool.loaded_file,) if tool.loaded_file else ()
+        waiting = 0 if is_log(tool) else window.logs_on_the_way
         _keep(change, replace(window, loaded_files=merged(window.loaded_files, loaded), logs_on_the_way=waiting))
-    if event.context.directives:
-        found = merged(change.effort.directives, event.context.directives)
+    if event.decisions.directives:
+        found = merged(change.effort.directives, event.decisions.directives)
         change.effort = replace(change.effort, directives=found)
     if dialogue is not None:
         _say(change, event, "dialogue", dialogue, agent)
 
 
-def _tool_failed(change: EffortChange, event: Event, agent: Agent, envelope: Envelope) -> None:
+def _tool_failed(change: EffortChange, event: Event, agent: Agent) -> None:
     window = _window_of(change, event, agent)
-    if window is not None and touch_of(envelope).is_log:
+    if window is not None and is_log(event.tool or NO_TOOL):
         _keep(change, replace(window, logs_on_the_way=0))
     if isinstance(event.fact, facts.ToolFailed):
         _say(change, event, "failure", f"{event.fact.tool}: {event.fact.error}", agent)
 
 
-def _session_ended(change: EffortChange, event: Event, agent: Agent, _envelope: Envelope) -> None:
+def _session_ended(change: EffortChange, event: Event, agent: Agent) -> None:
     session = agent.session
     if session is None or session.client_id != event.meta.session_id or not isinstance(event.fact, facts.SessionEnded):
         return
@@ -143,14 +147,14 @@ def _session_ended(change: EffortChange, event: Event, agent: Agent, _envelope: 
     _close(change, lambda each: each.id == of_it[0] or each.id.startswith(of_it[1]), event.meta.at, event.fact.reason)
 
 
-def _subagent_stopped(change: EffortChange, event: Event, agent: Agent, _envelope: Envelope) -> None:
+def _subagent_stopped(change: EffortChange, event: Event, agent: Agent) -> None:
     """A stop that no start announced is nobody's."""
     if agent.session is not None and event.meta.subagent_id:
         ended = window_id(agent.session.id, event.meta.subagent_id)
         _close(change, lambda each: each.id == ended, event.meta.at, "the sub-agent ended")
 
 
-def _compaction_started(change: EffortChange, event: Event, agent: Agent, _envelope: Envelope) -> None:
+def _compaction_started(change: EffortChange, event: Event, agent: Agent) -> None:
     if isinstance(event.fact, facts.CompactionStarted) and event.meta.subagent_id is None:
         window = _window_of(change, event, agent)
         if window is not None and event.fact.trigger == "auto":
@@ -166,7 +170,7 @@ def _handed_over(change: EffortChange, event: Event, agent: Agent) -> None:
         _keep(change, replace(window, spent=window.spent or HANDED_OVER))
 
 
-def _context_arrived(change: EffortChange, event: Event, agent: Agent, _envelope: Envelope) -> None:
+def _context_arrived(change: EffortChange, event: Event, agent: Agent) -> None:
     """The transcript shows which injections the model has, and which files the client brought in by itself."""
     arrived = event.fact if isinstance(event.fact, facts.ContextArrived) else facts.ContextArrived(())
     window = change.effort.window(agent.session.id if agent.session else None, event.meta.subagent_id)
@@ -179,33 +183,43 @@ def _context_arrived(change: EffortChange, event: Event, agent: Agent, _envelope
     change.effort = replace(change.effort, injections=injections)
 
 
-def _noticed(change: EffortChange, event: Event, agent: Agent, envelope: Envelope) -> None:
+def _noticed(change: EffortChange, event: Event, agent: Agent) -> None:
     """Everything else tells that its window is there, and some of it is a signal.
 
     What stops without a type, at a compaction, is no sub-agent: only a start or a call opens a window for one.
     """
     if event.meta.subagent_id is None or isinstance(event.fact, facts.SubagentStarted):
         _window_of(change, event, agent)
-    told = signal_of(envelope)
-    if told is not None:
-        _say(change, event, "signal", told, agent)
+    signal = signal_of(event)
+    if signal is not None:
+        _say(change, event, "signal", signal, agent)
 
 
-def signal_of(envelope: Envelope) -> str | None:
-    """What a team's coordinator should know of an event."""
-    if envelope.name not in ("TeammateIdle", "TaskCompleted"):
+def dialogue_of(event: Event) -> str | None:
+    """A question that was put to the user, with its options and the answer; None for other tools."""
+    tool = event.tool
+    if tool is None or tool.kind is not ToolKind.QUESTION or tool.ask is None:
         return None
-    told = string_fields(envelope.payload, "teammate_name", "team_name", "task_subject", "task_id")
-    team = f" ({told['team_name']})" if "team_name" in told else ""
-    who = one_line(told.get("teammate_name", "A teammate") + team, 200)
-    if envelope.name == "TeammateIdle":
+    asked = [f"Question: {each.text}" + _options(each) for each in tool.ask.questions]
+    answer = event.fact.answer if isinstance(event.fact, facts.ToolFinished) else ""
+    return "\n".join([*asked, f"Answer: {answer or 'none'}"])
+
+
+def _options(question: Question) -> str:
+    labels = ", ".join(option.label for option in question.options)
+    return f" ({labels})" if labels else ""
+
+
+def signal_of(event: Event) -> str | None:
+    """What the coordinator of a team is told about an event."""
+    signal = event.team_signal
+    if signal is None:
+        return None
+    team = f" ({signal.team})" if signal.team else ""
+    who = one_line((signal.member or "A teammate") + team, 200)
+    if signal.task is None:
         return f"{who} has nothing to do."
-    return f"{who} completed: {one_line(told.get('task_subject') or told.get('task_id', 'a task'))}"
-
-
-def team_of(envelope: Envelope) -> str:
-    """The team that an event is about."""
-    return string_fields(envelope.payload, "team_name").get("team_name", "")
+    return f"{who} completed: {one_line(signal.task or 'a task')}"
 
 
 def managed_teams(effort: Effort) -> tuple[str, ...]:
@@ -228,7 +242,7 @@ def _say(change: EffortChange, event: Event, kind: str, text: str, agent: Agent)
     )
 
 
-HOOKS: dict[type, Callable[[EffortChange, Event, Agent, Envelope], None]] = {
+HOOKS: dict[type, Callable[[EffortChange, Event, Agent], None]] = {
     facts.ToolStarted: _tool_started,
     facts.ToolFinished: _tool_finished,
     facts.ToolFailed: _tool_failed,
@@ -243,10 +257,10 @@ STEPS = (facts.ToolFinished, facts.ToolFailed, facts.TurnStopped)
 """After these nothing runs that the window itself began."""
 
 
-def evolve(effort: Effort, event: Event, agent: Agent, envelope: Envelope) -> EffortChange:
+def evolve(effort: Effort, event: Event, agent: Agent) -> EffortChange:
     """The effort after a hook of the agent (as it is afterwards) that works on it."""
     change = EffortChange(effort)
-    HOOKS.get(type(event.fact), _noticed)(change, event, agent, envelope)
+    HOOKS.get(type(event.fact), _noticed)(change, event, agent)
     if isinstance(event.fact, STEPS):
         _handed_over(change, event, agent)
     return change
@@ -254,7 +268,7 @@ def evolve(effort: Effort, event: Event, agent: Agent, envelope: Envelope) -> Ef
 
 def settle(change: EffortChange, event: Event, agent: Agent) -> EffortChange:
     """Take in what the client was answered."""
-    advice = event.context.advice
+    advice = event.decisions.advice
     if advice is None:
         return change
     delivered = tuple(

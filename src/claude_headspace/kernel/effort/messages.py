@@ -3,7 +3,7 @@
 import msgspec
 
 from claude_headspace.kernel.effort.model import Effort, Injection, Window, artifacts
-from claude_headspace.kernel.reading import one_line
+from claude_headspace.kernel.text import one_line
 
 LONGEST_RECOVERY = 6_000
 """Characters of a recovery block. The client puts all of it into the model's context."""

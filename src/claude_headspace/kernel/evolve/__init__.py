@@ -133,7 +133,7 @@ def evolve(agent: Agent, event: Event) -> Change:
 
 def _as_answered(change: Change, event: Event) -> facts.Fact:
     """What was told, with what its agent was told in return: an end that the answer to its hook put off is none."""
-    care, fact = event.context.care, event.fact
+    care, fact = event.decisions.session_notice, event.fact
     if care is None:
         return fact
     take_care(change, care)

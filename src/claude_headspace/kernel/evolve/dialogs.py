@@ -74,7 +74,7 @@ def wait_held(change: Change, _meta: Meta, fact: facts.WaitHeld) -> None:
 def wait_answered(change: Change, meta: Meta, fact: facts.WaitAnswered) -> None:
     """Somebody answered; the first answer counts."""
     if (wait := _open_wait(change, fact.wait_id)) is not None and wait.answered is None:
-        keep_wait(change, replace(wait, answered=Answered(fact.words, fact.by, fact.via, meta.at)))
+        keep_wait(change, replace(wait, answered=Answered(fact.words, fact.by, fact.via, meta.at, meta.event_id)))
 
 
 def wait_taken(change: Change, _meta: Meta, fact: facts.WaitTaken) -> None:

@@ -30,10 +30,10 @@ OUTCOMES = {Outcome.COMPLETED: MissionOutcome.SUCCEEDED, None: MissionOutcome.AB
 
 def take_orders(change: Change, event: Event) -> None:
     """The mode that a client was started in, and the mission that it works on."""
-    agent, context = change.agent, event.context
-    if context.mode and (context.mode != INTERACTIVE or agent.mode != "headless"):
-        agent.mode = context.mode
-    known, named = agent.mission, context.mission_id
+    agent, decisions = change.agent, event.decisions
+    if decisions.mode and (decisions.mode != INTERACTIVE or agent.mode != "headless"):
+        agent.mode = decisions.mode
+    known, named = agent.mission, decisions.mission_id
     if named and (known is None or (known.ended_at is not None and known.id != named)):
         agent.mission = Mission(id=named, started_at=event.meta.at, conversation_id=agent.parent_id)
 

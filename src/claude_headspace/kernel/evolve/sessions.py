@@ -38,7 +38,7 @@ def take_sign_of_life(change: Change, event: Event) -> None:
         if meta.subagent_id is None:
             agent.cwd = meta.cwd or agent.cwd
             agent.permission_mode = meta.permission_mode or agent.permission_mode
-            agent.branch = event.context.branch or agent.branch
+            agent.branch = event.observations.branch or agent.branch
         if agent.ended_at is None:
             _take_client(change, event)
     if not isinstance(event.fact, facts.SessionStarted):
@@ -57,7 +57,7 @@ def take_reading(change: Change, event: Event) -> None:
             agent.cwd = meta.cwd or agent.cwd
             agent.permission_mode = meta.permission_mode or agent.permission_mode
     agent.cwd = agent.cwd or meta.cwd
-    agent.branch = agent.branch or event.context.branch
+    agent.branch = agent.branch or event.observations.branch
     if agent.ended_at is None:
         _take_process(agent, event)
     if meta.subagent_id is None and not isinstance(event.fact, facts.SessionStarted):
@@ -65,7 +65,7 @@ def take_reading(change: Change, event: Event) -> None:
 
 
 def _comes_back(event: Event, ended_at: Micros) -> bool:
-    began = event.context.client_started_at
+    began = event.observations.client_started_at
     if event.meta.origin is Origin.REGISTRY:
         return began is not None and began > ended_at
     told = event.fact.facts if isinstance(event.fact, facts.Several) else (event.fact,)
@@ -74,9 +74,9 @@ def _comes_back(event: Event, ended_at: Micros) -> bool:
 
 def _take_client(change: Change, event: Event) -> None:
     """The client's process and terminal. A child inherited the terminal and the id of its parent: not its own."""
-    agent, context = change.agent, event.context
+    agent, context = change.agent, event.observations
     _take_process(agent, event)
-    agent.parent_id = agent.parent_id or context.parent_id
+    agent.parent_id = agent.parent_id or event.decisions.parent_id
     if agent.parent_id is None:
         agent.role = context.role or agent.role
         agent.tmux_session = agent.tmux_session or context.tmux_session
@@ -86,7 +86,7 @@ def _take_client(change: Change, event: Event) -> None:
 
 def _take_process(agent: Agent, event: Event) -> None:
     """The agent is where its client runs. On another machine nothing is left of the terminal that it had."""
-    context, host = event.context, event.meta.host
+    context, host = event.observations, event.meta.host
     if not context.client_pid:
         return
     agent.pid, agent.pid_started_at = context.client_pid, context.client_started_at

@@ -27,7 +27,6 @@ from claude_headspace.kernel.evolve.change import (
 )
 from claude_headspace.kernel.evolve.turns import work
 from claude_headspace.kernel.facts import Meta
-from claude_headspace.kernel.reading import ASKING_TOOLS
 from claude_headspace.kernel.state_machine import Actor, Intent
 from claude_headspace.kernel.wait_request import Ask
 
@@ -233,13 +232,18 @@ def _call_that_asks(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> To
     """The oldest open call of the latest step of that thread, tool and input that has no dialog yet."""
     open_calls = [call for call in agent.calls if _is_alike(call, meta, fact) and call.started_at <= meta.at]
     same_input = [call for call in open_calls if call.digest == fact.digest]
-    alike = same_input or [call for call in open_calls if fact.tool in ASKING_TOOLS and _just_begun(call, meta)]
+    alike = same_input or [call for call in open_calls if _is_question(fact) and _just_begun(call, meta)]
     if not alike:
         return None
     newest = max(call.started_at for call in alike)
     step = [call for call in alike if call.started_at > newest - NEXT_STEP]
     waiting = {wait.call_id for wait in agent.waits if wait.kind == "permission"}
     return next((call for call in step if call.id not in waiting), step[0])
+
+
+def _is_question(fact: facts.PermissionAsked) -> bool:
+    """Whether the tool itself asks: then answers are added to its input, and the digest changes."""
+    return fact.ask.kind != "permission"
 
 
 def _is_alike(call: ToolCall | FinishedCall, meta: Meta, fact: facts.PermissionAsked) -> bool:
@@ -255,9 +259,7 @@ def _answered_at(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> Micro
     ends = (
         call.at
         for call in agent.finished_calls
-        if call.at > meta.at
-        and _is_alike(call, meta, fact)
-        and (call.digest == fact.digest or fact.tool in ASKING_TOOLS)
+        if call.at > meta.at and _is_alike(call, meta, fact) and (call.digest == fact.digest or _is_question(fact))
     )
     return min(ends, default=None)
 

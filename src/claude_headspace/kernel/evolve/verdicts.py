@@ -13,7 +13,7 @@ SPOKEN = (Ruling.WARN, Ruling.ASK, Ruling.DENY)
 
 def take_verdict(change: Change, event: Event) -> None:
     """Remember a call that a rule warned of, asked about or refused."""
-    verdict, fact = event.context.verdict, event.fact
+    verdict, fact = event.decisions.verdict, event.fact
     if verdict is None or verdict.ruling not in SPOKEN or not isinstance(fact, facts.ToolStarted):
         return
     judged = Judged(

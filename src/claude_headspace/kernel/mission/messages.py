@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.mission.model import LONGEST_ANSWER, Mission, MissionOutcome, News
-from claude_headspace.kernel.reading import one_line
+from claude_headspace.kernel.text import one_line
 
 SHOWN_GOAL = 120
 LONGEST_SUMMARY = 12_000

@@ -10,32 +10,31 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.messages import REMINDER, summaries
 from claude_headspace.kernel.mission.model import BACKGROUND
-
-PROMPT, STOP = "UserPromptSubmit", "Stop"
 
 
 def tell(agent: Agent, event: Event) -> Care:
     """What is told with the answer to a hook of the agent, as it was before."""
-    if event.meta.subagent_id is not None or event.meta.name not in wanted(agent):
+    if event.meta.subagent_id is not None or event.hook not in wanted(agent):
         return NO_CARE
-    if event.meta.name == PROMPT:
+    if event.hook is HookKind.PROMPT:
         return Care(said=(summaries(agent.news),), missions=tuple(each.mission_id for each in agent.news))
     if isinstance(event.fact, facts.TurnStopped) and not event.fact.kept_on and not _has_more(agent, event.fact):
         return Care(said=(REMINDER,), asked_for_report=True, holds=True)
     return NO_CARE
 
 
-def wanted(agent: Agent) -> tuple[str, ...]:
+def wanted(agent: Agent) -> tuple[HookKind, ...]:
     """The hooks of the agent that something is to be told with."""
     if agent.ended_at is not None:
         return ()
     if agent.mode != BACKGROUND:
-        return (PROMPT,) if agent.news else ()
+        return (HookKind.PROMPT,) if agent.news else ()
     mission = agent.mission
     is_silent = mission is not None and not mission.report and mission.reminded_at is None
-    return (STOP,) if is_silent else ()
+    return (HookKind.TURN_END,) if is_silent else ()
 
 
 def _has_more(agent: Agent, fact: facts.TurnStopped) -> bool:

@@ -4,6 +4,7 @@ What counts is what was known by then: the events that were received until then,
 that was brought in were received where it is from. A moment given in whole seconds counts to the end of its second.
 """
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.engine.log_transfer import events_of
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent
@@ -28,7 +29,7 @@ def agent_at(reader: Reader, agent: Agent, moment: Micros) -> Agent:
     for stored in events_of(reader, agent.id, snapshot.seq if snapshot else 0):
         if stored.envelope.received_at > until:
             continue
-        retold = retell(then, agent.id, stored.envelope, stored.strategy, stored.anomaly)
+        retold = retell(then, agent.id, stored.envelope, decode(stored.envelope), stored.strategy, stored.anomaly)
         then = retold.change.agent if retold else then
     if then is None:
         raise BadRequest(

@@ -6,35 +6,33 @@ All of it is bounded I/O, and none of it happens for a session that neither belo
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
 from functools import partial
 
 import msgspec
 import structlog
 
+from claude_headspace.clients.claude_code.hook_kinds import KINDS
+from claude_headspace.clients.decode import decode
 from claude_headspace.config import Settings
-from claude_headspace.engine.batch import Outcome
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.context.claude_os import find_house, gather
 from claude_headspace.inputs.context.instruction_files import DirectiveFinder
+from claude_headspace.kernel.acts import ContextLoaded
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.context_files import Composed, compose
 from claude_headspace.kernel.claude_os.notices import ASKED, Customs, takes_part
-from claude_headspace.kernel.decode import WireAct, decode
 from claude_headspace.kernel.effort.advice import NOTHING
 from claude_headspace.kernel.effort.advise import injected
-from claude_headspace.kernel.effort.tool_effects import touch_of
-from claude_headspace.kernel.envelope import SECOND, Envelope
+from claude_headspace.kernel.envelope import SECOND, Envelope, decided
 from claude_headspace.kernel.facts import SessionStarted
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.outputs.advice import room_beside, with_advice
+from claude_headspace.ports import Outcome, Recorder
 from claude_headspace.surfaces.socket.efforts import Efforts
 
 log = structlog.get_logger(__name__)
 
 replace = msgspec.structs.replace
-
-Act = Callable[[str, WireAct, str], Awaitable[object]]
-"""Writes down what Headspace did to an agent."""
 
 PATIENCE_SECONDS = 1.0
 """How long reading a session's files may take: its hook waits."""
@@ -53,25 +51,26 @@ def customs_of(settings: Settings) -> Customs:
 class Advising:
     """Beside the way of a hook."""
 
-    def __init__(self, efforts: Efforts, settings: Settings, act: Act) -> None:
+    def __init__(self, efforts: Efforts, settings: Settings, recorder: Recorder) -> None:
         self._efforts = efforts
         self._customs = customs_of(settings)
         self._root = settings.claude_os_root
         self._core = settings.claude_os_core
-        self._act = act
+        self._recorder = recorder
         self._directives = DirectiveFinder()
 
-    def asked(self) -> frozenset[str]:
+    def asked(self) -> frozenset[HookKind]:
         """What waits for an answer at the moment; the script of a session with a role or a mode asks by itself."""
         return self._efforts.asked() | (ASKED if self._customs.concern_everybody else frozenset())
 
     async def gather(self, envelope: Envelope) -> Envelope:
         """The hook, with what an effort has to know of the path that its call touched."""
-        if not self._efforts.any_active or envelope.name != "PostToolUse":
+        if not self._efforts.any_active or KINDS.get(envelope.name) is not HookKind.AFTER_TOOL:
             return envelope
-        touched = touch_of(envelope).path
-        found = await self._directives(touched, envelope.context.project_root or "") if touched else ()
-        return replace(envelope, context=replace(envelope.context, directives=found)) if found else envelope
+        tool = decode(envelope).tool
+        touched = tool.path if tool is not None else None
+        found = await self._directives(touched, envelope.observations.project_root or "") if touched else ()
+        return decided(envelope, directives=found) if found else envelope
 
     async def add(self, envelope: Envelope, reply: bytes, outcome: Outcome) -> bytes:
         """A reply with all that is to say. Files are read in a thread; those that fitted are noted before."""
@@ -97,14 +96,18 @@ class Advising:
             log.warning("session_not_briefed", agent=outcome.agent.id, exc_info=True)
             composed, problem = Composed(), f"the files could not be read: {type(error).__name__}"
         if composed.loaded or composed.left_out or problem:
-            act = WireAct(files=composed.loaded, left_out=composed.left_out, reason=problem)
+            act = ContextLoaded(files=composed.loaded, left_out=composed.left_out, reason=problem)
             with contextlib.suppress(HeadspaceError):
-                await self._act("ContextLoaded", act, outcome.agent.id)
+                await self._recorder.record(act, outcome.agent.id)
         return composed.text
 
     def _is_to_brief(self, envelope: Envelope, outcome: Outcome) -> bool:
         """Whether a new context window opened. A resumed one has everything in it already."""
-        if envelope.name != "SessionStart" or outcome.duplicate or not takes_part(self._customs, outcome.agent):
+        if (
+            KINDS.get(envelope.name) is not HookKind.SESSION_START
+            or outcome.duplicate
+            or not takes_part(self._customs, outcome.agent)
+        ):
             return False
         fact = decode(envelope).fact
         return isinstance(fact, SessionStarted) and fact.source != "resume"

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from claude_headspace.clients.claude_code.wire import HOOKS
 from claude_headspace.kernel.agent import AgentState
-from claude_headspace.kernel.wire import HOOKS
 
 LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0)
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import msgspec
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.kernel.decode import decode
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
 from claude_headspace.kernel.facts import Fact, PromptQueued, PromptSubmitted, Several, UserSpoke
 from claude_headspace.kernel.policy.verdict import Verdict
@@ -207,6 +207,6 @@ def _event_view(stored: StoredEvent) -> EventView:
         iso(envelope.received_at),
         stored.strategy.value,
         stored.anomaly,
-        envelope.context.verdict,
+        envelope.decisions.verdict,
         msgspec.Raw(envelope.payload),
     )

@@ -11,12 +11,11 @@ from starlette.routing import Route
 
 from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.receive.receiver import new_id
 from claude_headspace.inputs.watch.transcript_import import History, Imported, PastFile
+from claude_headspace.kernel.acts import AgentRenamed
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.answers import Answer
-from claude_headspace.kernel.decode import WireAct
-from claude_headspace.kernel.envelope import Context, Envelope, Micros, Origin
+from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.kernel.views import AgentView, CommandView, SessionView, Time, TurnView, WaitView, agent_view
@@ -174,7 +173,6 @@ class Api:
         metrics: Metrics,
         upkeep: Maintenance,
         clock: Clock,
-        host: str,
         health: Callable[[], Health],
         status: Callable[[], HookStatus],
         spool_depth: Callable[[], int],
@@ -188,7 +186,6 @@ class Api:
         self._metrics = metrics
         self._upkeep = upkeep
         self._clock = clock
-        self._host = host
         self._health = health
         self._status = status
         self._spool_depth = spool_depth
@@ -302,8 +299,8 @@ class Api:
             )
         agent = await asyncio.to_thread(self._model.resolve, request.path_params["agent"])
         actor = request.scope.get(ACTOR)
-        envelope = operator_envelope("AgentRenamed", WireAct(name=name), self._host, self._clock(), actor)
-        return agent_view((await self._engine.submit(envelope, agent.id)).agent)
+        outcome = await self._engine.record(AgentRenamed(name=name), agent.id, observations=Observations(actor=actor))
+        return agent_view(outcome.agent)
 
     async def answer(self, request: Request) -> WaitView:
         """Answer what an agent waits for."""
@@ -478,21 +475,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *plates.ENDPOINTS,
 )
 """Every path, with its types."""
-
-
-def operator_envelope(name: str, act: WireAct, host: str, now: Micros, actor: str | None = None) -> Envelope:
-    """What a person did, or Headspace for one, as an event."""
-    return Envelope(
-        id=new_id(),
-        name=name,
-        origin=Origin.OPERATOR,
-        client="headspace",
-        host=host,
-        fired_at=now,
-        received_at=now,
-        payload=msgspec.json.encode(act),
-        context=Context(actor=actor),
-    )
 
 
 def _respond(handler: Callable[[Request], Awaitable[object]]) -> Callable[[Request], Awaitable[Response]]:

@@ -3,14 +3,13 @@
 from typing import NamedTuple, Protocol
 
 from claude_headspace.config import Settings
-from claude_headspace.engine.remote_actions import Errands
+from claude_headspace.engine.remote_actions import RemoteActions
 from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.receive.receiver import Surroundings
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
 from claude_headspace.inputs.watch.processes import Kinship
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.notify.notifier import Notifier
-from claude_headspace.ports import Clock, Journal
+from claude_headspace.ports import Clock, Journal, Recorder
 from claude_headspace.surfaces.api.effort_model import EffortModel
 from claude_headspace.surfaces.api.endpoints.installation import Household
 from claude_headspace.surfaces.api.read_model import ReadModel
@@ -31,9 +30,16 @@ class Services(NamedTuple):
     keyboard: Keyboard
     notifier: Notifier
     kinship: Kinship
-    known: KnownAgents
     efforts: EffortModel
-    errands: Errands
+    remote_actions: RemoteActions
+
+
+class Terminal(NamedTuple):
+    """What the handlers of remote actions need: typing on this machine does not go through the API."""
+
+    keyboard: Keyboard
+    model: ReadModel
+    recorder: Recorder
 
 
 class Serving(Protocol):

@@ -24,7 +24,7 @@ from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.clients.claude_code.hooks.version import find_version
 from claude_headspace.config import Paths, claude_config_dirs, load_settings
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.kernel.wire import PROBE
+from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import find_daemon
 from claude_headspace.surfaces.text.components import is_database_unavailable, waiting_for_database

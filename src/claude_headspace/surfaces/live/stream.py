@@ -67,8 +67,6 @@ class Broadcaster:
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
         self.readers = 0
-        self.ring: Callable[[], None] = lambda: None
-        """Called when something was announced."""
 
     @property
     def newest(self) -> int:
@@ -101,7 +99,6 @@ class Broadcaster:
         self._ring.extend(messages)
         self._newest = messages[-1].seq
         self._wake()
-        self.ring()
 
     def close(self) -> None:
         """End every stream: the daemon stops."""

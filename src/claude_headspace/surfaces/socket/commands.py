@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
-from claude_headspace.engine.batch import Outcome
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.policy.verdict import ABSTAIN
+from claude_headspace.ports import Outcome
 from claude_headspace.surfaces.socket import efforts
 from claude_headspace.surfaces.socket.efforts import Efforts
 from claude_headspace.surfaces.socket.notes import COMMAND as NOTE
@@ -68,7 +68,7 @@ class Commands:
         envelope = await self._receiver.seal_told(hook.event, snake_case(args), notes)
         outcome = await self._hear(envelope)
         if isinstance(outcome, Envelope):
-            return hook.answer(Told(hook.event, verdict=outcome.context.verdict or ABSTAIN))
+            return hook.answer(Told(hook.event, verdict=outcome.decisions.verdict or ABSTAIN))
         if outcome.advice is not None and outcome.effort is not None and outcome.advice.preload:
             await self._efforts.note_loaded(outcome.effort, outcome.advice.preload)  # the caller reads them in
         return hook.answer(

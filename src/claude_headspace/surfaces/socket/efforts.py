@@ -25,8 +25,7 @@ from claude_headspace.kernel.effort.messages import introduction, recovery
 from claude_headspace.kernel.effort.model import Effort, EffortOutcome
 from claude_headspace.kernel.effort.skill import Skill
 from claude_headspace.kernel.effort.views import effort_view
-from claude_headspace.kernel.envelope import Context, Envelope, Origin
-from claude_headspace.ports import Clock
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.surfaces.api.effort_model import EffortModel
 from claude_headspace.surfaces.socket.effort_requests import (
     Discovering,
@@ -52,7 +51,6 @@ class Efforts:
         self,
         engine: Engine,
         model: EffortModel,
-        clock: Clock,
         host: str,
         surroundings: Surroundings,
         config_dirs: Callable[[], tuple[Path, ...]],
@@ -60,7 +58,6 @@ class Efforts:
     ) -> None:
         self._engine = engine
         self._model = model
-        self._clock = clock
         self._host = host
         self._surroundings = surroundings
         self._config_dirs = config_dirs
@@ -71,12 +68,21 @@ class Efforts:
         """Know which efforts are active."""
         self._active = {effort.id for effort in self._model.ours()}
 
+    def update(self, effort: Effort) -> None:
+        """An effort changed."""
+        if effort.host != self._host:
+            return
+        before = self.any_active
+        (self._active.add if effort.active else self._active.discard)(effort.id)
+        if before != self.any_active:
+            self._changed()
+
     @property
     def any_active(self) -> bool:
         """Whether there is an effort that hooks may belong to."""
         return bool(self._active)
 
-    def asked(self) -> frozenset[str]:
+    def asked(self) -> frozenset[HookKind]:
         """The events that wait for an answer: none while nobody makes an effort."""
         return ASKED if self._active else frozenset()
 
@@ -214,24 +220,8 @@ class Efforts:
         return agent.id if agent else None
 
     async def _do(self, act: acts.Act) -> object:
-        now = self._clock()
-        envelope = Envelope(
-            id=new_id(),
-            name=type(act).__name__,
-            origin=Origin.OPERATOR,
-            client="headspace",
-            host=self._host,
-            fired_at=now,
-            received_at=now,
-            payload=msgspec.json.encode(act),
-            context=Context(),
-        )
-        outcome = (await self._engine.submit(envelope)).effort
+        outcome = (await self._engine.record(act)).effort
         assert outcome is not None
-        before = self.any_active
-        (self._active.add if outcome.effort.active else self._active.discard)(outcome.effort.id)
-        if before != self.any_active:
-            self._changed()
         return effort_view(outcome.effort)
 
 

@@ -5,16 +5,16 @@ wrapper's id, the client's process among those that it descends from, the pane. 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.acts import AgentNoted
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import WireAct
-from claude_headspace.ports import Reader
+from claude_headspace.ports import Reader, Recorder
 from claude_headspace.surfaces.api.read_model import resolve
 
 COMMAND = "agent.note"
@@ -22,7 +22,6 @@ LONGEST = 500
 MOST_ANCESTORS = 50
 
 Env = Mapping[str, str]
-Act = Callable[[str, WireAct, str], Awaitable[object]]
 
 
 class Noting(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -45,9 +44,9 @@ class Noted(msgspec.Struct, frozen=True):
 class Notes:
     """Takes notes."""
 
-    def __init__(self, reader: Reader, act: Act, host: str) -> None:
+    def __init__(self, reader: Reader, recorder: Recorder, host: str) -> None:
         self._reader = reader
-        self._act = act
+        self._recorder = recorder
         self._host = host
 
     async def __call__(self, args: bytes, env: Env) -> Noted:
@@ -58,7 +57,7 @@ class Notes:
             raise BadRequest("bad_note", f"That is no note: {error}.", f"At most {LONGEST} characters.") from error
         agent = await asyncio.to_thread(self._meant, given, env)
         text = " ".join(given.text.split())
-        await self._act("AgentNoted", WireAct(text=text), agent.id)
+        await self._recorder.record(AgentNoted(text=text), agent.id)
         return Noted(agent.id, agent.name, text)
 
     def _meant(self, given: Noting, env: Env) -> Agent:

@@ -149,9 +149,9 @@ _FILE_TOOLS = frozenset({"Read", "Edit", "MultiEdit", "NotebookEdit", "Write"})
 WAIT_KINDS = {
     "question": "an answer",
     "elicitation": "an answer",
-    "plan": "an approval of its plan",
-    "permission": "a permission",
-    "dialog": "somebody at its terminal",
+    "plan": "plan approval",
+    "permission": "permission",
+    "dialog": "input in its terminal",
 }
 """What an agent waits for, in words."""
 
@@ -199,7 +199,7 @@ def badges(agent: Json) -> list[str]:
     news = len(agent.get("news") or ())
     return [
         *([agent["mode"]] if agent.get("mission") and agent.get("mode") else []),
-        *([f"{count(news, 'worker')} back"] if news else []),
+        *([f"{count(news, 'worker')} finished"] if news else []),
     ]
 
 
@@ -210,7 +210,7 @@ def summary_has_time(agent: Json) -> bool:
 
 def state_text(state: str, waiting_for: str | None) -> str:
     """A state in a sentence: "waiting for an answer"."""
-    return f"waiting for {WAIT_KINDS.get(waiting_for or '', 'somebody')}" if state == "waiting" else state
+    return f"waiting for {WAIT_KINDS.get(waiting_for or '', 'input')}" if state == "waiting" else state
 
 
 def _waiting(agent: Json) -> str:
@@ -228,13 +228,13 @@ def wait_text(wait: Json) -> str:
         case "permission":
             about = _about(tool, wait.get("summary") or "")
             verb = f"wants to {_WANTS[tool]}" if tool in _WANTS else f"wants to use {tool}" if tool else "asks"
-            return f"{verb}: {about or text}" if about or text else "asks for a permission"
+            return f"{verb}: {about or text}" if about or text else "asks for permission"
         case "plan":
             return "wants to plan first" if tool == "EnterPlanMode" else "has a plan"
         case "dialog":
             return f"shows a dialog: {text}" if text else "shows a dialog"
         case _:
-            return f"asks: {_question(wait)}" if text else "asks something"
+            return f"asks: {_question(wait)}" if text else "asks a question"
 
 
 def _question(wait: Json) -> str:
@@ -250,7 +250,7 @@ def _working(agent: Json) -> str:
     if tool := agent.get("tool"):
         return tool_text(tool)
     if len(subagents) > 1:
-        return f"{len(subagents)} sub-agents at work"
+        return f"{len(subagents)} sub-agents working"
     if subagents:
         return f"sub-agent: {subagent_text(subagents[0])}"
     command = agent.get("command") or {}
@@ -301,7 +301,7 @@ def _idle(agent: Json, now: datetime | None) -> str:
 
 def _starting(agent: Json) -> str:
     supervision = agent.get("supervision") or {}
-    return f"starting anew: {supervision['reason']}" if supervision.get("under_way") else "starting"
+    return f"restarting: {supervision['reason']}" if supervision.get("under_way") else "starting"
 
 
 def effort_text(effort: Json | None) -> str:
@@ -316,7 +316,7 @@ def supervision_text(agent: Json, now: datetime) -> str:
     found = agent.get("supervision")
     if not found:
         return ""
-    often = f"started anew {count(found['restarts'], 'time')}" if found["restarts"] else "not started anew yet"
+    often = f"restarted {count(found['restarts'], 'time')}" if found["restarts"] else "not restarted yet"
     last = f", {ago(found['restarted_at'], now)}: {found['reason']}" if found["restarted_at"] else ""
     end = f"; no more: {found['ended']}" if found["ended"] else ""
     return f"{often}{last}{end}"

@@ -2,7 +2,7 @@
 
 from claude_headspace.clients.claude_code.hooks.events import ALWAYS_COMMAND, LEFT_OUT, REGISTERED, SINCE, known_to
 from claude_headspace.clients.claude_code.hooks.settings_file import wanted
-from claude_headspace.kernel.wire import HOOKS
+from claude_headspace.clients.claude_code.wire import HOOKS
 
 
 def test_every_event_of_the_decoder_has_its_place() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.kernel.wire import PLATES
+from claude_headspace.clients.plate_spinner.decode import PLATES
 from tests.support import Reply, RunningDaemon, running_daemon, wait_until
 from tests.surfaces.cli.conftest import run_headspace
 

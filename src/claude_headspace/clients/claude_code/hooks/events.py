@@ -5,50 +5,50 @@ that does not know an event in its settings stops with a dialog at its start (se
 registered only for clients that are known to have them.
 """
 
-from claude_headspace.kernel.answers import HELD_HOOKS
+from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS
 
 Version = tuple[int, ...]
 
 REGISTERED = {
-    "SessionStart": "the agent is there, and which context window it has",
-    "SessionEnd": "it is gone, or begins anew",
-    "Setup": "a sign of life before the first session",
-    "InstructionsLoaded": "which instructions it follows",
-    "UserPromptSubmit": "a command begins, or a question is answered",
-    "UserPromptExpansion": "which slash command was meant",
-    "PreToolUse": "what it is about to do; questions and plans wait for you from here on",
-    "PermissionRequest": "it waits for a permission",
-    "PermissionDenied": "a call was refused without asking you",
-    "PostToolUse": "the call is over, and so is its wait",
-    "PostToolUseFailure": "the call failed",
-    "PostToolBatch": "all calls of a step are over, also those that tell nothing themselves",
-    "Notification": "it wants your attention, where nothing else says so",
-    "SubagentStart": "a sub-agent works",
-    "SubagentStop": "a sub-agent is done",
-    "TaskCreated": "its list of things to do grows",
-    "TaskCompleted": "something on its list is done",
-    "Stop": "the turn is over: done, or it asks you something",
+    "SessionStart": "a session starts, with its context window",
+    "SessionEnd": "the session ends; the agent ends or starts a new session",
+    "Setup": "the client is running, before the first session",
+    "InstructionsLoaded": "which instruction files were loaded",
+    "UserPromptSubmit": "a command starts, or a question is answered",
+    "UserPromptExpansion": "which slash command was used",
+    "PreToolUse": "a tool call starts; questions and plans wait for you from here on",
+    "PermissionRequest": "the agent waits for a permission",
+    "PermissionDenied": "a tool call was denied without a dialog",
+    "PostToolUse": "a tool call has finished; its wait closes",
+    "PostToolUseFailure": "a tool call failed",
+    "PostToolBatch": "all tool calls of a step have finished, with or without their own event",
+    "Notification": "the agent needs attention that no other event reports",
+    "SubagentStart": "a sub-agent starts",
+    "SubagentStop": "a sub-agent ends",
+    "TaskCreated": "an item was added to the agent's task list",
+    "TaskCompleted": "an item of the agent's task list is done",
+    "Stop": "the turn ends: done, or with a question to you",
     "StopFailure": "the turn ended in an error",
-    "PreCompact": "it compacts its context",
-    "PostCompact": "it has compacted",
-    "PreModelSwitch": "another model is being chosen",
-    "PostModelSwitch": "another model answers",
-    "ConfigChange": "its settings changed, for instance these hooks",
-    "CwdChanged": "it works in another directory",
-    "DirectoryAdded": "it may work in one more directory",
-    "FileChanged": "a file that it watches changed",
-    "TeammateIdle": "a teammate has nothing to do",
-    "Elicitation": "a server asks you something through it",
-    "ElicitationResult": "that question is answered",
+    "PreCompact": "a compaction of the context starts",
+    "PostCompact": "the compaction has finished",
+    "PreModelSwitch": "a model switch starts",
+    "PostModelSwitch": "the agent uses another model",
+    "ConfigChange": "the client's settings changed, for example these hooks",
+    "CwdChanged": "the agent works in another directory",
+    "DirectoryAdded": "the agent may use one more directory",
+    "FileChanged": "a watched file changed",
+    "TeammateIdle": "a teammate is idle",
+    "Elicitation": "an MCP server asks you for input",
+    "ElicitationResult": "the MCP server has received your input",
 }
-"""The event, and what Headspace learns from it."""
+"""The event, and what it reports."""
 
 LEFT_OUT = {
-    "MessageDisplay": "fires for every piece of streamed text; the transcript has the whole",
-    "WorktreeCreate": "a hook there replaces the client's own making of the worktree",
-    "WorktreeRemove": "a hook there replaces the client's own removal",
+    "MessageDisplay": "fires for every piece of streamed text; the transcript has the complete text",
+    "WorktreeCreate": "a hook would replace the client's own creation of the worktree",
+    "WorktreeRemove": "a hook would replace the client's own removal of the worktree",
 }
-"""Events without a hook, and why."""
+"""Events without a hook, and the reason."""
 
 SINCE: dict[str, Version] = {
     "PreModelSwitch": (2, 1, 325),

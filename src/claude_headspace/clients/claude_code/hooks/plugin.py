@@ -13,7 +13,7 @@ from claude_headspace.clients.claude_code.hooks.settings_file import SCRIPT_NAME
 ROOT = "${CLAUDE_PLUGIN_ROOT}"
 """What the client puts the plugin's own directory for."""
 NAME = "headspace"
-ABOUT = "Lets Claude Code report to Headspace: what every agent is doing, who waits for whom, live."
+ABOUT = "Reports Claude Code's hook events to Headspace: see what every agent is doing, and which one needs you."
 OWNER = {"name": "Headspace contributors"}
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from claude_headspace.clients.claude_code.hooks.events import ALWAYS_COMMAND, timeout_of
+from claude_headspace.clients.claude_code.wire import kebab
 from claude_headspace.errors import BadConfiguration
-from claude_headspace.kernel.wire import kebab
 
 SCRIPT_NAME = "notify-headspace.sh"
 STATUS_LINE_NAME = "statusline-headspace.sh"

@@ -13,17 +13,26 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
-from claude_headspace.engine.remote_actions import Errand
+from claude_headspace.engine.remote_actions import Action
 from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.kernel.acts import (
+    Act,
+    AgentClosed,
+    AgentRegistered,
+    AgentSeen,
+    RestartBegun,
+    SupervisionEnded,
+    TextTyped,
+    TypingFailed,
+)
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import WireAct
-from claude_headspace.kernel.envelope import Context, Envelope
+from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.names import NAME
 from claude_headspace.kernel.views import AgentView, agent_view
 from claude_headspace.outputs.keyboard import LONGEST_TEXT, checked, refuse_unready
 from claude_headspace.surfaces.api.openapi import Endpoint
 from claude_headspace.surfaces.api.parameters import read_body
-from claude_headspace.surfaces.api.services import Serving
+from claude_headspace.surfaces.api.services import Serving, Terminal
 
 CONFIRM_SECONDS = 6.0
 POLL_SECONDS = 0.1
@@ -91,12 +100,12 @@ async def register(api: Serving, request: Request) -> AgentView:
     context = msgspec.structs.replace(
         around,
         headspace_id=told.headspace_id,
-        mission_id=told.mission,
+        declared_mission_id=told.mission,
         tmux_session=told.tmux_session,
         tmux_pane=told.tmux_pane,
     )
     wrapper = await _wrapper(api, told.wrapper_pid)
-    act = WireAct(
+    act = AgentRegistered(
         name=told.name,
         cwd=told.cwd,
         role=told.role,
@@ -106,43 +115,40 @@ async def register(api: Serving, request: Request) -> AgentView:
         began=wrapper.client_started_at,
         supervised=told.supervised,
     )
-    sealed = act_of(api, "AgentRegistered", act, f"register-{told.headspace_id}")
-    envelope = msgspec.structs.replace(sealed, context=context, client="claude-code")
-    agent = (await api.services.engine.submit(envelope)).agent
-    api.services.known.met(agent)
-    return agent_view(agent)
+    outcome = await api.services.engine.record(
+        act, delivery_id=f"register-{told.headspace_id}", observations=context, client="claude-code"
+    )
+    return agent_view(outcome.agent)
 
 
-async def _wrapper(api: Serving, pid: int | None) -> Context:
+async def _wrapper(api: Serving, pid: int | None) -> Observations:
     """The process that starts a client; one that cannot be seen from here is not watched."""
-    found = await api.services.kinship(pid) if pid else Context()
-    return found if found.client_started_at else Context()
+    found = await api.services.kinship(pid) if pid else Observations()
+    return found if found.client_started_at else Observations()
 
 
 async def close(api: Serving, request: Request) -> AgentView:
     """Whoever started the client saw it end."""
     told = await read_body(request, Closing)
     agent = await agent_of(api, request)
-    return await _done(api, agent, act_of(api, "AgentClosed", WireAct(reason=told.reason, pid=told.pid)))
+    return await _done(api, agent, AgentClosed(reason=told.reason, pid=told.pid))
 
 
 async def restart(api: Serving, request: Request) -> AgentView:
     """Who supervises the client ends it now, to start another one."""
     told = await read_body(request, Restarting)
-    return await _done(api, await agent_of(api, request), act_of(api, "RestartBegun", WireAct(reason=told.reason)))
+    return await _done(api, await agent_of(api, request), RestartBegun(reason=told.reason))
 
 
 async def leave_alone(api: Serving, request: Request) -> AgentView:
     """Nobody starts the client anew any more."""
     told = await read_body(request, Restarting)
-    return await _done(api, await agent_of(api, request), act_of(api, "SupervisionEnded", WireAct(reason=told.reason)))
+    return await _done(api, await agent_of(api, request), SupervisionEnded(reason=told.reason))
 
 
-async def _done(api: Serving, agent: Agent, envelope: Envelope) -> AgentView:
-    """The agent after an act; who watches it knows of it at once."""
-    after = (await api.services.engine.submit(envelope, agent.id)).agent
-    api.services.known.met(after)
-    return agent_view(after)
+async def _done(api: Serving, agent: Agent, act: Act) -> AgentView:
+    """The agent after an act."""
+    return agent_view((await api.services.engine.record(act, agent.id)).agent)
 
 
 async def look_at(api: Serving, request: Request) -> AgentView:
@@ -151,44 +157,43 @@ async def look_at(api: Serving, request: Request) -> AgentView:
     agent = await agent_of(api, request)
     if not agent.is_unseen:
         return agent_view(agent)
-    return await _done(api, agent, act_of(api, "AgentSeen", WireAct()))
+    return await _done(api, agent, AgentSeen())
 
 
 async def send(api: Serving, request: Request) -> Sent:
     """Have a text typed to an agent, on its machine."""
     who = await api.services.caller.identify(request)
     told = await read_body(request, Sending)
-    errand = Errand("send", who.name, who.via, checked(told.text), told.id)
-    return await api.services.errands.do(await agent_of(api, request), errand, Sent)
+    action = Action("send", who.name, who.via, checked(told.text), told.id)
+    return await api.services.remote_actions.do(await agent_of(api, request), action, Sent)
 
 
-async def type_to(api: Serving, agent: Agent, errand: Errand) -> Sent:
+async def type_to(terminal: Terminal, agent: Agent, action: Action) -> Sent:
     """Type a text to an agent of this machine, once, and wait a little for its own word that it has it."""
-    text = checked(errand.text)
-    async with api.services.keyboard.turn(agent):
-        agent = await asyncio.to_thread(api.services.model.resolve, agent.id)  # it may have changed while others typed
+    text = checked(action.text)
+    async with terminal.keyboard.turn(agent):
+        agent = await asyncio.to_thread(terminal.model.resolve, agent.id)  # it may have changed while others typed
         refuse_unready(agent)
-        await api.services.keyboard.check(agent)
-        after = await asyncio.to_thread(api.services.model.last_seq, agent.id)
-        act = WireAct(text=text, by=errand.by, via=errand.via)
-        typed = act_of(api, "TextTyped", act, f"send-{errand.id}" if errand.id else None)
-        if (await api.services.engine.submit(typed, agent.id)).duplicate:
+        await terminal.keyboard.check(agent)
+        after = await asyncio.to_thread(terminal.model.last_seq, agent.id)
+        typed = TextTyped(text=text, by=action.by, via=action.via)
+        delivery_id = f"send-{action.id}" if action.id else None
+        if (await terminal.recorder.record(typed, agent.id, delivery_id=delivery_id)).duplicate:
             return Sent("duplicate", agent.id, agent.name)
         try:
-            await api.services.keyboard.type(agent, text)
+            await terminal.keyboard.type(agent, text)
         except HeadspaceError as error:
-            failed = act_of(api, "TypingFailed", WireAct(reason=error.message))
-            await api.services.engine.submit(failed, agent.id)
+            await terminal.recorder.record(TypingFailed(reason=error.message), agent.id)
             raise
-        confirmed = await _confirmed(api, agent, after, text)
+        confirmed = await _confirmed(terminal, agent, after, text)
     return Sent("confirmed" if confirmed else "typed", agent.id, agent.name)
 
 
-async def _confirmed(api: Serving, agent: Agent, after: int, text: str) -> bool:
+async def _confirmed(terminal: Terminal, agent: Agent, after: int, text: str) -> bool:
     """Whether the client told of the same prompt in time; it is never typed again either way."""
     deadline = time.monotonic() + CONFIRM_SECONDS
     while time.monotonic() < deadline:
-        if await asyncio.to_thread(api.services.model.has_prompt, agent.id, after, text):
+        if await asyncio.to_thread(terminal.model.has_prompt, agent.id, after, text):
             return True
         await asyncio.sleep(POLL_SECONDS)
     return False
@@ -197,14 +202,6 @@ async def _confirmed(api: Serving, agent: Agent, after: int, text: str) -> bool:
 async def agent_of(api: Serving, request: Request) -> Agent:
     """The agent that the path names."""
     return await asyncio.to_thread(api.services.model.resolve, request.path_params["agent"])
-
-
-def act_of(api: Serving, name: str, act: WireAct, delivery_id: str | None = None) -> Envelope:
-    """What a person did, as an event; the same delivery is one act."""
-    from claude_headspace.surfaces.api import routes as endpoints
-
-    envelope = endpoints.operator_envelope(name, act, api.services.settings.host_name, api.services.clock())
-    return msgspec.structs.replace(envelope, delivery_id=delivery_id)
 
 
 ENDPOINTS = (

@@ -7,21 +7,18 @@ Rules
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 import msgspec
 from starlette.requests import Request
 
 from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.answers import Answer, misfit
-from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.views import WaitView, iso, wait_view
-from claude_headspace.ports import Reader
+from claude_headspace.ports import Reader, Recorder
 from claude_headspace.surfaces.auth.requester import Caller, Who
-
-Act = Callable[[str, WireAct, str], Awaitable[object]]
-"""Writes an act down, for an agent."""
 
 Given = Callable[[Reader, Wait], Answer | None]
 """Finds the whole of the answer that a wait got."""
@@ -30,9 +27,9 @@ Given = Callable[[Reader, Wait], Answer | None]
 class Answering:
     """Takes answers."""
 
-    def __init__(self, reader: Reader, act: Act, given: Given, caller: Caller) -> None:
+    def __init__(self, reader: Reader, recorder: Recorder, given: Given, caller: Caller) -> None:
         self._reader = reader
-        self._act = act
+        self._recorder = recorder
         self._given = given
         self._caller = caller
 
@@ -45,7 +42,7 @@ class Answering:
         wait = await self.wait(wait_id)
         if (problem := misfit(wait, answer)) is not None and wait.closed_at is None:
             raise BadRequest("answer_does_not_fit", problem, "See what it asks at GET /api/waits.")
-        act = WireAct(
+        act = WaitAnswered(
             wait_id=wait_id,
             by=who.name,
             via=who.via,
@@ -53,7 +50,7 @@ class Answering:
             answer=msgspec.Raw(msgspec.json.encode(answer)),
         )
         try:
-            await self._act("WaitAnswered", act, wait.agent_id)
+            await self._recorder.record(act, wait.agent_id)
         except BadRequest as refusal:
             return await self._same_again(await self.wait(wait_id), answer, refusal)
         return wait_view(await self.wait(wait_id))

@@ -13,15 +13,15 @@ import time
 import msgspec
 from starlette.requests import Request
 
-from claude_headspace.engine.remote_actions import Errand
+from claude_headspace.engine.remote_actions import Action
 from claude_headspace.errors import HeadspaceError
+from claude_headspace.kernel.acts import EscPressed, TypingFailed
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.kernel.decode import WireAct
 from claude_headspace.outputs.keyboard import refuse_resting
-from claude_headspace.surfaces.api.endpoints.actions import CONFIRM_SECONDS, POLL_SECONDS, act_of, agent_of
+from claude_headspace.surfaces.api.endpoints.actions import CONFIRM_SECONDS, POLL_SECONDS, agent_of
 from claude_headspace.surfaces.api.openapi import Endpoint
 from claude_headspace.surfaces.api.parameters import read_body
-from claude_headspace.surfaces.api.services import Serving
+from claude_headspace.surfaces.api.services import Serving, Terminal
 
 
 class Interrupting(msgspec.Struct, frozen=True):
@@ -41,32 +41,32 @@ async def interrupt(api: Serving, request: Request) -> Interrupted:
     """Have Esc pressed in an agent's terminal, on its machine."""
     who = await api.services.caller.identify(request)
     await read_body(request, Interrupting)
-    errand = Errand("interrupt", who.name, who.via)
-    return await api.services.errands.do(await agent_of(api, request), errand, Interrupted)
+    action = Action("interrupt", who.name, who.via)
+    return await api.services.remote_actions.do(await agent_of(api, request), action, Interrupted)
 
 
-async def press_esc(api: Serving, agent: Agent, errand: Errand) -> Interrupted:
+async def press_esc(terminal: Terminal, agent: Agent, action: Action) -> Interrupted:
     """Press Esc in the terminal of an agent of this machine, once, and wait a little for its client to stop."""
-    async with api.services.keyboard.turn(agent):
-        before = await _now(api, agent)  # it may have changed while others typed
+    async with terminal.keyboard.turn(agent):
+        before = await _now(terminal, agent)  # it may have changed while others typed
         refuse_resting(before)
-        await api.services.keyboard.check(before)
-        await api.services.engine.submit(act_of(api, "EscPressed", WireAct(by=errand.by, via=errand.via)), agent.id)
+        await terminal.keyboard.check(before)
+        await terminal.recorder.record(EscPressed(by=action.by, via=action.via), agent.id)
         try:
-            await api.services.keyboard.press(before, "Escape")
+            await terminal.keyboard.press(before, "Escape")
         except HeadspaceError as error:
-            await api.services.engine.submit(act_of(api, "TypingFailed", WireAct(reason=error.message)), agent.id)
+            await terminal.recorder.record(TypingFailed(reason=error.message), agent.id)
             raise
-        after = await _settled(api, before)
+        after = await _settled(terminal, before)
     status = "confirmed" if _has_stopped(before, after) else "pressed"
     return Interrupted(status, agent.id, agent.name, after.state.value)
 
 
-async def _settled(api: Serving, before: Agent) -> Agent:
+async def _settled(terminal: Terminal, before: Agent) -> Agent:
     """The agent once it stopped, or when there was time enough."""
     deadline = time.monotonic() + CONFIRM_SECONDS
     while True:
-        after = await _now(api, before)
+        after = await _now(terminal, before)
         if _has_stopped(before, after) or time.monotonic() > deadline:
             return after
         await asyncio.sleep(POLL_SECONDS)
@@ -79,8 +79,8 @@ def _has_stopped(before: Agent, after: Agent) -> bool:
     return is_gone or after.state not in (AgentState.WORKING, AgentState.WAITING)
 
 
-async def _now(api: Serving, agent: Agent) -> Agent:
-    return await asyncio.to_thread(api.services.model.resolve, agent.id)
+async def _now(terminal: Terminal, agent: Agent) -> Agent:
+    return await asyncio.to_thread(terminal.model.resolve, agent.id)
 
 
 ENDPOINTS = (

@@ -1,12 +1,13 @@
 """The endpoints of the past: an agent's log as a file, and such a file brought in."""
 
 import asyncio
+from functools import partial
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from claude_headspace.engine.log_transfer import BroughtIn, bring_in, log_lines, read_header
+from claude_headspace.engine.log_transfer import BroughtIn, import_lines, log_lines, read_header
 from claude_headspace.inputs.receive.receiver import new_id
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.surfaces.api.openapi import Endpoint
@@ -46,7 +47,8 @@ async def import_log(api: Serving, request: Request) -> BroughtIn:
     part = await read_body(request, LogPart, services.settings.max_body_bytes)
     header = read_header(part.header.encode())
     lines = [line.encode() for line in part.lines]
-    return await asyncio.to_thread(bring_in, services.journal, header, lines, part.first, new_id(), services.clock())
+    work = partial(import_lines, header=header, lines=lines, first=part.first, new_id=new_id(), now=services.clock())
+    return await services.engine.transact(work)
 
 
 ENDPOINTS = (

@@ -14,11 +14,11 @@ from msgspec import Meta
 from starlette.requests import Request
 
 from claude_headspace.errors import BadRequest, Forbidden
+from claude_headspace.kernel.acts import AgentRegistered, MissionFinished, MissionReported
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.mission.model import LONGEST_GOAL, LONGEST_REPORT
 from claude_headspace.kernel.names import NAME
-from claude_headspace.surfaces.api.endpoints.actions import Place, Word, act_of
+from claude_headspace.surfaces.api.endpoints.actions import Place, Word
 from claude_headspace.surfaces.api.mission_model import MissionOverview, Working, missions_of, overview
 from claude_headspace.surfaces.api.openapi import Endpoint, Parameter
 from claude_headspace.surfaces.api.parameters import read_body, read_flag
@@ -93,7 +93,7 @@ async def begin(api: Serving, request: Request) -> MissionOverview:
     by, conversation = await _on_behalf_of(api, request, told.conversation)
     mission_id = str(uuid.uuid4())
     around = await api.services.surroundings(told.cwd)
-    act = WireAct(
+    act = AgentRegistered(
         name=told.name,
         cwd=told.cwd,
         role=told.role,
@@ -103,10 +103,11 @@ async def begin(api: Serving, request: Request) -> MissionOverview:
         by=by,
         conversation_id=conversation.id if conversation else None,
     )
-    envelope = act_of(api, "AgentRegistered", act, f"register-{mission_id}")
-    context = msgspec.structs.replace(around, headspace_id=mission_id, mission_id=mission_id)
-    registered = msgspec.structs.replace(envelope, context=context, client="claude-code")
-    agent = (await api.services.engine.submit(registered)).agent
+    context = msgspec.structs.replace(around, headspace_id=mission_id, declared_mission_id=mission_id)
+    outcome = await api.services.engine.record(
+        act, delivery_id=f"register-{mission_id}", observations=context, client="claude-code"
+    )
+    agent = outcome.agent
     assert agent.mission is not None
     return await _shown(api, [(agent, agent.mission)])
 
@@ -130,9 +131,8 @@ async def report(api: Serving, request: Request) -> MissionOverview:
     if asker is not None and asker.id not in {agent.id for agent, _ in working}:
         raise _not_yours("Only who works on a mission reports on it.")
     agent = asker or working[0][0]
-    act = WireAct(text=told.text, outcome="failed" if told.failed else "")
-    done = (await api.services.engine.submit(act_of(api, "MissionReported", act), agent.id)).agent
-    assert done.mission is not None
+    act = MissionReported(text=told.text, outcome="failed" if told.failed else "")
+    await api.services.engine.record(act, agent.id)
     return await _shown(api, await _meant(api, request, asker))
 
 
@@ -146,8 +146,7 @@ async def finish(api: Serving, request: Request) -> MissionOverview:
     if not open_ones:
         raise BadRequest("mission_over", "That mission is over.", "`headspace mission show` tells how.", status=409)
     for agent in open_ones:
-        act = WireAct(outcome=told.outcome, text=told.text)
-        await api.services.engine.submit(act_of(api, "MissionFinished", act), agent.id)
+        await api.services.engine.record(MissionFinished(outcome=told.outcome, text=told.text), agent.id)
     return await _shown(api, await _meant(api, request, asker))
 
 

@@ -11,10 +11,9 @@ from typing import Any
 import msgspec
 from starlette.requests import Request
 
+from claude_headspace.clients.claude_code.tools import read_input, summary_of
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.reading import summary_of, tolerant
 from claude_headspace.kernel.views import Time, iso
-from claude_headspace.kernel.wire import WireToolInput
 from claude_headspace.ports import EventFilter, Reader, StoredEvent
 from claude_headspace.surfaces.api import parameters
 from claude_headspace.surfaces.api.openapi import Endpoint
@@ -107,7 +106,7 @@ def _merged(known: CallView | None, key: str, told: WireCall, stored: StoredEven
 
 
 def _summary(tool_input: Any) -> str:
-    return summary_of(tolerant(msgspec.Raw(msgspec.json.encode(tool_input)), WireToolInput)[0])
+    return summary_of(read_input(tool_input))
 
 
 def bounded(value: Any, depth: int = DEEPEST) -> Any:

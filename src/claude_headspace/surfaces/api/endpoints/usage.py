@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from starlette.requests import Request
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.replay import retell
 from claude_headspace.kernel.views import Time, iso
@@ -39,7 +40,7 @@ def _measured(agent: Agent, events: Iterable[StoredEvent]) -> Iterator[MeasureVi
     then: Agent | None = None
     known = NOTHING
     for stored in events:
-        retold = retell(then, agent.id, stored.envelope, stored.strategy, stored.anomaly)
+        retold = retell(then, agent.id, stored.envelope, decode(stored.envelope), stored.strategy, stored.anomaly)
         if retold is None:
             continue
         then = retold.change.agent

@@ -1,0 +1,308 @@
+"""Decode hooks, registry entries and the status line of Claude Code into facts. Pure and total.
+
+Rules
+- An unknown event, a missing field or a field of the wrong type is data: it becomes `Observed`, or the field is left
+  out, and the event's anomaly says so.
+- A sub-agent's report never becomes a fact about the main thread's turn or session.
+"""
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from claude_headspace.clients.claude_code import tools, wire
+from claude_headspace.clients.claude_code.hook_kinds import KINDS
+from claude_headspace.clients.claude_code.messages import HEADLESS, finished_task
+from claude_headspace.clients.claude_code.transcript import decode_line
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.acts import bare_meta
+from claude_headspace.kernel.envelope import Envelope, Origin
+from claude_headspace.kernel.facts import Event, Fact, Meta, TeamSignal
+from claude_headspace.kernel.forms import form_of
+from claude_headspace.kernel.hooks import HookKind
+from claude_headspace.kernel.text import one_line, short
+from claude_headspace.kernel.tolerant_json import fit
+from claude_headspace.kernel.tools import ToolText
+from claude_headspace.kernel.wait_request import Ask
+
+ATTENTION = {
+    "permission_prompt": "permission",
+    "agent_needs_input": "dialog",
+    "elicitation_dialog": "elicitation",
+}
+"""Notifications that imply an open dialog. All others (`idle_prompt`, `auth_success`, …) imply none."""
+
+MAX_LIMITS = 8
+"""How many rate limits of an account are read; there are two."""
+
+REGISTRY_WAITS = {"permission prompt": "permission", "input needed": "question", "dialog open": "dialog"}
+
+
+def decode(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
+    """Decode an envelope of this client. Never raises."""
+    match envelope.origin:
+        case Origin.REGISTRY:
+            return _decode_registry(envelope, body, anomaly)
+        case Origin.TRANSCRIPT:
+            return decode_line(envelope, body, anomaly)
+        case Origin.STATUS_LINE:
+            return _decode_status_line(envelope, body, anomaly)
+        case _:
+            return _decode_hook(envelope, body, anomaly)
+
+
+def _decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
+    known = wire.HOOKS.get(envelope.name)
+    shape, misfit = fit(body, known or wire.WireHook)
+    anomaly = misfit or anomaly or (f"unknown event {envelope.name}" if known is None else None)
+    kind, use = KINDS.get(envelope.name), None
+    if isinstance(shape, wire.WireTool):
+        given = tools.read_input(shape.tool_input)
+        use = tools.tool_use(shape.tool_name, shape.tool_input, shape.tool_use_id, given)
+        fact = TOOL_FACTS[envelope.name](shape, given)
+    elif shape.agent_id and envelope.name in FACTS_IN_SUBAGENT:
+        fact = FACTS_IN_SUBAGENT[envelope.name](shape)
+    else:
+        fact = FACTS.get(envelope.name, _observed)(shape)
+    return Event(
+        hook_meta(envelope, shape),
+        fact,
+        envelope.observations,
+        envelope.decisions,
+        anomaly or envelope.observations.anomaly,
+        hook=kind,
+        tool=use,
+        texts=_texts(kind, shape),
+        team_signal=_team_signal(kind, body),
+    )
+
+
+def hook_meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
+    """What the envelope and the common fields of a hook say."""
+    return Meta(
+        event_id=envelope.id,
+        name=envelope.name,
+        origin=envelope.origin,
+        at=envelope.fired_at,
+        received_at=envelope.received_at,
+        host=envelope.host,
+        session_id=shape.session_id,
+        cwd=shape.directory,
+        transcript_path=shape.transcript_path,
+        prompt_id=short(shape.prompt_id),
+        permission_mode=short(shape.permission_mode),
+        subagent_id=short(shape.agent_id),
+        subagent_type=short(shape.agent_type),
+    )
+
+
+def _texts(kind: HookKind | None, shape: Any) -> tuple[ToolText, ...]:
+    """The input of a call that begins, the result of one that ended."""
+    match kind:
+        case HookKind.BEFORE_TOOL:
+            return (ToolText("tool_input", shape.tool_name or None, shape.tool_input),)
+        case HookKind.AFTER_TOOL:
+            return (ToolText("tool_result", shape.tool_name or None, shape.tool_response),)
+        case HookKind.TOOL_FAILED:
+            return (ToolText("tool_result", shape.tool_name or None, shape.error),)
+        case _:
+            return ()
+
+
+def _team_signal(kind: HookKind | None, body: Any) -> TeamSignal | None:
+    if kind not in (HookKind.TEAMMATE_IDLE, HookKind.TASK_COMPLETED):
+        return None
+    team = fit(body, wire.WireTeam)[0]
+    task = (team.task_subject or team.task_id or "") if kind is HookKind.TASK_COMPLETED else None
+    return TeamSignal(team.teammate_name, team.team_name, task)
+
+
+# --- tools ------------------------------------------------------------------------------------------------------------
+
+
+def _tool_started(shape: wire.WireTool, body: wire.WireToolInput) -> Fact:
+    return tools.tool_started(shape.tool_use_id, shape.tool_name, shape.tool_input, body)
+
+
+def _permission_asked(shape: wire.WirePermissionRequest, body: wire.WireToolInput) -> Fact:
+    summary, tool = tools.summary_of(body), short(shape.tool_name)
+    ask = tools.ask_of(tool, body) or Ask("permission", f"{tool}: {summary}" if summary else tool)
+    suggestions = msgspec.json.encode(shape.permission_suggestions).decode() if shape.permission_suggestions else ""
+    return facts.PermissionAsked(tool, tools.digest(shape.tool_input), summary, ask, suggestions)
+
+
+def _tool_finished(shape: wire.WirePostToolUse, body: wire.WireToolInput) -> Fact:
+    response = fit(shape.tool_response, wire.WireToolResponse)[0]
+    background = None
+    if response.background_task_id:
+        summary = tools.summary_of(body)
+        background = facts.Task(id=short(response.background_task_id), kind="shell", description=summary)
+    return facts.ToolFinished(
+        short(shape.tool_use_id),
+        short(shape.tool_name),
+        tools.digest(shape.tool_input),
+        tools.answer_of(response.answers or body.answers),
+        background,
+        short(response.agent_id) if response.status == "async_launched" else None,
+    )
+
+
+def _tool_failed(shape: wire.WirePostToolUseFailure, _body: wire.WireToolInput) -> Fact:
+    return facts.ToolFailed(
+        short(shape.tool_use_id), short(shape.tool_name), tools.digest(shape.tool_input), one_line(shape.error)
+    )
+
+
+def _tool_refused(shape: wire.WirePermissionDenied, _body: wire.WireToolInput) -> Fact:
+    return facts.ToolRefused(
+        short(shape.tool_use_id), short(shape.tool_name), tools.digest(shape.tool_input), one_line(shape.reason)
+    )
+
+
+def _step_finished(shape: wire.WirePostToolBatch) -> Fact:
+    return facts.StepFinished(tuple(short(call.tool_use_id) for call in shape.tool_calls if call.tool_use_id))
+
+
+# --- turns ------------------------------------------------------------------------------------------------------------
+
+
+def _prompt(shape: wire.WirePrompt) -> Fact:
+    return facts.PromptSubmitted(shape.prompt, finished_task(shape.prompt))
+
+
+def _stopped(shape: wire.WireStop) -> Fact:
+    if shape.error:
+        return facts.TurnFailed(short(shape.error), shape.last_assistant_message or "")
+    if shape.background_tasks is None:
+        return facts.TurnStopped(shape.last_assistant_message, kept_on=shape.stop_hook_active)
+    return facts.TurnStopped(
+        shape.last_assistant_message,
+        tuple(
+            facts.Task(
+                id=short(task.id),
+                kind=short(task.type),
+                description=one_line(task.command or task.description or ""),
+                subagent_type=short(task.agent_type or ""),
+            )
+            for task in shape.background_tasks
+            if task.id and task.status == "running"
+        ),
+        kept_on=shape.stop_hook_active,
+    )
+
+
+def _failed(shape: wire.WireStopFailure) -> Fact:
+    return facts.TurnFailed(short(shape.error), shape.last_assistant_message or "")
+
+
+def _notification(shape: wire.WireNotification) -> Fact:
+    kind = ATTENTION.get(shape.notification_type)
+    return facts.AttentionCalled(shape.notification_type, shape.message, Ask(kind, shape.message) if kind else None)
+
+
+def _elicitation(shape: wire.WireElicitation) -> Fact:
+    name = shape.elicitation_id or shape.mcp_server_name or ""
+    text = "\n\n".join(part for part in (shape.message, shape.url) if part)
+    return facts.ElicitationAsked(short(name), Ask("elicitation", text, form=form_of(shape.requested_schema)))
+
+
+def _elicitation_answered(shape: wire.WireElicitation) -> Fact:
+    return facts.ElicitationAnswered(
+        short(shape.elicitation_id or shape.mcp_server_name or ""), short(shape.action or "")
+    )
+
+
+def _subagent_started(shape: wire.WireHook) -> Fact:
+    return facts.SubagentStarted() if shape.agent_id else facts.Observed()
+
+
+def _subagent_stopped(shape: wire.WireStop | wire.WireStopFailure) -> Fact:
+    """Compaction and prompt suggestions stop a "sub-agent" without a type that never started. It is ignored."""
+    if not shape.agent_id or not shape.agent_type:
+        return facts.Observed()
+    return facts.SubagentStopped(shape.last_assistant_message or "")
+
+
+def _observed(_shape: wire.WireHook) -> Fact:
+    return facts.Observed()
+
+
+TOOL_FACTS: dict[str, Callable[[Any, wire.WireToolInput], Fact]] = {
+    "PreToolUse": _tool_started,
+    "PermissionRequest": _permission_asked,
+    "PermissionDenied": _tool_refused,
+    "PostToolUse": _tool_finished,
+    "PostToolUseFailure": _tool_failed,
+}
+"""Hooks about a tool call."""
+
+FACTS: dict[str, Callable[[Any], Fact]] = {
+    "SessionStart": lambda shape: facts.SessionStarted(short(shape.source), short(shape.model)),
+    "SessionEnd": lambda shape: facts.SessionEnded(short(shape.reason)),
+    "UserPromptSubmit": _prompt,
+    "PostToolBatch": _step_finished,
+    "Notification": _notification,
+    "SubagentStart": _subagent_started,
+    "SubagentStop": _subagent_stopped,
+    "TaskCreated": lambda shape: facts.TodoAdded(short(shape.task_id)),
+    "TaskCompleted": lambda shape: facts.TodoDone(short(shape.task_id)),
+    "Stop": _stopped,
+    "StopFailure": _failed,
+    "PreCompact": lambda shape: facts.CompactionStarted(short(shape.trigger)),
+    "PostCompact": lambda shape: facts.CompactionFinished(short(shape.trigger)),
+    "PostModelSwitch": lambda shape: facts.ModelSwitched(short(shape.to_model)),
+    "CwdChanged": lambda shape: facts.DirectoryChanged(shape.new_cwd),
+    "Elicitation": _elicitation,
+    "ElicitationResult": _elicitation_answered,
+}
+"""Hooks with a fact of their own. All others only show that the agent is alive."""
+
+FACTS_IN_SUBAGENT: dict[str, Callable[[Any], Fact]] = {
+    "SessionStart": _observed,
+    "SessionEnd": _observed,
+    "UserPromptSubmit": _observed,
+    "Stop": _subagent_stopped,
+    "StopFailure": _subagent_stopped,
+    "PreCompact": _observed,
+    "PostCompact": _observed,
+    "CwdChanged": _observed,
+}
+"""What these hooks mean in a sub-agent, whose turn, context and directory are not the agent's."""
+
+
+# --- other sources ----------------------------------------------------------------------------------------------------
+
+
+def _decode_registry(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
+    entry, misfit = fit(body, wire.WireRegistryEntry)
+    anomaly = misfit or anomaly
+    meta = msgspec.structs.replace(bare_meta(envelope), session_id=entry.session_id, cwd=entry.cwd)
+    if not entry.session_id:
+        return Event(meta, facts.Observed(), envelope.observations, envelope.decisions, anomaly)
+    kind = REGISTRY_WAITS.get(entry.waiting_for or "", "dialog")
+    ask = Ask(kind, entry.waiting_for or "") if entry.status == "waiting" else None
+    fact = facts.ClientReported(entry.status or "", ask, entry.entrypoint == HEADLESS)
+    return Event(meta, fact, envelope.observations, envelope.decisions, anomaly)
+
+
+def _decode_status_line(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
+    shape, misfit = fit(body, wire.WireStatusLine)
+    usage = shape.context_window.current_usage
+    measured = facts.UsageMeasured(
+        model=short(shape.model.id),
+        tokens=_input_tokens(usage) if usage is not None else None,
+        window=shape.context_window.context_window_size,
+        cost_usd=shape.cost.total_cost_usd,
+        limits=tuple(
+            facts.RateLimit(short(name), limit.used_percentage, limit.resets_at)
+            for name, limit in islice(shape.rate_limits.items(), MAX_LIMITS)
+            if limit.used_percentage is not None
+        ),
+    )
+    return Event(hook_meta(envelope, shape), measured, envelope.observations, envelope.decisions, misfit or anomaly)
+
+
+def _input_tokens(usage: wire.WireUsage) -> int:
+    return usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens

@@ -1,0 +1,402 @@
+"""One line of a transcript becomes facts. Total: whatever a line holds, nothing is raised; unknown lines say nothing.
+
+Claude Code writes `<config dir>/projects/<directory>/<session id>.jsonl`, and one file for each sub-agent below it. The
+format is undocumented, measured on 2.1.197 and 2.1.325 and known nowhere but here.
+
+Rules
+- A line speaks for its own time, not for when it was read: it reaches the disk up to half a second later.
+- One line is one block of a message. The lines of a message repeat its `usage`: it replaces, it is never added up.
+- Only what the human typed is a prompt. Injected text (`isMeta`), results, local commands and their output are not.
+- What a sub-agent's file says is about the sub-agent; its words are not the agent's.
+- Most lines say nothing about the agent: `Line.facts` is empty, and such a line is not worth keeping.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from functools import partial
+
+import msgspec
+
+from claude_headspace.clients.claude_code import messages, wire
+from claude_headspace.clients.claude_code.messages import finished_task
+from claude_headspace.clients.claude_code.tools import answer_of, read_input, tool_started
+from claude_headspace.clients.claude_code.transcript_wire import (
+    WireAttachment,
+    WireBlock,
+    WireCompaction,
+    WireLine,
+    WireMessage,
+)
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.facts import Event, Fact, Meta
+from claude_headspace.kernel.size_limits import MOST_MEMBERS, Bounds, cut, shortened
+from claude_headspace.kernel.text import one_line, short
+from claude_headspace.kernel.tolerant_json import fit, tolerant
+from claude_headspace.kernel.tools import ToolText, strings_in
+
+LINE = "TranscriptLine"
+"""The name of the envelope that a line travels in."""
+DESCRIPTION = "subagent-description"
+"""The kind of line that is made of the client's notes of a sub-agent, which are a file of their own."""
+
+LONGEST_STRING = 4_096
+"""In a line that is too long other strings than those that were said are cut to this."""
+
+_MARK = re.compile(r"\[Headspace message ([0-9A-Za-z-]{1,100})\]")
+_FILE = re.compile(r'Contents of (/[^"\\\x00-\x1f]{1,4000}):\n')
+"""How a text begins that carries a file which the client added itself."""
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+# --- a line -----------------------------------------------------------------------------------------------------------
+
+
+class Line(msgspec.Struct, frozen=True):
+    """What one line says, and of whom."""
+
+    at: Micros | None
+    """The line's own time; some kinds have none."""
+    session_id: str
+    key: str
+    """Recognises the line, also in a copy of the file."""
+    cwd: str | None
+    facts: tuple[Fact, ...]
+    subagent_id: str | None = None
+    branch: str | None = None
+
+
+def read_line(raw: bytes) -> Line | None:
+    """The line, if it says anything."""
+    shape = tolerant(raw, WireLine)[0]
+    told = _facts(shape)
+    if not told or not shape.session_id:
+        return None
+    key = shape.uuid or hashlib.blake2b(raw.strip(), digest_size=12).hexdigest()
+    # A prompt that was taken in has the time when it was typed: it happened when the lines around it did.
+    at = None if shape.type == "attachment" else _moment(shape.timestamp)
+    return Line(at, shape.session_id, key, shape.cwd, told, _subagent(shape), _branch(shape))
+
+
+def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
+    """Decode a line. Never raises."""
+    shape, misfit = fit(body, WireLine)
+    told = _facts(shape)
+    meta = Meta(
+        event_id=envelope.id,
+        name=envelope.name,
+        origin=envelope.origin,
+        at=envelope.fired_at,
+        received_at=envelope.received_at,
+        session_id=shape.session_id,
+        cwd=shape.cwd,
+        prompt_id=short(shape.prompt_id),
+        permission_mode=short(shape.permission_mode),
+        subagent_id=_subagent(shape),
+    )
+    fact = told[0] if len(told) == 1 else facts.Several(told) if told else facts.Observed()
+    return Event(meta, fact, envelope.observations, envelope.decisions, misfit or anomaly, texts=_texts(shape))
+
+
+def is_repetition(told: tuple[Fact, ...]) -> bool:
+    """Whether hooks tell all of it, where there are any: the course of calls that ask nobody, and of sub-agents."""
+    return all(
+        isinstance(fact, _REPETITIONS) and not getattr(fact, "ask", None) and not getattr(fact, "answer", "")
+        for fact in told
+    )
+
+
+_REPETITIONS = (
+    facts.ToolStarted,
+    facts.ToolFinished,
+    facts.ToolFailed,
+    facts.SubagentStarted,
+    facts.SubagentDescribed,
+    facts.SubagentStopped,
+    facts.UsageMeasured,
+)
+
+
+def measured_tokens(told: tuple[Fact, ...]) -> int | None:
+    """How full a line says the context is."""
+    return next((fact.tokens for fact in told if isinstance(fact, facts.UsageMeasured)), None)
+
+
+def _moment(timestamp: str | None) -> Micros | None:
+    try:
+        moment = datetime.fromisoformat(timestamp or "")
+    except ValueError:
+        return None
+    return (moment - _EPOCH) // timedelta(microseconds=1) if moment.tzinfo else None
+
+
+def _subagent(line: WireLine) -> str | None:
+    return short(line.agent_id) if line.is_sidechain else None
+
+
+def _branch(line: WireLine) -> str | None:
+    """The branch; outside of repositories the client says HEAD."""
+    return short(line.git_branch) if line.git_branch != "HEAD" else None
+
+
+def _facts(line: WireLine) -> tuple[Fact, ...]:
+    reader = _READERS.get(line.type)
+    return tuple(reader(line)) if reader is not None else ()
+
+
+# --- users ------------------------------------------------------------------------------------------------------------
+
+
+def _user(line: WireLine) -> Iterator[Fact]:
+    """A prompt, the results of calls, or that the turn was interrupted."""
+    if line.is_meta or line.is_compact_summary:
+        return
+    said = []
+    for block in blocks_of(message_of(line)):
+        if block.type == "tool_result":
+            yield from _result(line, block)
+        elif block.type == "text":
+            said.append(block.text)
+    if said:
+        yield from _said(line, "\n".join(said))
+
+
+def _said(line: WireLine, text: str) -> Iterator[Fact]:
+    stripped = text.strip()
+    if stripped in messages.INTERRUPTED:
+        yield facts.TurnInterrupted()
+    elif line.is_sidechain:
+        yield facts.SubagentStarted()
+    elif (task := finished_task(stripped)) is not None:
+        yield facts.PromptSubmitted(stripped, task)
+    elif (typed := messages.typed_text(text)).strip():
+        yield facts.UserSpoke(typed, line.prompt_source == "queued")
+        if line.entrypoint == messages.HEADLESS:
+            yield facts.ClientReported("", headless=True)
+
+
+def _result(line: WireLine, block: WireBlock) -> Iterator[Fact]:
+    """How a call ended. The result names the call, never the tool."""
+    text, call_id = _result_text(block.content), short(block.tool_use_id)
+    if line.tool_denial_kind == "interrupted" or text.startswith(messages.CALL_INTERRUPTED):
+        yield facts.TurnInterrupted()
+    elif line.tool_denial_kind or text.startswith(messages.REJECTED):
+        if line.tool_denial_kind in (None, "user-rejected"):
+            yield facts.ToolRejected(call_id, line.user_feedback or text.partition(messages.FEEDBACK)[2])
+        else:
+            yield facts.ToolRefused(call_id, "", reason=one_line(text))
+    elif block.is_error:
+        yield facts.ToolFailed(call_id, "", error=one_line(text))
+    else:
+        yield _finished(line, block)
+
+
+def _finished(line: WireLine, block: WireBlock) -> Fact:
+    response = fit(line.tool_use_result, wire.WireToolResponse)[0]
+    return facts.ToolFinished(
+        short(block.tool_use_id),
+        "",
+        answer=answer_of(response.answers),
+        background_task=_left_running(response.background_task_id),
+        background_subagent=response.agent_id if response.status == "async_launched" else None,
+    )
+
+
+def _left_running(task_id: str | None) -> facts.Task | None:
+    return facts.Task(id=task_id, kind="shell") if task_id else None
+
+
+def _result_text(content: object) -> str:
+    return " ".join(block.text for block in blocks_of(WireMessage(content=content)))
+
+
+# --- the agent --------------------------------------------------------------------------------------------------------
+
+
+def _assistant(line: WireLine) -> Iterator[Fact]:
+    """Words, calls, errors, and how full the context is."""
+    message = message_of(line)
+    blocks = blocks_of(message)
+    if message.model == messages.SYNTHETIC_MODEL:
+        yield from _written_by_client(line, "".join(block.text for block in blocks))
+        return
+    final = message.stop_reason not in (None, "tool_use")
+    for block in blocks:
+        if block.type == "text" and block.text.strip():
+            yield from _speech(line, block.text, final=final)
+        elif block.type == "tool_use" and block.id:
+            yield tool_started(block.id, block.name, block.input, read_input(block.input))
+    if line.is_aborted_mid_stream:
+        yield facts.TurnInterrupted()
+    yield from _usage(line, message)
+
+
+def _speech(line: WireLine, text: str, *, final: bool) -> Iterator[Fact]:
+    if not line.is_sidechain:
+        yield facts.AgentSpoke(text, final)
+    elif final:
+        yield facts.SubagentStopped(text)
+
+
+def _written_by_client(line: WireLine, text: str) -> Iterator[Fact]:
+    if line.is_api_error_message:
+        yield facts.TurnFailed(short(line.error or "unknown"), text)
+    elif text == messages.NO_RESPONSE:
+        yield facts.TurnInterrupted()
+    elif text.strip() and text not in messages.PLACEHOLDERS and not line.is_sidechain:
+        yield facts.AgentSpoke(text)
+
+
+def _usage(line: WireLine, message: WireMessage) -> Iterator[Fact]:
+    usage = message.usage
+    if line.is_sidechain or usage is None:
+        return
+    parts = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
+    if tokens := sum(part or 0 for part in parts):
+        yield facts.UsageMeasured(model=short(message.model), tokens=tokens)
+
+
+# --- the client -------------------------------------------------------------------------------------------------------
+
+
+def _system(line: WireLine) -> Iterator[Fact]:
+    if line.is_sidechain:
+        return
+    if line.subtype == "turn_duration":
+        yield facts.TurnClosed(line.pending_background_agent_count or 0)
+    elif line.subtype == "compact_boundary":
+        yield facts.SessionStarted("compact")
+        if tokens := fit(line.compact_metadata, WireCompaction)[0].post_tokens:
+            yield facts.UsageMeasured(tokens=tokens)
+    elif line.subtype == "informational" and _text(line.content).startswith(messages.BLOCKED_PROMPT):
+        yield facts.TurnInterrupted()
+
+
+def _context(content: object) -> Iterator[Fact]:
+    """What a hook, or the client in the same way, added to the context: 2.1.325 reads AGENTS.md of a directory so."""
+    texts = list(strings_in(content))
+    marks = tuple(mark for text in texts for mark in _MARK.findall(text))
+    files = tuple(found[1] for text in texts if (found := _FILE.match(text)))
+    if marks or files:
+        yield facts.ContextArrived(marks, files)
+
+
+def _attachment(line: WireLine) -> Iterator[Fact]:
+    """A queued prompt, or finished work, was taken into the running turn."""
+    attachment = fit(line.attachment, WireAttachment)[0]
+    if attachment.type == "hook_additional_context":
+        yield from _context(attachment.content)
+    if attachment.type == "queued_command" and not line.is_sidechain:
+        words = attachment.prompt.strip()
+        if (task := finished_task(words)) is not None:
+            yield facts.PromptSubmitted(words, task)
+        elif words:
+            yield facts.PromptUnqueued(attachment.prompt)
+
+
+def _queue(line: WireLine) -> Iterator[Fact]:
+    text = _text(line.content)
+    if line.operation == "popAll":
+        yield facts.PromptUnqueued("")
+    elif text.strip():
+        task = finished_task(text.strip())
+        if line.operation == "enqueue":
+            yield facts.PromptQueued(text, task)
+        elif line.operation == "remove":
+            yield facts.PromptUnqueued(text, task)
+
+
+def describe_subagent(session_id: str, subagent_id: str, notes: bytes) -> bytes:
+    """The client's notes of a sub-agent as a line of the sub-agent's transcript."""
+    known = tolerant(notes, WireLine)[0]
+    line = {
+        "type": DESCRIPTION,
+        "uuid": f"{subagent_id}-description",
+        "sessionId": session_id,
+        "agentId": subagent_id,
+        "isSidechain": True,
+        "agentType": known.agent_type,
+        "description": known.description,
+    }
+    return msgspec.json.encode(line)
+
+
+def _description(line: WireLine) -> Iterator[Fact]:
+    if line.is_sidechain:
+        yield facts.SubagentDescribed(one_line(line.agent_type or ""), one_line(line.description or ""))
+
+
+def _cost(line: WireLine) -> Iterator[Fact]:
+    """What the session has cost, in the client's own words; a sum with unknown prices in it is no cost."""
+    if line.total_cost is not None and not line.has_unknown_model_cost:
+        yield facts.UsageMeasured(cost_usd=line.total_cost)
+
+
+_READERS: dict[str, Callable[[WireLine], Iterator[Fact]]] = {
+    "user": _user,
+    "assistant": _assistant,
+    "system": _system,
+    "attachment": _attachment,
+    "queue-operation": _queue,
+    "cost-state": _cost,
+    DESCRIPTION: _description,
+}
+"""The kinds of lines that say something. All others are the client's own notes."""
+
+
+def message_of(line: WireLine) -> WireMessage:
+    """The message of a line."""
+    return fit(line.message, WireMessage)[0]
+
+
+def blocks_of(message: WireMessage) -> list[WireBlock]:
+    """The blocks of a message; a message that is a plain text has a single block."""
+    if isinstance(message.content, str):
+        return [WireBlock(type="text", text=message.content)]
+    return [fit(block, WireBlock)[0] for block in message.content] if isinstance(message.content, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _texts(line: WireLine) -> tuple[ToolText, ...]:
+    """Inputs and results of the calls in a line."""
+    return tuple(
+        ToolText("tool_input", block.name or None, block.input)
+        if block.type == "tool_use"
+        else ToolText("tool_result", None, block.content)
+        for block in blocks_of(message_of(line))
+        if block.type in ("tool_use", "tool_result")
+    )
+
+
+# --- what is kept -----------------------------------------------------------------------------------------------------
+
+
+def bounded(raw: bytes, bounds: Bounds) -> bytes:
+    """The line as it is kept: whole, unless it is long; then its long strings are cut, what was said less than others.
+
+    What is not JSON, or does not become short, is kept by its ends.
+    """
+    if len(raw) <= bounds.result:
+        return raw
+    try:
+        value = msgspec.json.decode(raw)
+        for most in (None, MOST_MEMBERS):
+            kept = msgspec.json.encode(shortened(value, partial(_longest, bounds), most))
+            if len(kept) <= bounds.speech * 2:
+                return kept
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        pass
+    return cut(raw.decode("utf-8", "replace"), bounds.result).encode()
+
+
+def _longest(bounds: Bounds, owner: dict[object, object] | None, key: object) -> int:
+    """Words have room: the text of a block, and a message that is nothing but text."""
+    if owner is None:
+        return LONGEST_STRING
+    said = (key == "text" and owner.get("type") == "text") or (key == "content" and "role" in owner)
+    return bounds.speech if said and isinstance(owner[key], str) else LONGEST_STRING

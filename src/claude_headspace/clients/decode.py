@@ -1,0 +1,57 @@
+"""Decode any envelope into an `Event`. Total: every envelope gives an event, whatever its payload holds.
+
+Acts are decoded by the kernel, observations of the process table here, everything else by the package of the client
+that the envelope names. The payload is decoded from JSON at most once; a caller that has done so passes the `body`.
+
+Rules
+- Decoding runs again at every replay, so it depends on the envelope alone.
+- An unknown client, event or field is data: it becomes `Observed` or is left out, and the event's `anomaly` says so.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from claude_headspace.clients import claude_code
+from claude_headspace.clients.claude_code import decode as claude_code_events
+from claude_headspace.clients.plate_spinner import decode as plate_spinner_events
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.acts import bare_meta, decode_act
+from claude_headspace.kernel.envelope import Envelope, Origin
+from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.tolerant_json import parse
+
+Decoder = Callable[[Envelope, Any, str | None], Event]
+"""Decodes an envelope of one client: with its payload as builtins, and what was wrong with the JSON text."""
+
+DECODERS: dict[str, Decoder] = {claude_code.NAME: claude_code_events.decode}
+
+
+def decode(envelope: Envelope, body: Any = None) -> Event:
+    """Decode an envelope. Never raises. `body` is its payload as builtins, if the caller has decoded it."""
+    if envelope.origin is Origin.OPERATOR:
+        return decode_act(envelope)
+    if envelope.origin is Origin.PROCESS:
+        return Event(bare_meta(envelope), _vanished(envelope), envelope.observations, envelope.decisions)
+    decoder = _decoder(envelope)
+    if decoder is None:
+        return Event(
+            bare_meta(envelope),
+            facts.Observed(),
+            envelope.observations,
+            envelope.decisions,
+            f"unknown client {envelope.client}",
+        )
+    value, anomaly = (body, None) if body is not None else parse(envelope.payload)
+    return decoder(envelope, value, anomaly)
+
+
+def _decoder(envelope: Envelope) -> Decoder | None:
+    # plate-spinner monitors Claude Code: its envelopes name that client.
+    if envelope.origin is Origin.HOOK and plate_spinner_events.is_plate(envelope.name):
+        return plate_spinner_events.decode
+    return DECODERS.get(envelope.client)
+
+
+def _vanished(envelope: Envelope) -> facts.Fact:
+    kind = facts.WrapperVanished if envelope.name == "WrapperVanished" else facts.ClientVanished
+    return kind(envelope.observations.client_pid)

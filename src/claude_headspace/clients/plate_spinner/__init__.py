@@ -1,0 +1,1 @@
+"""plate-spinner: another monitor whose wrappers and hooks send events to `POST /events`. Pure."""

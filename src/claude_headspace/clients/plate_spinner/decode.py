@@ -1,0 +1,91 @@
+"""Decode plate-spinner's events: one payload shape for all of its event types.
+
+Its events have names of their own in the log, because its `stop` is not the hook of Claude Code. They identify their
+agent by the session id alone. Event types that are not listed only show that the agent is alive.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from claude_headspace.clients.claude_code import tools, wire
+from claude_headspace.clients.claude_code.decode import hook_meta
+from claude_headspace.clients.claude_code.messages import finished_task
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.facts import Event, Fact
+from claude_headspace.kernel.text import short
+from claude_headspace.kernel.tolerant_json import fit
+
+
+class WirePlate(wire.WireHook):
+    """An event of plate-spinner: the fields of all types together."""
+
+    project_path: str | None = None
+    tool_name: str = ""
+    tool_params: Any = None
+    tool_input: Any = None
+    tool_use_id: str | None = None
+    prompt: str = ""
+    error: str | None = None
+
+    @property
+    def directory(self) -> str | None:
+        """The working directory; plate-spinner's own name for it first."""
+        return self.project_path or self.cwd or self.working_directory
+
+    @property
+    def input(self) -> Any:
+        """The input of the tool, under either name."""
+        return self.tool_input if self.tool_input is not None else self.tool_params
+
+
+PLATES = {
+    "session_start": "PlateSessionStart",
+    "prompt_submit": "PlatePromptSubmit",
+    "tool_start": "PlateToolStart",
+    "tool_call": "PlateToolCall",
+    "stop": "PlateStop",
+}
+"""plate-spinner's event types, and their names in the log."""
+
+
+def is_plate(name: str) -> bool:
+    """Whether an event of the log is plate-spinner's."""
+    return name in FACTS
+
+
+def decode(envelope: Envelope, body: object, anomaly: str | None) -> Event:
+    """Decode an event. Never raises."""
+    shape, misfit = fit(body, WirePlate)
+    given = tools.read_input(shape.input)
+    return Event(
+        hook_meta(envelope, shape),
+        FACTS[envelope.name](shape, given),
+        envelope.observations,
+        envelope.decisions,
+        misfit or anomaly or envelope.observations.anomaly,
+        tool=tools.tool_use(shape.tool_name, shape.input, shape.tool_use_id, given) if shape.tool_name else None,
+        session_only=True,
+    )
+
+
+def _tool_started(shape: WirePlate, given: wire.WireToolInput) -> Fact:
+    return tools.tool_started(shape.tool_use_id, shape.tool_name, shape.input, given)
+
+
+def _tool_called(shape: WirePlate, _given: wire.WireToolInput) -> Fact:
+    return facts.ToolFinished(shape.tool_use_id, shape.tool_name, tools.digest(shape.input))
+
+
+def _stopped(shape: WirePlate, _given: wire.WireToolInput) -> Fact:
+    """A stop that names an error is one."""
+    return facts.TurnFailed(short(shape.error)) if shape.error else facts.TurnStopped()
+
+
+FACTS: dict[str, Callable[[WirePlate, wire.WireToolInput], Fact]] = {
+    "PlateSessionStart": lambda _shape, _given: facts.SessionStarted("startup"),
+    "PlatePromptSubmit": lambda shape, _given: facts.PromptSubmitted(shape.prompt, finished_task(shape.prompt)),
+    "PlateToolStart": _tool_started,
+    "PlateToolCall": _tool_called,
+    "PlateStop": _stopped,
+}

@@ -1,0 +1,89 @@
+"""A tool use as the kernel sees it: what kind of tool, with which input, on which files. Decoded once by the client.
+
+Rules
+- Tool names are data of the client. Everything that depends on what a tool does uses its `ToolKind`.
+- `ToolUse.input` and `ToolText.value` are JSON values as builtins. Nothing parses them again.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from claude_headspace.kernel.policy.call import Use
+from claude_headspace.kernel.wait_request import Ask
+
+MAX_DEPTH = 64
+TEXT_BLOCK = ("type", "text")
+"""A member that only marks its neighbour as text."""
+
+
+class ToolKind(StrEnum):
+    """What a tool does."""
+
+    SHELL = "shell"
+    READ = "read"
+    EDIT = "edit"
+    WRITE = "write"
+    NOTEBOOK = "notebook"
+    SEARCH = "search"
+    WEB = "web"
+    QUESTION = "question"
+    PLAN = "plan"
+    SUBAGENT = "subagent"
+    MESSAGE = "message"
+    MCP = "mcp"
+    OTHER = "other"
+
+
+class FileUse(msgspec.Struct, frozen=True):
+    """A path as the input names it, and what the tool does to it."""
+
+    path: str
+    use: Use
+
+
+class ToolUse(msgspec.Struct, frozen=True, kw_only=True):
+    """One tool call as its event describes it."""
+
+    name: str
+    kind: ToolKind = ToolKind.OTHER
+    id: str | None = None
+    input: Any = None
+    """The input as builtins; an object unless the payload is malformed."""
+    command: str = ""
+    """What a shell would run."""
+    path: str | None = None
+    """The file or directory that the input names."""
+    files: tuple[FileUse, ...] = ()
+    """The files that a policy looks at; a shell's are in its command."""
+    ask: Ask | None = None
+    """What a tool that asks the user asks."""
+
+    @property
+    def loaded_file(self) -> str | None:
+        """The file that comes into the context."""
+        return self.path if self.kind is ToolKind.READ else None
+
+
+class ToolText(msgspec.Struct, frozen=True):
+    """A part of an event that search finds: an input or a result of a tool, as a JSON value."""
+
+    kind: str
+    """`tool_input` or `tool_result`."""
+    tool: str | None
+    value: Any
+
+
+def strings_in(value: Any, depth: int = 0) -> Iterator[str]:
+    """The strings of a JSON value in their order, without the `type` of text blocks."""
+    if isinstance(value, str):
+        yield value
+    elif depth < MAX_DEPTH and isinstance(value, list):
+        for item in value:
+            yield from strings_in(item, depth + 1)
+    elif depth < MAX_DEPTH and isinstance(value, dict):
+        for item in value.items():
+            if item != TEXT_BLOCK:
+                yield from strings_in(item[1], depth + 1)

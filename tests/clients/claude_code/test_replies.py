@@ -1,0 +1,83 @@
+"""Replies to hooks, in the client's JSON."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from claude_headspace.clients.claude_code.replies import answer_reply
+from claude_headspace.clients.decode import decode
+from claude_headspace.kernel.agent import Wait
+from claude_headspace.kernel.answers import Answer
+from claude_headspace.kernel.wait_request import Option, Question
+from claude_headspace.testing import hook
+
+COLOUR = Question("Which colour?", "Colour", (Option("Red"), Option("Blue")))
+SIZES = Question("Which sizes?", "Sizes", (Option("S"), Option("L")), several=True)
+RULES = '[{"type":"setMode","mode":"acceptEdits","destination":"session"}]'
+INPUT = {"questions": [{"question": "Which colour?"}, {"question": "Which sizes?"}]}
+
+
+def wait(kind: str, **known: Any) -> Wait:
+    """A wait of a kind."""
+    return Wait(id="w1", agent_id="a1", kind=kind, text="?", opened_at=1, **known)
+
+
+def reply(answer: Answer, about: Wait, tool_input: object = None, event: str = "PermissionRequest") -> dict[str, Any]:
+    """The reply to a held hook."""
+    asked = decode(hook(event, session_id="s1", tool_name="Bash", tool_input=tool_input))
+    output: dict[str, Any] = msgspec.json.decode(answer_reply(asked, about, answer))["hookSpecificOutput"]
+    assert output.pop("hookEventName") == event
+    return output
+
+
+def test_a_permission_is_given_refused_and_made_a_rule() -> None:
+    """Allow, deny with a message, allow with another input, allow for always: in the client's own words."""
+    about = wait("permission", suggestions=RULES)
+    assert reply(Answer(decision="allow"), about) == {"decision": {"behavior": "allow"}}
+    assert reply(Answer(decision="deny", message="not that"), about) == {
+        "decision": {"behavior": "deny", "message": "not that"}
+    }
+    assert reply(Answer(decision="allow", input={"command": "ls"}), about) == {
+        "decision": {"behavior": "allow", "updatedInput": {"command": "ls"}}
+    }
+    assert reply(Answer(decision="allow", always=True), about) == {
+        "decision": {"behavior": "allow", "updatedPermissions": msgspec.json.decode(RULES)}
+    }
+
+
+def test_answers_are_added_to_the_questions_input() -> None:
+    """By the questions' own words, several labels with commas, as the client notes them itself."""
+    about = wait("question", questions=(COLOUR, SIZES))
+    output = reply(Answer(answers={"Colour": "Red", "Which sizes?": ["S", "L"]}), about, INPUT)
+    answers = {"Which colour?": "Red", "Which sizes?": "S, L"}
+    assert output == {"decision": {"behavior": "allow", "updatedInput": {**INPUT, "answers": answers}}}
+
+
+def test_a_form_is_filled_in_or_declined() -> None:
+    """An elicitation has an action, and content if it is accepted."""
+    about = wait("elicitation")
+    assert reply(Answer(action="accept", content={"a": 1}), about, event="Elicitation") == {
+        "action": "accept",
+        "content": {"a": 1},
+    }
+    assert reply(Answer(action="cancel"), about, event="Elicitation") == {"action": "cancel"}
+
+
+@pytest.mark.parametrize("tool_input", [None, 3, "text", []])
+def test_an_odd_input_does_no_harm(tool_input: object) -> None:
+    """Whatever the payload held, the answer arrives."""
+    about = wait("question", questions=(COLOUR,))
+    output = reply(Answer(answers={"Colour": "Red"}), about, tool_input)
+    assert output["decision"]["updatedInput"] == {"answers": {"Which colour?": "Red"}}
+
+
+def test_an_approved_plan_gets_its_input_back_without_its_text() -> None:
+    """Newer clients close a plan's dialog only with an input; what the journal keeps of a long plan may be cut."""
+    given = {"plan": "# Long", "planFilePath": "/plans/a.md"}
+    assert reply(Answer(decision="allow"), wait("plan"), given) == {
+        "decision": {"behavior": "allow", "updatedInput": {"planFilePath": "/plans/a.md"}}
+    }
+    assert reply(Answer(decision="deny", message="shorter"), wait("plan"), given) == {
+        "decision": {"behavior": "deny", "message": "shorter"}
+    }

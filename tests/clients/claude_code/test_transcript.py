@@ -1,0 +1,292 @@
+"""A line of a transcript becomes facts, and anything else is read without a complaint."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from claude_headspace.clients.claude_code.transcript import (
+    LONGEST_STRING,
+    Line,
+    bounded,
+    is_repetition,
+    measured_tokens,
+    read_line,
+)
+from claude_headspace.clients.decode import decode
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.envelope import Origin
+from claude_headspace.kernel.facts import Fact
+from claude_headspace.kernel.size_limits import Bounds, cut
+from claude_headspace.kernel.wait_request import Ask
+from tests.kernel.story import Story, envelope
+
+# --- single lines -----------------------------------------------------------------------------------------------------
+
+
+def line(**fields: object) -> bytes:
+    """A line of a session."""
+    known: dict[str, object] = {"sessionId": "session-1", "uuid": "u1", "timestamp": "2026-11-15T09:26:47.583Z"}
+    return json.dumps(known | fields).encode()
+
+
+def user(content: object, **fields: object) -> bytes:
+    """A line in the human's name."""
+    return line(type="user", message={"role": "user", "content": content}, **fields)
+
+
+def assistant(
+    *blocks: dict[str, object], model: str = "claude-opus-5-5", stop: str = "end_turn", **fields: object
+) -> bytes:
+    """A line in the model's name."""
+    message = {"role": "assistant", "model": model, "stop_reason": stop, "content": list(blocks)}
+    return line(type="assistant", message=message, **fields)
+
+
+def facts_of(raw: bytes) -> tuple[Fact, ...]:
+    """What a line says."""
+    found = read_line(raw)
+    return found.facts if found is not None else ()
+
+
+def test_a_line_has_its_own_time_session_and_key() -> None:
+    """Times are the client's, to the millisecond; the id of the line recognises it again."""
+    found = read_line(user("Fix it", cwd="/home/dev/app"))
+    assert found == Line(1_794_734_807_583_000, "session-1", "u1", "/home/dev/app", (facts.UserSpoke("Fix it"),))
+
+
+def test_a_line_without_an_id_is_known_by_its_words() -> None:
+    """The same line in a copy of the file is the same; another one is not."""
+    told = {"operation": "enqueue", "content": "Two", "uuid": None}
+    one, copy = read_line(line(type="queue-operation", **told)), read_line(line(type="queue-operation", **told) + b"\n")
+    other = read_line(line(type="queue-operation", **(told | {"content": "Three"})))
+    assert one is not None
+    assert copy is not None
+    assert other is not None
+    assert one.key == copy.key != other.key
+
+
+@pytest.mark.parametrize("timestamp", [None, 17, "", "yesterday", "2026-11-15T09:26:47.583"])
+def test_a_line_without_a_time_says_so(timestamp: object) -> None:
+    """A time without a zone could be any: who reads the file knows better."""
+    found = read_line(user("Fix it", timestamp=timestamp))
+    assert found is not None
+    assert found.at is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<command-name>/clear</command-name>\n<command-message>clear</command-message>",
+        "<local-command-stdout>Goodbye!</local-command-stdout>",
+        "<local-command-caveat>The command below was run directly</local-command-caveat>",
+        "<bash-stdout>out</bash-stdout><bash-stderr></bash-stderr>",
+        "<system-reminder>Be brief.</system-reminder>",
+        "   ",
+        [],
+        [{"type": "image", "source": {}}],
+    ],
+)
+def test_what_stands_where_prompts_do_is_not_always_one(content: object) -> None:
+    """Local commands, what they print, and reminders were not said to the agent."""
+    assert facts_of(user(content)) == ()
+
+
+@pytest.mark.parametrize("flag", ["isMeta", "isCompactSummary"])
+def test_injected_text_is_no_prompt(flag: str) -> None:
+    """Nobody typed it."""
+    assert facts_of(user("Continue from where you left off.", **{flag: True})) == ()
+
+
+def test_a_command_that_becomes_a_prompt_is_one() -> None:
+    """A custom command is told as it was typed, as its hook tells it."""
+    parts = {"message": "greet", "name": "/greet", "args": "Ann"}
+    text = "\n".join(f"<command-{name}>{value}</command-{name}>" for name, value in parts.items())
+    assert facts_of(user(text)) == (facts.UserSpoke("/greet Ann"),)
+
+
+def test_a_shell_command_of_the_human_is_a_prompt() -> None:
+    """A `!` command has no hook at all."""
+    assert facts_of(user("<bash-input>ls -l</bash-input>")) == (facts.UserSpoke("! ls -l"),)
+
+
+def test_a_prompt_with_a_picture_is_its_words() -> None:
+    """The pieces of text are one prompt."""
+    blocks = [{"type": "text", "text": "Look:"}, {"type": "image"}, {"type": "text", "text": "wrong, isn't it?"}]
+    assert facts_of(user(blocks)) == (facts.UserSpoke("Look:\nwrong, isn't it?"),)
+
+
+def test_a_prompt_of_a_program_shows_that_nobody_sits_there() -> None:
+    """`-p` is told by the entrypoint."""
+    assert facts_of(user("Fix it", entrypoint="sdk-cli")) == (
+        facts.UserSpoke("Fix it"),
+        facts.ClientReported("", headless=True),
+    )
+
+
+def test_a_refusal_that_is_not_the_humans_lets_the_turn_go_on() -> None:
+    """Hooks and rules refuse calls too."""
+    result = [{"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": "Not allowed."}]
+    assert facts_of(user(result, toolDenialKind="hook-denied")) == (facts.ToolRefused("t1", "", reason="Not allowed."),)
+
+
+def test_words_of_the_client_in_the_models_place_are_not_the_models() -> None:
+    """That no response was requested means that the turn before was broken off; nothing else is said by it."""
+    for text, told in (("No response requested.", (facts.TurnInterrupted(),)), ("(no content)", ())):
+        assert facts_of(assistant({"type": "text", "text": text}, model="<synthetic>", isApiErrorMessage=False)) == told
+
+
+def test_usage_replaces_and_is_never_added_up() -> None:
+    """All that was read of the context counts, cached or not; a sub-agent's context is its own."""
+    usage = {"input_tokens": 10, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 30, "output_tokens": 99}
+    message = {"role": "assistant", "model": "m", "stop_reason": "tool_use", "content": [], "usage": usage}
+    assert facts_of(line(type="assistant", message=message)) == (facts.UsageMeasured(model="m", tokens=60),)
+    assert facts_of(line(type="assistant", message=message, isSidechain=True, agentId="a1")) == ()
+
+
+def test_a_cost_with_unknown_prices_is_none() -> None:
+    """What is not known is not shown."""
+    assert facts_of(line(type="cost-state", totalCostUSD=0.5)) == (facts.UsageMeasured(cost_usd=0.5),)
+    assert facts_of(line(type="cost-state", totalCostUSD=0.5, hasUnknownModelCost=True)) == ()
+
+
+def test_withdrawn_prompts_leave_the_queue() -> None:
+    """All of them when they go back to the input box."""
+    assert facts_of(line(type="queue-operation", operation="popAll")) == (facts.PromptUnqueued(""),)
+    assert facts_of(line(type="queue-operation", operation="dequeue")) == ()
+
+
+def test_a_prompt_that_was_taken_in_has_no_time_of_its_own() -> None:
+    """Its line has the time when it was typed, not when it was taken in."""
+    found = read_line(line(type="attachment", attachment={"type": "queued_command", "prompt": "Two"}))
+    assert found is not None
+    assert (found.at, found.facts) == (None, (facts.PromptUnqueued("Two"),))
+
+
+def test_finished_work_that_was_taken_in_came_back() -> None:
+    """Also when it did not become a turn of its own."""
+    told = "<task-notification>\n<task-id>b1</task-id>\n</task-notification>"
+    raw = line(type="attachment", attachment={"type": "queued_command", "prompt": told})
+    assert facts_of(raw) == (facts.PromptSubmitted(told, "b1"),)
+
+
+def test_a_call_has_the_digest_that_hooks_give_it() -> None:
+    """White space does not count: the dialog of a call must find it."""
+    spaced = b'{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls",  "n": 1}}'
+    (call,) = facts_of(b'{"type":"assistant","sessionId":"s","message":{"model":"m","content":[%s]}}' % spaced)
+    hook = decode(
+        envelope("PreToolUse", 1, b'{"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls","n":1}}')
+    )
+    assert call == hook.fact
+
+
+def test_what_hooks_tell_too_is_known_as_such() -> None:
+    """The course of calls is; a question, its answer, words and interrupts are not."""
+    assert is_repetition((facts.ToolStarted("t1", "Bash", "", ""), facts.UsageMeasured(tokens=1)))
+    assert is_repetition((facts.ToolFinished("t1", ""),))
+    assert not is_repetition((facts.ToolStarted("t1", "AskUserQuestion", "", "", Ask("question")),))
+    assert not is_repetition((facts.ToolFinished("t1", "", answer="Red"),))
+    assert not is_repetition((facts.AgentSpoke("Hi."), facts.UsageMeasured(tokens=1)))
+    assert not is_repetition((facts.TurnInterrupted(),))
+
+
+def test_tokens_are_found_among_the_facts() -> None:
+    """Where usage was measured."""
+    assert measured_tokens((facts.AgentSpoke("Hi."), facts.UsageMeasured(tokens=7))) == 7
+    assert measured_tokens((facts.AgentSpoke("Hi."),)) is None
+
+
+BOUNDS = Bounds()
+
+# --- what is kept -----------------------------------------------------------------------------------------------------
+
+
+def test_a_short_line_is_kept_as_it_is() -> None:
+    """Not a byte differs."""
+    raw = user("Fix it", unheardOf={"a": [1, 2]})
+    assert bounded(raw, BOUNDS) == raw
+
+
+def test_a_long_line_is_cut_but_not_what_was_said() -> None:
+    """Contents of files go; the words of a turn stay, and so does everything that is short."""
+    said = "word " * 20_000
+    raw = assistant({"type": "text", "text": said}, contents="x" * 100_000, unheardOf=7)
+    kept = json.loads(bounded(raw, BOUNDS))
+    assert kept["message"]["content"][0]["text"] == said
+    assert kept["contents"] == cut("x" * 100_000, LONGEST_STRING)
+    assert kept["unheardOf"] == 7
+    assert facts_of(bounded(raw, BOUNDS)) == facts_of(raw)
+
+
+def test_even_words_have_an_end() -> None:
+    """A line cannot fill the journal."""
+    said = "x" * (BOUNDS.speech * 2)
+    assert json.loads(bounded(user(said), BOUNDS))["message"]["content"] == cut(said, BOUNDS.speech)
+    assert len(bounded(b'{"a":' * 100_000, BOUNDS)) <= BOUNDS.result + 100
+    assert len(bounded(user(["x" * 1_000] * 10_000), BOUNDS)) <= BOUNDS.speech * 2
+
+
+# --- anything else ----------------------------------------------------------------------------------------------------
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+KINDS = st.sampled_from(["user", "assistant", "system", "attachment", "queue-operation", "cost-state", "summary"])
+KNOWN = st.sampled_from(
+    """
+    message content type subtype uuid timestamp sessionId attachment operation isMeta
+    toolUseResult toolDenialKind isSidechain agentId totalCostUSD compactMetadata promptId
+    """.split()
+)
+BLOCKS = st.lists(
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(["text", "tool_use", "tool_result", "image"])},
+        optional=dict.fromkeys(("text", "id", "name", "input", "tool_use_id", "is_error", "content"), JSON),
+    ),
+    max_size=3,
+)
+
+
+def understood(raw: bytes) -> None:
+    """Read a line in every way that there is."""
+    read_line(raw)
+    bounded(raw, BOUNDS)
+    event = decode(envelope("TranscriptLine", 1, raw, origin=Origin.TRANSCRIPT))
+    Story().take(event)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read(raw: bytes) -> None:
+    """Whatever a file holds, nothing is raised."""
+    understood(raw)
+
+
+@given(KINDS, st.dictionaries(KNOWN, JSON, max_size=6))
+def test_any_object_is_read(kind: str, fields: dict[str, object]) -> None:
+    """Known names with any values."""
+    understood(json.dumps({"sessionId": "session-1"} | fields | {"type": kind}).encode())
+
+
+@given(KINDS, BLOCKS | JSON, st.dictionaries(KNOWN, JSON, max_size=3))
+def test_any_message_is_read(kind: str, content: object, fields: dict[str, object]) -> None:
+    """Known blocks with any contents."""
+    message = {"model": "m", "stop_reason": "end_turn", "content": content}
+    understood(json.dumps(fields | {"sessionId": "session-1", "type": kind, "message": message}).encode())
+
+
+@pytest.mark.parametrize("depth", [500, 5_000, 200_000])
+def test_deep_lines_are_read(depth: int) -> None:
+    """Nesting without end overflows nothing."""
+    understood(b'{"type":"user","sessionId":"s","message":{"content":' + b"[" * depth + b"]" * depth + b"}}")
+
+
+@pytest.mark.parametrize(("told", "known"), [("feat/login", "feat/login"), ("HEAD", None), (None, None)])
+def test_a_line_tells_the_branch(told: str | None, known: str | None) -> None:
+    """The client's own word; outside of repositories it says HEAD, which is none."""
+    raw = {"type": "user", "sessionId": "one", "gitBranch": told, "message": {"role": "user", "content": "Hello."}}
+    line = read_line(json.dumps(raw).encode())
+    assert line is not None
+    assert line.branch == known

@@ -1,0 +1,91 @@
+"""Which commands run Headspace itself, and what an effort sees of a tool use."""
+
+from typing import Any
+
+import pytest
+
+from claude_headspace.clients.decode import decode
+from claude_headspace.kernel.effort.evolve import dialogue_of
+from claude_headspace.kernel.effort.own_commands import is_log, is_own, own_command
+from claude_headspace.kernel.tools import ToolUse
+from claude_headspace.testing import hook
+
+OWN = [
+    "headspace effort log 'did it'",
+    "/opt/bin/headspace effort show",
+    "AGENT_ID=main:1 headspace effort log done",
+    "headspace effort log 'rm -rf / && echo; `x` | y'",
+    'headspace effort log "a; b"',
+    "headspace effort log - <<'EOF'\nseveral; lines && $(more)\nEOF",
+]
+FOREIGN = [
+    "ls",
+    "headspacex effort log",
+    "headspace effort log x && rm -rf build",
+    "headspace effort log x; ls",
+    "headspace effort show | cat",
+    "headspace effort log $(cat secret)",
+    'headspace effort log "$(cat secret)"',
+    "headspace effort log `ls`",
+    "headspace effort log x\nls",
+    "headspace effort show > file",
+    "echo headspace effort log x",
+    "headspace effort log - <<EOF\n$(ls)\nEOF",
+    "headspace",
+    "",
+]
+
+
+@pytest.mark.parametrize("command", OWN)
+def test_own_commands_are_known(command: str) -> None:
+    """A plain command of Headspace, whatever stands in its quotes."""
+    assert own_command(command) is not None
+
+
+@pytest.mark.parametrize("command", FOREIGN)
+def test_whatever_runs_something_else_is_not_ours(command: str) -> None:
+    """A command that does anything beside is counted like every other."""
+    assert own_command(command) is None
+
+
+def tool(**payload: Any) -> ToolUse:
+    """The tool use of a hook."""
+    found = decode(hook("PreToolUse", **payload)).tool
+    assert found is not None
+    return found
+
+
+def test_only_the_log_resets() -> None:
+    """`effort show` is a command of Headspace but writes no log entry."""
+    shown = tool(tool_name="Bash", tool_input={"command": "headspace effort show"})
+    logged = tool(tool_name="Bash", tool_input={"command": "headspace effort log x"})
+    assert (is_own(shown), is_log(shown)) == (True, False)
+    assert (is_own(logged), is_log(logged)) == (True, True)
+
+
+def test_only_reading_loads_a_file() -> None:
+    """A written file has a path but is not in the context."""
+    read = tool(tool_name="Read", tool_input={"file_path": "/a.py"})
+    written = tool(tool_name="Write", tool_input={"file_path": "/a.py"})
+    assert (read.path, read.loaded_file) == ("/a.py", "/a.py")
+    assert (written.path, written.loaded_file) == ("/a.py", None)
+
+
+def test_a_dialogue_has_question_options_and_answer() -> None:
+    """What was asked and answered, in one text; other tools are no dialogue."""
+    questions = [{"question": "Which?", "options": [{"label": "A"}, {"label": "B"}]}]
+    asked = hook(
+        "PostToolUse",
+        tool_name="AskUserQuestion",
+        tool_input={"questions": questions},
+        tool_response={"answers": {"Which?": "B"}},
+    )
+    assert dialogue_of(decode(asked)) == "Question: Which? (A, B)\nAnswer: Which? B"
+    assert dialogue_of(decode(hook("PostToolUse", tool_name="Bash"))) is None
+
+
+@pytest.mark.parametrize("payload", [{}, {"tool_input": 3}, {"tool_input": {"command": 5}}, {"tool_name": ["x"]}])
+def test_malformed_payloads_touch_nothing(payload: dict[str, Any]) -> None:
+    """Whatever a payload holds, nothing is raised."""
+    found = tool(**payload)
+    assert (found.path, is_own(found)) == (None, False)

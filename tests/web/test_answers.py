@@ -1,0 +1,149 @@
+"""Waits that a client holds open are answered on the page."""
+
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import expect
+
+from tests.support import RunningDaemon, wait_until
+from tests.web.conftest import Pages
+
+
+class HeldHook(threading.Thread):
+    """A hook that waits for its reply, as the hook script sends it."""
+
+    def __init__(self, daemon: RunningDaemon, payload: dict[str, Any], event: str = "permission-request") -> None:
+        super().__init__(daemon=True)
+        self._daemon = daemon
+        self._event = event
+        self._payload = payload
+        self.reply: dict[str, Any] = {}
+
+    def run(self) -> None:
+        """Send the hook and store the reply."""
+        headers = {**self._daemon.credentials("ingest"), "X-Headspace-Reply": "hook"}
+        self.reply = self._daemon.post(self._event, self._payload, headers).json()
+
+
+def hold(daemon: RunningDaemon, folder: Path, **call: Any) -> HeldHook:
+    """A session whose client holds a tool call open."""
+    session = {"session_id": "one", "cwd": str(folder)}
+    daemon.post("user-prompt-submit", {**session, "prompt": "Go"})
+    daemon.post("pre-tool-use", {**session, **call, "tool_use_id": "t"})
+    return started(HeldHook(daemon, {**session, **call}), daemon)
+
+
+def started(hook: HeldHook, daemon: RunningDaemon) -> HeldHook:
+    """Start the hook and wait until it is held."""
+    hook.start()
+    wait_until(lambda: any(wait["held_until"] for wait in daemon.get("/api/waits").json()), "a wait that is held")
+    return hook
+
+
+def decision(hook: HeldHook) -> dict[str, Any]:
+    """The decision that the client received."""
+    hook.join(30)
+    found: dict[str, Any] = hook.reply["hookSpecificOutput"]["decision"]
+    return found
+
+
+def test_allow_a_permission_request(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The client receives the decision; the wait records that it was answered on the web page."""
+    hook = hold(daemon, tmp_path, tool_name="Bash", tool_input={"command": "make deploy"})
+    page = pages.open(daemon, "/waits")
+    page.get_by_role("button", name="Allow", exact=True).click()
+    hook.join(30)
+    assert hook.reply["hookSpecificOutput"]["decision"]["behavior"] == "allow"
+    [wait] = daemon.get("/api/waits?all=true").json()
+    assert (wait["answered"]["words"], wait["answered"]["via"]) == ("allowed", "web")
+
+
+def test_answer_a_question(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Options are buttons. The answer can be sent when every question has one."""
+    options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
+    questions = [{"question": "Which colour?", "header": "Colour", "options": options}]
+    hook = hold(daemon, tmp_path, tool_name="AskUserQuestion", tool_input={"questions": questions})
+    page = pages.open(daemon, "/waits")
+    expect(page.get_by_role("button", name="Answer", exact=True)).to_be_disabled()
+    page.get_by_role("button", name="Blue").click()
+    page.get_by_role("button", name="Answer", exact=True).click()
+    hook.join(30)
+    assert "Blue" in str(hook.reply)
+
+
+def test_deny_a_permission_request_with_a_reason(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The text of the message field is sent with the denial."""
+    hook = hold(daemon, tmp_path, tool_name="Bash", tool_input={"command": "make deploy"})
+    page = pages.open(daemon, "/waits")
+    page.get_by_label("If denied: reason or instructions").fill("use the test machine")
+    page.get_by_role("button", name="Deny").click()
+    assert decision(hook) == {"behavior": "deny", "message": "use the test machine"}
+
+
+def test_allow_with_edited_input(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The tool's input can be edited. Invalid JSON is not sent."""
+    hook = hold(daemon, tmp_path, tool_name="Bash", tool_input={"command": "make deploy"})
+    page = pages.open(daemon, "/waits")
+    page.get_by_role("button", name="Edit…").click()
+    edited = page.get_by_label("Tool input")
+    expect(edited).to_have_value(re.compile("make deploy"))
+    edited.fill("{")
+    page.get_by_role("button", name="Allow with this input").click()
+    expect(page.get_by_role("alert")).to_contain_text("not valid JSON")
+    edited.fill('{"command": "make test"}')
+    page.get_by_role("button", name="Allow with this input").click()
+    assert decision(hook) == {"behavior": "allow", "updatedInput": {"command": "make test"}}
+
+
+def test_keys_answer_the_focused_wait(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """`y` allows, except in a text field."""
+    hook = hold(daemon, tmp_path, tool_name="Bash", tool_input={"command": "make deploy"})
+    page = pages.open(daemon, "/waits")
+    page.get_by_label("If denied: reason or instructions").press("y")
+    expect(page.get_by_label("If denied: reason or instructions")).to_have_value("y")
+    page.locator("article.wait").focus()
+    page.keyboard.press("y")
+    assert decision(hook) == {"behavior": "allow"}
+
+
+def test_answer_questions_with_typed_text(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """A typed answer is added to the selected options if several are allowed; otherwise it replaces the option."""
+    options = [{"label": "Red"}, {"label": "Blue"}]
+    colour = {"question": "Which colour?", "header": "Colour", "options": options}
+    rooms = {"question": "Which rooms?", "header": "Rooms", "options": [{"label": "Hall"}], "multiSelect": True}
+    hook = hold(daemon, tmp_path, tool_name="AskUserQuestion", tool_input={"questions": [colour, rooms]})
+    page = pages.open(daemon, "/waits")
+    page.get_by_label("Other answer: Which colour?").fill("grey")
+    page.get_by_role("button", name="Hall").click()
+    page.get_by_label("Other answer: Which rooms?").fill("cellar")
+    page.get_by_role("button", name="Answer", exact=True).click()
+    assert decision(hook)["updatedInput"]["answers"] == {"Which colour?": "grey", "Which rooms?": "Hall, cellar"}
+
+
+def test_fill_in_the_form_of_an_mcp_server(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Each field has an input for its type. The browser requires the required fields."""
+    session = {"session_id": "one", "cwd": str(tmp_path)}
+    schema = {
+        "required": ["board"],
+        "properties": {
+            "board": {"type": "integer", "title": "Board"},
+            "mail": {"type": "string", "title": "Mail", "minLength": 3},
+            "urgent": {"type": "boolean", "title": "Urgent"},
+            "size": {"type": "string", "title": "Size", "enum": ["S", "L"]},
+        },
+    }
+    daemon.post("user-prompt-submit", {**session, "prompt": "Go"})
+    request = {**session, "mcp_server_name": "boards", "message": "Which board?", "requested_schema": schema}
+    hook = started(HeldHook(daemon, request, "elicitation"), daemon)
+    page = pages.open(daemon, "/waits")
+    page.get_by_role("button", name="Accept").click()
+    assert page.get_by_role("spinbutton", name="Board").evaluate("input => input.validity.valueMissing")
+    page.get_by_role("spinbutton", name="Board").fill("7")
+    page.get_by_label("Urgent").check()
+    page.get_by_label("Size").select_option("L")
+    page.get_by_role("button", name="Accept").click()
+    hook.join(30)
+    output = hook.reply["hookSpecificOutput"]
+    assert (output["action"], output["content"]) == ("accept", {"board": 7, "urgent": True, "size": "L"})

@@ -1,0 +1,127 @@
+"""Text of agents, prompts, tools and files is untrusted: it must not run scripts or break the layout."""
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.support import RunningDaemon
+from tests.web.conftest import LAPTOP, Pages
+
+HOSTILE = (
+    "<script>window.broken=1</script><img src=x onerror=window.broken=1><svg onload=window.broken=1>"
+    "[click](javascript:window.broken=1) <a href='javascript:window.broken=1'>x</a> "
+    "</style><style>*{display:none}</style>"
+    "{{constructor}} ${7*7} \u202e\u0000\u001b[31m "
+)
+LONG = "x" * 5_000
+HOSTILE_AND_LONG = HOSTILE + LONG
+
+
+def hostile_agent(daemon: RunningDaemon, folder: Path) -> str:
+    """An agent with hostile text in every field."""
+    cwd = folder / "<img src=x onerror=window.broken=1>"
+    (cwd / ".git").mkdir(parents=True)
+    (cwd / ".git/HEAD").write_text("ref: refs/heads/<script>window.broken=1</script>\n")
+    common = {
+        "session_id": "evil <b>",
+        "cwd": str(cwd),
+        "permission_mode": HOSTILE,
+        "tmux_session": "<b>s",
+        "tmux_pane": "<i>",
+    }
+
+    def post(event: str, **payload: object) -> str:
+        reply = daemon.post(event, {**common, **payload})
+        assert reply.status == 200, reply.body
+        agent: str = reply.json()["agent_id"]
+        return agent
+
+    post("session-start", source=HOSTILE, model=HOSTILE_AND_LONG)
+    post("user-prompt-submit", prompt=HOSTILE_AND_LONG, prompt_id="p")
+    post("task-created", task_id="1", task_subject=HOSTILE_AND_LONG)
+    call = {
+        "tool_name": HOSTILE[:80],
+        "tool_input": {"command": HOSTILE_AND_LONG, "description": HOSTILE},
+        "tool_use_id": "t1",
+    }
+    post("pre-tool-use", **call)
+    post("post-tool-use", **call, tool_response={"stdout": HOSTILE_AND_LONG})
+    post("pre-tool-use", **{**call, "tool_use_id": "t2"})
+    post("post-tool-use-failure", **{**call, "tool_use_id": "t2"}, error=HOSTILE_AND_LONG)
+    post("subagent-start", agent_id="<b>sub", agent_type=HOSTILE_AND_LONG)
+    post(
+        "pre-tool-use",
+        agent_id="<b>sub",
+        agent_type=HOSTILE,
+        tool_name="Read",
+        tool_input={"file_path": HOSTILE_AND_LONG},
+    )
+    post("made-up-event", nonsense={"deep": [HOSTILE] * 3})
+    questions = [
+        {
+            "question": HOSTILE_AND_LONG,
+            "header": HOSTILE,
+            "options": [{"label": HOSTILE_AND_LONG, "description": HOSTILE_AND_LONG}],
+        }
+    ]
+    return post("pre-tool-use", tool_name="AskUserQuestion", tool_input={"questions": questions}, tool_use_id="t3")
+
+
+def assert_harmless(page: Page) -> None:
+    """No script ran, no foreign element exists, nothing is wider than the window."""
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.broken") is None
+    assert page.locator("main script, main style, main svg[onload], main img[src=x]").count() == 0
+    assert page.locator("a[href^='javascript']").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= LAPTOP["width"]
+    assert page.locator("main").is_visible()
+
+
+def test_hostile_text_is_harmless_in_every_view(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """With all details open, it is only text."""
+    agent = hostile_agent(daemon, tmp_path)
+    page = pages.open(daemon)
+    expect(page.locator(".card")).to_have_count(1)
+    box = page.locator(".card").bounding_box()
+    assert box is not None
+    assert box["height"] < 200
+    page.keyboard.press("j")
+    expect(page.get_by_role("complementary", name="Selected agent")).to_be_visible()
+    assert_harmless(page)
+    for key in "23":
+        page.keyboard.press(key)
+        assert_harmless(page)
+    for path in (
+        f"/agents/{agent}",
+        "/waits",
+        "/activity",
+        f"/replay/{agent}",
+        "/logging",
+        "/search?q=<script>",
+        "/settings",
+    ):
+        page.goto(daemon.url + path)
+        page.wait_for_selector("[data-connection=live]", state="attached")
+        page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+        assert_harmless(page)
+    page.goto(daemon.url + "/logging")
+    page.locator(".line").first.click()
+    assert_harmless(page)
+
+
+def test_markdown_is_sanitized(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Formatting is kept, images are not loaded, links open in a new tab."""
+    cwd = str(tmp_path)
+    session = {"session_id": "one", "cwd": cwd}
+    agent = daemon.post("session-start", session).json()["agent_id"]
+    daemon.post("user-prompt-submit", {**session, "prompt": "go"})
+    harmless = "**Bold** ![spy](https://evil.example/x.png) [safe](https://example.org) `code`\n\n- [ ] task"
+    text = f"{harmless}\n\n{HOSTILE}\n\n<iframe src=/></iframe>"
+    daemon.post("stop", {**session, "last_assistant_message": text})
+    page = pages.open(daemon, f"/agents/{agent}")
+    expect(page.locator(".prose strong")).to_have_text("Bold")
+    safe = page.locator(".prose a", has_text="safe")
+    expect(safe).to_have_attribute("rel", "noopener noreferrer")
+    expect(safe).to_have_attribute("target", "_blank")
+    assert page.locator(".prose img, .prose iframe").count() == 0
+    assert_harmless(page)

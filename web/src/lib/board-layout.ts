@@ -1,0 +1,143 @@
+// The layout of the board: sections, order, filter, counts. Pure. The order within a section depends only on values that
+// rarely change (since when it waits, when it was created), never on the last activity, so cards stay where they are.
+import { agentSummary, oneLine, STATES } from "./text";
+import type { Agent, State } from "./types";
+
+export type Grouping = "attention" | "project" | "state";
+
+export interface Filter {
+  text: string;
+  project: string | null;
+  state: State | null;
+}
+
+export interface Section {
+  key: string;
+  title: string;
+  state: State | null;
+  agents: Agent[];
+}
+
+const TITLES: Record<State, string> = {
+  waiting: "Waiting for you",
+  error: "Stopped by an error",
+  working: "Working",
+  starting: "Starting",
+  idle: "Idle",
+  ended: "Ended",
+};
+
+/** The fields that determine the position of a card or a count. */
+const LAYOUT_FIELDS = ["state", "state_since", "created_at", "name", "project", "parent_id", "unseen", "waits"] as const;
+
+/** Whether a change of an agent moves no card and changes no count. */
+export function hasSameLayout(before: Agent | undefined, after: Agent | undefined): boolean {
+  if (!before || !after) return before === after;
+  return before.subagents.length === after.subagents.length && LAYOUT_FIELDS.every((field) => before[field] === after[field]);
+}
+
+const URGENCY = Object.fromEntries(STATES.map((state, index) => [state, index])) as Record<State, number>;
+
+/** Times of the API have one format, so they are compared as text: parsing them would be slower. */
+function compareTimes(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Longest wait first, latest finished first, working agents by creation. */
+function compareWithinState(a: Agent, b: Agent): number {
+  if (a.state === "waiting" || a.state === "error") return compareTimes(a.state_since, b.state_since);
+  if (a.state === "working" || a.state === "starting") return compareTimes(a.created_at, b.created_at);
+  return compareTimes(b.state_since, a.state_since);
+}
+
+export function compareAgents(a: Agent, b: Agent): number {
+  return URGENCY[a.state] - URGENCY[b.state] || compareWithinState(a, b) || (a.id < b.id ? -1 : 1);
+}
+
+/** Every word of the filter must occur on the card. */
+export function matchesFilter(agent: Agent, filter: Filter): boolean {
+  if (filter.project !== null && agent.project.id !== filter.project) return false;
+  if (filter.state !== null && agent.state !== filter.state) return false;
+  if (filter.text === "") return true;
+  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const text = cardText(agent);
+  return words.every((word) => text.includes(word));
+}
+
+function cardText(agent: Agent): string {
+  const parts = [
+    agent.name,
+    agent.project.name,
+    agent.branch,
+    agent.state,
+    agent.waiting_for,
+    agent.model,
+    agent.host,
+    agent.cwd,
+    agentSummary(agent, 0),
+    oneLine(agent.command?.text ?? ""),
+    ...agent.subagents.map((sub) => `${sub.type} ${sub.description}`),
+  ];
+  return parts.filter(Boolean).join(" ").toLowerCase();
+}
+
+export function sections(agents: Agent[], grouping: Grouping): Section[] {
+  const sorted = agents.toSorted(compareAgents);
+  return grouping === "project" ? byProject(sorted) : byState(sorted);
+}
+
+function byState(sorted: Agent[]): Section[] {
+  return STATES.map((state) => ({
+    key: state,
+    title: TITLES[state],
+    state,
+    agents: sorted.filter((agent) => agent.state === state),
+  })).filter((section) => section.agents.length > 0);
+}
+
+function byProject(sorted: Agent[]): Section[] {
+  const groups = Map.groupBy(sorted, (agent) => agent.project.id);
+  return [...groups.entries()]
+    .map(([key, agents]) => ({ key, title: agents[0]!.project.name, state: null, agents }))
+    .toSorted((a, b) => URGENCY[a.agents[0]!.state] - URGENCY[b.agents[0]!.state] || a.title.localeCompare(b.title));
+}
+
+export function countByState(agents: Iterable<Agent>): Record<State, number> {
+  const counts = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;
+  for (const agent of agents) counts[agent.state] += 1;
+  return counts;
+}
+
+export interface ProjectCount {
+  id: string;
+  name: string;
+  agents: number;
+  waiting: number;
+}
+
+export function countByProject(agents: Iterable<Agent>): ProjectCount[] {
+  const counts = new Map<string, ProjectCount>();
+  for (const agent of agents) {
+    const { id, name } = agent.project;
+    const entry = counts.get(id) ?? { id, name, agents: 0, waiting: 0 };
+    if (agent.state !== "ended") entry.agents += 1;
+    if (agent.state === "waiting") entry.waiting += 1;
+    counts.set(id, entry);
+  }
+  return [...counts.values()].toSorted((a, b) => a.name.localeCompare(b.name) || (a.id < b.id ? -1 : 1));
+}
+
+export function haveSameCounts(before: ProjectCount[], after: ProjectCount[]): boolean {
+  return (
+    before.length === after.length &&
+    before.every(({ id, name, agents, waiting }, index) => {
+      const other = after[index]!;
+      return id === other.id && name === other.name && agents === other.agents && waiting === other.waiting;
+    })
+  );
+}
+
+/** The agent to look at next: the longest wait, then an unseen error, then unseen finished work. */
+export function nextAgent(agents: Agent[]): Agent | null {
+  return agents.filter((agent) => agent.state === "waiting" || agent.unseen).toSorted(compareAgents)[0] ?? null;
+}

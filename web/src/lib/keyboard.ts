@@ -1,0 +1,74 @@
+// Keyboard shortcuts. Keys typed into a form field are ignored. `j` and `k` select agents on the board; in other views
+// they move the focus through the elements with `data-item`. The arrow keys do the same on the board and in search hits.
+import { MENU } from "../routes";
+import { nextAgent, type Grouping } from "./board-layout";
+import { board } from "./board.svelte";
+import { focusNextItem, focusWait } from "./focus";
+import { agentPath, router } from "./router.svelte";
+import { ui } from "./ui.svelte";
+
+const GROUPINGS: Record<string, Grouping> = { "1": "attention", "2": "project", "3": "state" };
+
+/** Whether the last key was `g`. */
+let isGoing = false;
+
+export function handleKey(event: KeyboardEvent): void {
+  if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
+  const target = event.target as HTMLElement;
+  if (target.closest("input:not([type=checkbox]):not([type=range]), select, textarea, dialog")) return;
+  const route = isGoing ? MENU.find(({ shortcut }) => shortcut === event.key) : undefined;
+  isGoing = !isGoing && event.key === "g";
+  if (route) {
+    event.preventDefault();
+    router.navigate(route.path);
+  } else if (runShortcut(event.key, target)) {
+    event.preventDefault();
+  }
+}
+
+/** Returns whether the key is a shortcut. */
+function runShortcut(key: string, target: HTMLElement): boolean {
+  const onBoard = router.isBoard;
+  const onHit = router.path === "/search" && target.dataset.item !== undefined;
+  if (key === "?") ui.helpIsOpen = true;
+  else if (key === "/") focusFilter();
+  else if (key === "Escape") goBack();
+  else if (key === "n") selectNextAgent();
+  else if (onBoard && (key === "j" || key === "ArrowDown")) selectCard(1);
+  else if (onBoard && (key === "k" || key === "ArrowUp")) selectCard(-1);
+  else if (key === "j" || (onHit && key === "ArrowDown")) focusNextItem(1);
+  else if (key === "k" || (onHit && key === "ArrowUp")) focusNextItem(-1);
+  else if (key === "w") focusWait();
+  else if (onBoard && GROUPINGS[key]) ui.grouping.value = GROUPINGS[key];
+  else if (onBoard && key === "Enter" && ui.selected !== null && !target.closest("a, button")) router.navigate(agentPath(ui.selected));
+  else if (key === "Enter" && target.dataset.open) router.navigate(target.dataset.open);
+  else return false;
+  return true;
+}
+
+/** Select the next card, and focus it once it is rendered. */
+function selectCard(by: 1 | -1): void {
+  ui.selectNext(by);
+  const id = ui.selected;
+  const focus = (): void => document.querySelector<HTMLElement>(`[data-agent="${CSS.escape(id ?? "")}"]`)?.focus({ preventScroll: true });
+  requestAnimationFrame(() => requestAnimationFrame(focus));
+}
+
+function focusFilter(): void {
+  if (document.getElementById("filter") === null) router.navigate("/");
+  requestAnimationFrame(() => document.getElementById("filter")?.focus());
+}
+
+function goBack(): void {
+  if (!router.isBoard) router.navigate("/");
+  else if (ui.selected !== null) ui.selected = null;
+  else ui.clearFilter();
+}
+
+function selectNextAgent(): void {
+  const next = nextAgent(board.layoutAgents);
+  if (next === null) return;
+  ui.clearFilter();
+  ui.selected = next.id;
+  if (!router.isBoard) router.navigate("/");
+}

@@ -1,0 +1,41 @@
+// Agents, times and numbers as text.
+import { expect, test } from "vitest";
+import { ago, duration, shortDuration } from "../src/lib/time";
+import type { Agent } from "../src/lib/types";
+import { contextLevel, formatCost, count, modelName, agentSummary, formatTokens } from "../src/lib/text";
+import examples from "./agent-summaries.json";
+import { agent } from "./fixtures";
+
+const NOW = Date.parse("2026-01-01T12:00:00Z");
+
+// tests/surfaces/text/test_labels.py reads the same file, so that page and terminal use the same sentences.
+test.each(examples.map((each) => [each.summary, each.agent] as const))("summary: %s", (summary, parts) => {
+  expect(agentSummary(agent(parts as unknown as Partial<Agent>), NOW)).toBe(summary);
+});
+
+test("a short duration has one unit, and a time is never in the future", () => {
+  expect([0, 59, 60, 3599, 3600, 172_799, 172_800].map(shortDuration)).toEqual(["0 s", "59 s", "1 min", "59 min", "1 h", "47 h", "2 d"]);
+  expect(ago("2026-01-01T12:00:09Z", NOW)).toBe("just now");
+  expect(ago("nonsense", NOW)).toMatch(/ d ago$/);
+});
+
+test("a duration of hours has two units", () => {
+  expect([30, 90, 3600, 7500].map(duration)).toEqual(["30 s", "1 min", "1 h", "2 h 5 min"]);
+});
+
+test("models have short names", () => {
+  expect(modelName("claude-opus-4-5-20260101")).toBe("opus 4.5");
+  expect(modelName("claude-sonnet-5[1m]")).toBe("sonnet 5");
+  expect(modelName("us.anthropic.claude-haiku-4-5-20251001-v1:0")).toBe("haiku 4.5");
+  expect(modelName("something-else")).toBe("something else");
+});
+
+test("numbers are short", () => {
+  expect([formatTokens(950), formatTokens(61_400), formatTokens(1_240_000)]).toEqual(["950", "61k", "1.2M"]);
+  expect([formatCost(0.031), formatCost(12.4)]).toEqual(["$0.03", "$12"]);
+  expect([count(1, "agent"), count(1204, "event")]).toEqual(["1 agent", "1,204 events"]);
+});
+
+test("the context has four levels", () => {
+  expect([59, 60, 80, 90].map(contextLevel)).toEqual(["calm", "note", "warning", "full"]);
+});
