@@ -461,7 +461,7 @@ def test_what_a_session_is_told_stands_with_the_event() -> None:
         )
         elsewhere = await room.engine.submit(hook("UserPromptSubmit", prompt="Three"), expects_reply=True)
         assert [each.care for each in (told, asked, elsewhere)] == [NO_CARE, spoken, NO_CARE]
-        assert asked.agent.told_level == 80
+        assert asked.agent.context_level_told == 80
 
     room = run(play, lambda _agent, _event: spoken)
     assert [each.envelope.decisions.session_notice for each in room.journal.events()] == [None, spoken, None]

@@ -27,9 +27,9 @@ from claude_headspace.journal.writer import SqlWriter
 from claude_headspace.kernel.correlate import Identity
 from claude_headspace.kernel.effort.snapshot import KEY
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.replay import retell
+from claude_headspace.kernel.replay import replay_event
 from claude_headspace.kernel.search_documents import Document, documents
-from claude_headspace.kernel.snapshot import Snapshot, Telling
+from claude_headspace.kernel.snapshot import Snapshot, SnapshotBuilder
 from claude_headspace.ports import PruneResult
 
 MAX_EVENTS_PER_STEP = 100
@@ -151,7 +151,7 @@ class Step(NamedTuple):
 class PrunedHistory(NamedTuple):
     """The result of replaying the events that a step removes."""
 
-    telling: Telling
+    builder: SnapshotBuilder
     claims: set[Identity]
     documents: list[tuple[Document, str]]
     events: int
@@ -166,15 +166,15 @@ def _prune_agent(connection: Connection, cut: AgentCut, limit: int) -> Step:
     search.remove_documents(connection, past.documents)
     table, states = schema.events.c, schema.states.c
     connection.execute(schema.events.delete().where(table.agent_id == cut.agent_id, table.seq <= past.seq))
-    if past.telling.agent is None:
+    if past.builder.agent is None:
         return step
     if _is_removable(connection, cut.agent_id):
         _remove_agent(connection, cut.agent_id)
         return step._replace(agent_removed=True)
     owned = _owned_identities(connection, cut.agent_id)
-    snapshot = past.telling.snapshot(past.seq, past.at, sorted(past.claims & owned))
+    snapshot = past.builder.snapshot(past.seq, past.at, sorted(past.claims & owned))
     insert_rows(connection, schema.snapshots, [rows.snapshot_row(snapshot)])
-    _drop_rows(connection, past.telling, snapshot)
+    _drop_rows(connection, past.builder, snapshot)
     connection.execute(schema.states.delete().where(states.agent_id == cut.agent_id, states.seq <= past.seq))
     return step
 
@@ -183,20 +183,20 @@ def _replay_oldest(connection: Connection, cut: AgentCut, limit: int) -> PrunedH
     table, agent_id = schema.events.c, cut.agent_id
     found = connection.execute(select(schema.snapshots.c.body).where(schema.snapshots.c.agent_id == agent_id)).scalar()
     before = rows.decode_snapshot(found) if found else None
-    telling, claims = Telling(before), set(before.identities) if before else set()
+    builder, claims = SnapshotBuilder(before), set(before.identities) if before else set()
     texts: list[tuple[Document, str]] = []
     seq, at, count = (before.seq, before.at, 0) if before else (0, 0, 0)
     old = select(schema.events).where(table.agent_id == agent_id, table.seq <= cut.up_to)
     for row in connection.execute(old.order_by(table.seq).limit(limit)).mappings():
         stored = rows.event_from_row(dict(row))
         event = decode(stored.envelope)
-        retold = retell(telling.agent, agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
+        retold = replay_event(builder.agent, agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
         seq, at, count = stored.seq, max(at, stored.envelope.received_at), count + 1
         if retold is not None:
-            telling.take(retold.change)
+            builder.add(retold.change)
             claims.update(retold.claims)
             texts += documents(stored.seq, event, retold.change)
-    return PrunedHistory(telling, claims, texts, count, seq, at)
+    return PrunedHistory(builder, claims, texts, count, seq, at)
 
 
 def _is_removable(connection: Connection, agent_id: str) -> bool:
@@ -221,10 +221,10 @@ def _owned_identities(connection: Connection, agent_id: str) -> set[Identity]:
     return {Identity(row.kind, row.key) for row in connection.execute(query)}
 
 
-def _drop_rows(connection: Connection, telling: Telling, snapshot: Snapshot) -> None:
+def _drop_rows(connection: Connection, builder: SnapshotBuilder, snapshot: Snapshot) -> None:
     """Remove the rows that are not part of the snapshot."""
     for table, name in _BY_ID.items():
-        dropped = sorted(getattr(telling, name).keys() - getattr(snapshot, name).keys())
+        dropped = sorted(getattr(builder, name).keys() - getattr(snapshot, name).keys())
         for start in range(0, len(dropped), MAX_ROWS_PER_DELETE):
             _delete(connection, table, dropped[start : start + MAX_ROWS_PER_DELETE])
 

@@ -12,7 +12,7 @@ from claude_headspace.journal.values import Row, replace_nul
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.advance import Ledger
 from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot
-from claude_headspace.kernel.replay import retell
+from claude_headspace.kernel.replay import replay_event
 from claude_headspace.kernel.search_documents import Document, documents
 from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.ports import Difference, StoredEvent
@@ -35,7 +35,7 @@ def project(
             continue
         stored, count = step, count + 1
         event, agent = decode(stored.envelope), agents.get(stored.agent_id)
-        retold = retell(agent, stored.agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
+        retold = replay_event(agent, stored.agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
         if retold is not None:
             agents[stored.agent_id] = retold.change.agent
             projection.add_change(stored.seq, retold.change, retold.claims)

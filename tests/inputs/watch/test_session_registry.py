@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from claude_headspace.clients.claude_code.locations import is_entry
+from claude_headspace.clients.claude_code.registry import read_entry
 from claude_headspace.clients.decode import decode
-from claude_headspace.inputs.watch.session_registry import Entry, is_entry
+from claude_headspace.clients.readings import Activity
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import ClientReported
 from claude_headspace.kernel.wait_request import Ask
@@ -55,7 +57,9 @@ def test_recorded_entries_are_understood(path: Path) -> None:
     ask = Ask(waits[asked], asked) if asked else None
     assert event.fact == ClientReported(told.get("status", ""), ask, headless="headless" in path.name)
     assert (event.meta.session_id, event.anomaly) == (told["sessionId"], None)
-    assert Entry(pid=1, session_id="s", started_at=2, status="idle", status_updated_at=3).at == 3_000
+    entry = read_entry(b'{"pid":1,"sessionId":"s","startedAt":2,"status":"idle","statusUpdatedAt":3}')
+    assert entry is not None
+    assert (entry.at, entry.activity) == (3_000, Activity.IDLE)
 
 
 def test_an_interrupt_is_seen_at_once(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.inputs.watch.transcript_files import find_transcripts, is_transcript
+from claude_headspace.clients.claude_code.locations import find_transcripts, is_transcript
 from claude_headspace.inputs.watch.transcripts import RECENT, SILENT
 from claude_headspace.kernel.envelope import SECOND
 from tests.inputs.files import Reading, call, closed, interrupt, prompt, reply, result, wall_clock
@@ -429,9 +429,9 @@ def test_a_subagent_has_a_transcript_of_its_own(tmp_path: Path) -> None:
         own: Any = {"isSidechain": True, "agentId": "a1"}
         subagent = reading.subagent("s1", "a1")
         subagent.says(prompt("Look around", **own), call("t1", **own))
-        await reading.until(lambda: (agent := reading.agent("s1")) is not None and agent.working_subagents)
+        await reading.until(lambda: (agent := reading.agent("s1")) is not None and agent.running_subagents)
         subagent.says(reply("Sub report.", **own))
-        await reading.until(lambda: (agent := reading.agent("s1")) is not None and not agent.working_subagents)
+        await reading.until(lambda: (agent := reading.agent("s1")) is not None and not agent.running_subagents)
 
     assert read(tmp_path, play).said("s1") == ["Fix it"]
 
@@ -450,7 +450,7 @@ def test_a_subagent_is_described_beside_its_transcript(tmp_path: Path) -> None:
 
     def described(reading: Reading) -> list[tuple[str, str]]:
         agent = reading.agent("s1")
-        return [(sub.type, sub.description) for sub in agent.working_subagents] if agent else []
+        return [(sub.type, sub.description) for sub in agent.running_subagents] if agent else []
 
     read(tmp_path, play)
 

@@ -29,6 +29,7 @@ from claude_headspace.clients.claude_code.transcript_wire import (
     WireLine,
     WireMessage,
 )
+from claude_headspace.clients.readings import Line
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact, Meta
@@ -54,20 +55,6 @@ _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 # --- a line -----------------------------------------------------------------------------------------------------------
 
 
-class Line(msgspec.Struct, frozen=True):
-    """What one line says, and of whom."""
-
-    at: Micros | None
-    """The line's own time; some kinds have none."""
-    session_id: str
-    key: str
-    """Recognises the line, also in a copy of the file."""
-    cwd: str | None
-    facts: tuple[Fact, ...]
-    subagent_id: str | None = None
-    branch: str | None = None
-
-
 def read_line(raw: bytes) -> Line | None:
     """The line, if it says anything."""
     shape = tolerant(raw, WireLine)[0]
@@ -76,7 +63,7 @@ def read_line(raw: bytes) -> Line | None:
         return None
     key = shape.uuid or hashlib.blake2b(raw.strip(), digest_size=12).hexdigest()
     # A prompt that was taken in has the time when it was typed: it happened when the lines around it did.
-    at = None if shape.type == "attachment" else _moment(shape.timestamp)
+    at = None if shape.type == "attachment" else _parse_time(shape.timestamp)
     return Line(at, shape.session_id, key, shape.cwd, told, _subagent(shape), _branch(shape))
 
 
@@ -100,36 +87,12 @@ def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
     return Event(meta, fact, envelope.observations, envelope.decisions, misfit or anomaly, texts=_texts(shape))
 
 
-def is_repetition(told: tuple[Fact, ...]) -> bool:
-    """Whether hooks tell all of it, where there are any: the course of calls that ask nobody, and of sub-agents."""
-    return all(
-        isinstance(fact, _REPETITIONS) and not getattr(fact, "ask", None) and not getattr(fact, "answer", "")
-        for fact in told
-    )
-
-
-_REPETITIONS = (
-    facts.ToolStarted,
-    facts.ToolFinished,
-    facts.ToolFailed,
-    facts.SubagentStarted,
-    facts.SubagentDescribed,
-    facts.SubagentStopped,
-    facts.UsageMeasured,
-)
-
-
-def measured_tokens(told: tuple[Fact, ...]) -> int | None:
-    """How full a line says the context is."""
-    return next((fact.tokens for fact in told if isinstance(fact, facts.UsageMeasured)), None)
-
-
-def _moment(timestamp: str | None) -> Micros | None:
+def _parse_time(timestamp: str | None) -> Micros | None:
     try:
-        moment = datetime.fromisoformat(timestamp or "")
+        time = datetime.fromisoformat(timestamp or "")
     except ValueError:
         return None
-    return (moment - _EPOCH) // timedelta(microseconds=1) if moment.tzinfo else None
+    return (time - _EPOCH) // timedelta(microseconds=1) if time.tzinfo else None
 
 
 def _subagent(line: WireLine) -> str | None:

@@ -1,4 +1,4 @@
-"""The session registry: `<config dir>/sessions/<pid>.json`, in which every client says what it is doing.
+"""The session registry: files in which every running client reports what it is doing.
 
 It is the fastest source for what no hook tells (an Esc is there after a tenth of a second), and the only one that knows
 the client's process. It is undocumented, not written atomically, and left behind by clients that were killed.
@@ -21,14 +21,17 @@ import msgspec
 import structlog
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
+from claude_headspace.clients.client import Client, RegistryFiles
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.readings import Activity, RegistryEntry
 from claude_headspace.inputs.receive.receiver import Surroundings, new_id
 from claude_headspace.inputs.watch.agent_cache import KnownAgents
 from claude_headspace.inputs.watch.files import FileWatch, opened
 from claude_headspace.inputs.watch.processes import Kinship, is_alive
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
-from claude_headspace.kernel.novelty import is_news
+from claude_headspace.kernel.novelty import is_new
 from claude_headspace.ports import Clock
 
 log = structlog.get_logger(__name__)
@@ -39,7 +42,6 @@ LARGEST = 64 * 1024
 AGAIN_SECONDS = 0.06
 TRIES = 5
 """An entry that is empty or half written is read again, a few times."""
-RESTING, BUSY = ("idle", "shell"), "busy"
 BETWEEN_TURNS: Micros = SECOND * 3 // 20
 """Between a turn and the next one that waited for it the client is idle for a moment: that is no end."""
 BEFORE_THE_NEXT: Micros = SECOND
@@ -48,36 +50,14 @@ BY_ITSELF: Micros = 3 * SECOND
 """A client that rests and has hooks tells its work by them; without one it is only busy with `/clear` or `/exit`."""
 HELD_BACK_SECONDS = 1.0
 PATIENCE_SECONDS = 5.0
-MILLI: Micros = SECOND // 1000
 STARTED_LATER: Micros = 2 * SECOND
 """A process that began this much after its entry says that it did is another one."""
 
 
-class Entry(msgspec.Struct, frozen=True, rename="camel"):
-    """What is needed of an entry to know whose it is and whether it is new; the kernel reads the rest."""
-
-    pid: int = 0
-    session_id: str = ""
-    cwd: str | None = None
-    started_at: float = 0
-    status: str | None = None
-    status_updated_at: float | None = None
-
-    @property
-    def at(self) -> Micros:
-        """When the client wrote what it says."""
-        return round((self.status_updated_at or self.started_at) * MILLI)
-
-    @property
-    def delivery(self) -> str:
-        """The same words twice are one event, also after a restart of ours."""
-        return f"registry:{self.pid}:{self.started_at:.0f}:{self.session_id}:{self.status}:{self.at}"
-
-
-class Client(msgspec.Struct, frozen=True):
+class RunningClient(msgspec.Struct, frozen=True):
     """A client that lives: its entry, and what the process table tells of it."""
 
-    entry: Entry
+    entry: RegistryEntry
     raw: bytes
     written: int
     """When, in nanoseconds: whether it was written again."""
@@ -96,8 +76,10 @@ class RegistryWatch(Loop):
         submit: Submit,
         surroundings: Surroundings,
         kinship: Kinship,
+        client: Client = CLAUDE_CODE,
     ) -> None:
         super().__init__()
+        self._client = client
         self._host = host
         self._clock = clock
         self._config_dirs = config_dirs
@@ -105,7 +87,7 @@ class RegistryWatch(Loop):
         self._submit = submit
         self._surroundings = surroundings
         self._kinship = kinship
-        self._clients: dict[str, Client] = {}
+        self._clients: dict[str, RunningClient] = {}
         self._held: dict[str, tuple[str, float]] = {}
         self._told: dict[str, str] = {}
         self._judged: dict[str, tuple[str, Agent | None]] = {}
@@ -127,7 +109,7 @@ class RegistryWatch(Loop):
     def shows_dialog(self, session_id: str) -> bool:
         """Whether the client that has a session open says that it waits for somebody."""
         entries = (client.entry for client in self._clients.values())
-        return any(entry.session_id == session_id and entry.status == "waiting" for entry in entries)
+        return any(entry.session_id == session_id and entry.activity is Activity.WAITING for entry in entries)
 
     def exists(self) -> bool:
         """Whether there is a registry at all: old clients have none."""
@@ -135,7 +117,7 @@ class RegistryWatch(Loop):
 
     def was_killed(self, pid: int) -> bool:
         """Whether a client that is gone had no time to remove its entry."""
-        return any((place / f"{pid}.json").exists() for place in self._places())
+        return any((place / self._client.registry.entry_of(pid)).exists() for place in self._places())
 
     def start(self) -> None:
         """Begin to read."""
@@ -148,7 +130,7 @@ class RegistryWatch(Loop):
         await super().stop()
 
     def _places(self) -> list[Path]:
-        return [place / "sessions" for place in self._config_dirs()]
+        return [place / self._client.registry.directory for place in self._config_dirs()]
 
     # --- reading ---
 
@@ -157,7 +139,7 @@ class RegistryWatch(Loop):
         if not paths:
             self._paths = None
         elif self._paths is not None:
-            self._paths |= {path for path in paths if is_entry(Path(path))}
+            self._paths |= {path for path in paths if self._client.registry.is_entry(Path(path))}
         self._wake.set()
 
     async def _run(self) -> None:
@@ -178,7 +160,7 @@ class RegistryWatch(Loop):
 
     async def look(self) -> None:
         """Read every entry that there is."""
-        there = await asyncio.to_thread(_entries, self._places())
+        there = await asyncio.to_thread(_entries, self._client.registry, self._places())
         for gone in self._clients.keys() - there.keys():
             self._forget(gone)
         for path, written in there.items():
@@ -194,7 +176,7 @@ class RegistryWatch(Loop):
             await self._read(path)
 
     async def _read(self, path: str) -> None:
-        entry, raw, written = await _read_entry(path)
+        entry, raw, written = await _read_entry(self._client.registry, path)
         if entry is None:
             self._forget(path)
             return
@@ -202,7 +184,7 @@ class RegistryWatch(Loop):
         if not is_alive(entry.pid) or not _wrote(process, entry):
             self._forget(path)
             return
-        self._clients[path] = Client(entry, raw, written, process)
+        self._clients[path] = RunningClient(entry, raw, written, process)
         await self._consider(path)
 
     def _forget(self, path: str) -> None:
@@ -219,7 +201,7 @@ class RegistryWatch(Loop):
             return
         now = time.monotonic()
         held, since = self._held.get(path, ("", now))
-        if (entry.status and self._known.of_session(entry.session_id) is not None) or (
+        if (entry.activity is not Activity.UNKNOWN and self._known.of_session(entry.session_id) is not None) or (
             held == entry.session_id and now - since >= HELD_BACK_SECONDS
         ):
             await self._tell(path)
@@ -227,13 +209,13 @@ class RegistryWatch(Loop):
             self._held[path] = (entry.session_id, now)
             self._again(path)
 
-    def _moment(self, entry: Entry) -> Micros:
+    def _moment(self, entry: RegistryEntry) -> Micros:
         """How long an entry must stand before it is believed."""
         agent = self._known.of_session(entry.session_id)
-        if entry.status in RESTING:
-            return BEFORE_THE_NEXT if agent is not None and agent.goes_on_by_itself(entry.at) else BETWEEN_TURNS
-        is_at_rest = agent is not None and agent.alive_at > 0 and agent.state in (AgentState.IDLE, AgentState.ERROR)
-        return BY_ITSELF if entry.status == BUSY and is_at_rest else 0
+        if entry.activity is Activity.IDLE:
+            return BEFORE_THE_NEXT if agent is not None and agent.continues_by_itself(entry.at) else BETWEEN_TURNS
+        is_at_rest = agent is not None and agent.last_hook_at > 0 and agent.state in (AgentState.IDLE, AgentState.ERROR)
+        return BY_ITSELF if entry.activity is Activity.BUSY and is_at_rest else 0
 
     def _again(self, path: str) -> None:
         asyncio.get_running_loop().call_later(HELD_BACK_SECONDS + 0.01, self._touched, {path})
@@ -242,22 +224,22 @@ class RegistryWatch(Loop):
         """Hand it in, if it is news. A hook that is still on its way may make it news: then the next look tells it."""
         client = self._clients[path]
         entry = client.entry
-        if self._told.get(path) == entry.delivery:
+        if self._told.get(path) == entry.delivery_id:
             return
         agent = self._known.of_session(entry.session_id)
         judged, judged_for = self._judged.get(path, ("", None))
-        if agent is not None and judged == entry.delivery and judged_for is agent:
+        if agent is not None and judged == entry.delivery_id and judged_for is agent:
             return
         envelope = await self._sealed(client)
-        if agent is None or is_news(agent, decode(envelope)):
+        if agent is None or is_new(agent, decode(envelope)):
             await self._submit(envelope)
-            self._told[path] = entry.delivery
+            self._told[path] = entry.delivery_id
             return
-        self._judged[path] = (entry.delivery, agent)
-        if judged != entry.delivery:
+        self._judged[path] = (entry.delivery_id, agent)
+        if judged != entry.delivery_id:
             self._again(path)
 
-    async def _sealed(self, client: Client) -> Envelope:
+    async def _sealed(self, client: RunningClient) -> Envelope:
         now, entry = self._clock(), client.entry
         around = await self._surroundings(entry.cwd)
         context = msgspec.structs.replace(client.process, project_root=around.project_root, branch=around.branch)
@@ -265,33 +247,28 @@ class RegistryWatch(Loop):
             id=new_id(),
             name="RegistryEntry",
             origin=Origin.REGISTRY,
-            client="claude-code",
+            client=self._client.name,
             host=self._host,
             fired_at=min(entry.at, now) or now,
             received_at=now,
             payload=client.raw,
             observations=context,
-            delivery_id=entry.delivery,
+            delivery_id=entry.delivery_id,
         )
 
 
-def is_entry(path: Path) -> bool:
-    """Whether a file is an entry. Beside them lie keys of the clients, which are nobody's business."""
-    return path.suffix == ".json" and path.stem.isascii() and path.stem.isdigit()
-
-
-def _entries(places: Sequence[Path]) -> dict[str, int]:
+def _entries(files: RegistryFiles, places: Sequence[Path]) -> dict[str, int]:
     """The entries that there are, and when each was written."""
     found = {}
     for place in places:
         with suppress(OSError):
             for entry in os.scandir(place):
-                if is_entry(Path(entry.path)):
+                if files.is_entry(Path(entry.path)):
                     found[entry.path] = entry.stat(follow_symlinks=False).st_mtime_ns
     return found
 
 
-async def _read_entry(path: str) -> tuple[Entry | None, bytes, int]:
+async def _read_entry(files: RegistryFiles, path: str) -> tuple[RegistryEntry | None, bytes, int]:
     """The entry of a file, and when it was written. One that cannot be understood is read again: it is being
     written.
     """
@@ -299,18 +276,17 @@ async def _read_entry(path: str) -> tuple[Entry | None, bytes, int]:
         try:
             with opened(path) as handle:
                 written, raw = os.fstat(handle).st_mtime_ns, os.read(handle, LARGEST)
-            entry = msgspec.json.decode(raw, type=Entry)
+            entry = files.read(raw)
         except (FileNotFoundError, msgspec.ValidationError):
             break
         except (OSError, msgspec.DecodeError, UnicodeError, RecursionError):
             await asyncio.sleep(AGAIN_SECONDS)
         else:
-            is_one = entry.pid > 0 and bool(entry.session_id) and entry.session_id.isprintable()
-            return entry if is_one else None, raw, written
+            return entry, raw, written
     return None, b"", 0
 
 
-def _wrote(process: Observations, entry: Entry) -> bool:
+def _wrote(process: Observations, entry: RegistryEntry) -> bool:
     """Whether the process that has the entry's number now is the one that wrote it."""
     began = process.client_started_at
-    return began is not None and began <= round(entry.started_at * MILLI) + STARTED_LATER
+    return began is not None and began <= entry.started_at + STARTED_LATER

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import structlog
 
+from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
+from claude_headspace.clients.client import Client
 from claude_headspace.inputs.receive.receiver import Surroundings
 from claude_headspace.inputs.receive.sanitize import Keeper
 from claude_headspace.inputs.watch.agent_cache import KnownAgents
@@ -40,13 +42,16 @@ class Sources:
         surroundings: Surroundings,
         known: KnownAgents,
         keep: Keeper | None = None,
+        client: Client = CLAUDE_CODE,
     ) -> None:
         self._submit = submit
         self._journal = journal
         self.known = known
         self.kinship = Kinship()
-        self.registry = RegistryWatch(host, clock, config_dirs, self.known, self._hand_in, surroundings, self.kinship)
-        self.sealer = Sealer(host, clock, surroundings, self.registry.client_of, keep)
+        self.registry = RegistryWatch(
+            host, clock, config_dirs, self.known, self._hand_in, surroundings, self.kinship, client
+        )
+        self.sealer = Sealer(host, clock, surroundings, self.registry.client_of, keep, client)
         self.transcripts = TranscriptTailer(
             host,
             clock,

@@ -13,21 +13,17 @@ from pathlib import Path
 
 import msgspec
 
-from claude_headspace.clients.claude_code.transcript import is_repetition
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.files import below
 from claude_headspace.inputs.watch.transcript_files import (
-    PROJECTS,
     Piece,
     Reading,
-    find_transcripts,
-    is_transcript,
     read_piece,
 )
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope, Observations
-from claude_headspace.kernel.novelty import is_beyond_memory
+from claude_headspace.kernel.novelty import is_older_than_recent_turns, is_repetition
 from claude_headspace.ports import Clock, Position, PositionStore
 
 Submit = Callable[[Envelope, str | None], Awaitable[tuple[Agent, bool]]]
@@ -72,6 +68,7 @@ class History:
         self._bookmarks = bookmarks
         self._submit = submit
         self._sealer = sealer
+        self._layout = sealer.client.transcripts
         self._client_of = client_of
 
     async def files(self) -> list[PastFile]:
@@ -80,19 +77,20 @@ class History:
 
     def _files(self) -> list[PastFile]:
         known = self._bookmarks.positions(self._reader)
-        sessions = [(path, stat) for path, stat in find_transcripts(self._roots()) if "/subagents/" not in path]
+        found = self._layout.find(self._roots())
+        sessions = [(path, stat) for path, stat in found if not self._layout.is_subagent(path)]
         return [
             PastFile(path, stat.st_size, min(known[path].offset, stat.st_size) if path in known else 0)
             for path, stat in sessions
         ]
 
     def _roots(self) -> list[Path]:
-        return [place / PROJECTS for place in self._config_dirs()]
+        return [place / self._layout.directory for place in self._config_dirs()]
 
     async def read(self, path: str) -> Imported:
         """Bring one file in, from where reading stopped."""
         real = below(path, self._roots())
-        if real is None or not any(is_transcript(path, root) for root in self._roots()):
+        if real is None or not any(self._layout.is_transcript(path, root) for root in self._roots()):
             raise BadRequest(
                 "no_transcript",
                 f"{path[:500]} is no transcript below a known config dir.",
@@ -113,7 +111,7 @@ class History:
 
     async def _piece(self, real: str, reading: Reading) -> Piece:
         try:
-            return await asyncio.to_thread(read_piece, real, reading, self._clock())
+            return await asyncio.to_thread(read_piece, self._layout, real, reading, self._clock())
         except OSError as error:
             raise BadRequest(
                 "unreadable", f"{real[:500]} cannot be read: {error}.", "Check its permissions."
@@ -124,7 +122,7 @@ class History:
         waiting: list[tuple[str, Envelope]] = []
         for at, raw, line in piece.lines:
             agent = tally.agents.get(line.session_id)
-            if is_repetition(line.facts) or (agent is not None and is_beyond_memory(agent, at)):
+            if is_repetition(line.facts) or (agent is not None and is_older_than_recent_turns(agent, at)):
                 continue
             envelope = await self._sealer.line(at, raw, line)
             if agent is None:

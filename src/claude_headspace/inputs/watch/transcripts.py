@@ -22,16 +22,14 @@ from pathlib import Path
 import structlog
 
 from claude_headspace.background import Loop
-from claude_headspace.clients.claude_code.transcript import Line, is_repetition, measured_tokens
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.readings import Line
 from claude_headspace.inputs.watch.agent_cache import KnownAgents
 from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.files import FileWatch, below
 from claude_headspace.inputs.watch.transcript_files import (
-    PROJECTS,
     Piece,
     Reading,
-    is_transcript,
     read_piece,
     survey,
     transcripts_in,
@@ -40,7 +38,7 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.evolve import evolve
-from claude_headspace.kernel.novelty import is_beyond_memory, is_news
+from claude_headspace.kernel.novelty import is_new, is_older_than_recent_turns, is_repetition, measured_tokens
 from claude_headspace.ports import Clock, Position, PositionStore
 
 log = structlog.get_logger(__name__)
@@ -89,6 +87,7 @@ class TranscriptTailer(Loop):
         self._bookmarks = bookmarks
         self._submit = submit
         self._sealer = sealer
+        self._layout = sealer.client.transcripts
         self._client_of = client_of
         self._has_registry = has_registry
         self._readings: dict[str, Reading] = {}
@@ -171,7 +170,7 @@ class TranscriptTailer(Loop):
         return grown, refused
 
     def _roots(self) -> list[Path]:
-        return [place / PROJECTS for place in self._config_dirs()]
+        return [place / self._layout.directory for place in self._config_dirs()]
 
     def _refuse(self, path: str) -> None:
         if path not in self.refused and len(self.refused) < 100:
@@ -186,14 +185,14 @@ class TranscriptTailer(Loop):
         for path in paths:
             if not path.endswith(".jsonl"):
                 self._new_places.add(path)
-            elif any(is_transcript(path, root) for root in self._roots()):
+            elif any(self._layout.is_transcript(path, root) for root in self._roots()):
                 self._pending[path] = None
         self._wake.set()
 
     async def _look_into_new_places(self) -> None:
         """A directory that was just made: what was put into it before it could be watched was told by nobody."""
         places, self._new_places = self._new_places, set()
-        for path in await asyncio.to_thread(transcripts_in, places, self._roots()):
+        for path in await asyncio.to_thread(transcripts_in, self._layout, places, self._roots()):
             self._pending[path] = None
 
     def _has_grown(self, path: str) -> bool:
@@ -207,7 +206,7 @@ class TranscriptTailer(Loop):
         """Every file that is not where it was left. What is over when a config dir is first looked at is history."""
         roots = self._roots()
         new = [root for root in roots if str(root) not in self._readings]
-        for path, known, end in await asyncio.to_thread(survey, roots):
+        for path, known, end in await asyncio.to_thread(survey, self._layout, roots):
             reading = self._readings.get(path)
             is_old = reading is None and any(Path(path).is_relative_to(root) for root in new)
             if is_old and not self._is_open(path, known):
@@ -222,8 +221,7 @@ class TranscriptTailer(Loop):
         self._unsaved.add(reading.path)
 
     def _is_open(self, path: str, known: os.stat_result) -> bool:
-        session = Path(path).stem if os.sep + "subagents" + os.sep not in path else Path(path).parent.parent.name
-        if self._client_of(session) is not None:
+        if self._client_of(self._layout.session_of(path)) is not None:
             return True
         return self._clock() - round(known.st_mtime * SECOND) < RECENT
 
@@ -293,7 +291,8 @@ class TranscriptTailer(Loop):
             self._refuse(path)
             return None
         try:
-            piece = await asyncio.to_thread(read_piece, real, self._readings.get(path) or Reading(path), self._clock())
+            reading = self._readings.get(path) or Reading(path)
+            piece = await asyncio.to_thread(read_piece, self._layout, real, reading, self._clock())
         except OSError:
             return None
         self._keep(Reading(path, piece.offset, piece.at, piece.inode))
@@ -330,19 +329,19 @@ class TranscriptTailer(Loop):
 
     async def _hand_in(self, envelope: Envelope, session_id: str) -> Agent:
         agent = await self._submit(envelope, None)
-        if agent.pid is None and agent.alive_at == 0 and agent.ended_at is None:
+        if agent.pid is None and agent.last_hook_at == 0 and agent.ended_at is None:
             self._unattended[session_id] = (agent.id, max(envelope.fired_at, agent.last_active_at))
         return agent
 
     def _is_worth_telling(self, path: str, line: Line, envelope: Envelope, agent: Agent | None) -> bool:
         if agent is None:
             return line.subagent_id is None and any(isinstance(fact, _INTRODUCTIONS) for fact in line.facts)
-        if is_beyond_memory(agent, envelope.fired_at):
+        if is_older_than_recent_turns(agent, envelope.fired_at):
             return False
         if self._has_used_more(path, line, agent):
             return True
         if is_repetition(line.facts) or all(isinstance(fact, facts.TurnClosed) for fact in line.facts):
-            return is_news(agent, decode(envelope))
+            return is_new(agent, decode(envelope))
         return True
 
     def _has_used_more(self, path: str, line: Line, agent: Agent) -> bool:
