@@ -14,8 +14,9 @@ from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.spool import ABANDONED, KEPT_REJECTED, Spool, SpoolReader, in_order, read_letter
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
 from claude_headspace.ports import Received
-from claude_headspace.testing import START, ManualClock, MemoryJournal
+from claude_headspace.testing import START, ManualClock
 from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 
 FIRED = START / SECOND - 100
 LARGEST = 100_000
@@ -38,10 +39,10 @@ async def until(condition: Callable[[], object]) -> None:
 class Room:
     """A spool with a journal behind it."""
 
-    def __init__(self, folder: Path, journal: MemoryJournal | None = None) -> None:
+    def __init__(self, folder: Path, journal: TemporaryJournal | None = None) -> None:
         self.folder = folder
         self.spool = Spool(folder)
-        self.journal = journal or MemoryJournal()
+        self.journal = journal or TemporaryJournal()
         self.taken: list[Envelope] = []
         self.trouble: Exception | None = None
         self.refusals: list[str] = []
