@@ -7,28 +7,30 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from claude_headspace.inputs.policy.shell.markers import plain
+from claude_headspace.inputs.policy.shell.markers import unmark
 
 
 class Arguments(msgspec.Struct, frozen=True):
     """What a program was given."""
 
     flags: frozenset[str]
-    values: tuple[tuple[str, str], ...]
+    options: tuple[tuple[str, str], ...]
     operands: tuple[str, ...]
 
-    def has(self, *names: str) -> bool:
+    def has_flag(self, *names: str) -> bool:
         """Whether one of these flags is there; a long one may be cut short to three letters."""
         return any(
             flag in names or (len(flag) > 2 and any(name.startswith(flag) for name in names)) for flag in self.flags
         )
 
-    def given(self, *names: str) -> list[str]:
+    def get_values(self, *names: str) -> list[str]:
         """The values of these options."""
-        return [value for name, value in self.values if name in names]
+        return [value for name, value in self.options if name in names]
 
 
-def read(arguments: Sequence[str], valued: Collection[str] = (), attached: str = "") -> Arguments:
+def parse_arguments(
+    arguments: Sequence[str], value_options: Collection[str] = (), attached_options: str = ""
+) -> Arguments:
     """Tell arguments apart. `valued` take the next word as their value, `attached` what stands behind the letter."""
     flags: set[str] = set()
     values: list[tuple[str, str]] = []
@@ -41,17 +43,17 @@ def read(arguments: Sequence[str], valued: Collection[str] = (), attached: str =
             break
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
-            flags.add(plain(name))
-            if equals or (name in valued and rest):
+            flags.add(unmark(name))
+            if equals or (name in value_options and rest):
                 values.append((name, value if equals else rest.pop(0)))
         elif len(word) > 1 and word.startswith("-"):
-            _letters(word[1:], valued, attached, flags, values, rest)
+            _parse_short_options(word[1:], value_options, attached_options, flags, values, rest)
         else:
             operands.append(word)
     return Arguments(frozenset(flags), tuple(values), tuple(operands))
 
 
-def _letters(
+def _parse_short_options(
     word: str,
     valued: Collection[str],
     attached: str,

@@ -2,11 +2,11 @@
 
 from claude_headspace.kernel.policy.call import UNKNOWN, PathUse, Program, Trait
 
-MOST_COMMANDS = 1_000
+MAX_COMMANDS = 1_000
 """Commands of one call that are looked at; loops and functions count each time."""
-MOST_WORDS = 5_000
+MAX_WORDS = 5_000
 """Words of one command that are looked at."""
-DEEPEST = 12
+MAX_DEPTH = 12
 """Shells within shells, functions within functions."""
 
 
@@ -17,16 +17,16 @@ class Findings:
         self.programs: list[Program] = []
         self.paths: list[PathUse] = []
         self.traits: dict[Trait, None] = {}
-        self._left = MOST_COMMANDS
+        self._commands_left = MAX_COMMANDS
 
-    def spend(self) -> bool:
+    def try_count_command(self) -> bool:
         """Whether one more command may be looked at."""
-        self._left -= 1
-        if self._left == 0:
+        self._commands_left -= 1
+        if self._commands_left == 0:
             self.traits[Trait.UNREADABLE_SCRIPT] = None
-        return self._left > 0
+        return self._commands_left > 0
 
-    def take(self, other: "Findings") -> None:
+    def merge_certain(self, other: "Findings") -> None:
         """Add what is certain of a file's text: what its author left open is no doubt about this call."""
         self.programs += other.programs
         self.paths += [use for use in other.paths if UNKNOWN not in use.path]

@@ -12,13 +12,13 @@ STAR, QUESTION, BRACKET = "\ue001", "\ue002", "\ue003"
 OPEN, COMMA, CLOSE = "\ue004", "\ue005", "\ue006"
 SPLIT = "\ue007"
 """A gap between words that came out of an expansion."""
-NOTHING = "\ue008"
+EMPTY_WORD = "\ue008"
 """Quotes with nothing between: a word, though an empty one."""
 
-PLAIN = {STAR: "*", QUESTION: "?", BRACKET: "[", OPEN: "{", COMMA: ",", CLOSE: "}", SPLIT: " ", NOTHING: ""}
-MEANT = {"*": STAR, "?": QUESTION, "[": BRACKET, "{": OPEN, ",": COMMA, "}": CLOSE}
+CHARACTER_FOR = {STAR: "*", QUESTION: "?", BRACKET: "[", OPEN: "{", COMMA: ",", CLOSE: "}", SPLIT: " ", EMPTY_WORD: ""}
+MARKER_FOR = {"*": STAR, "?": QUESTION, "[": BRACKET, "{": OPEN, ",": COMMA, "}": CLOSE}
 
-_ALL = re.compile(f"[{UNKNOWN}-{NOTHING}]")
+_ALL = re.compile(f"[{UNKNOWN}-{EMPTY_WORD}]")
 _GLOB = re.compile(f"[{STAR}{QUESTION}{BRACKET}]")
 
 
@@ -27,14 +27,14 @@ def without_markers(text: str) -> str:
     return _ALL.sub("\ufffd", text)
 
 
-def plain(text: str) -> str:
+def unmark(text: str) -> str:
     """A text as people write it; what is unknown stays so."""
-    return "".join(PLAIN.get(char, char) for char in text) if _ALL.search(text) else text
+    return "".join(CHARACTER_FOR.get(char, char) for char in text) if _ALL.search(text) else text
 
 
-def quoted(argument: str) -> str:
+def quote(argument: str) -> str:
     """An argument that the shell takes as it is."""
-    return "'" + plain(argument).replace("'", "'\\''") + "'"
+    return "'" + unmark(argument).replace("'", "'\\''") + "'"
 
 
 def has_glob(text: str) -> bool:
@@ -42,23 +42,23 @@ def has_glob(text: str) -> bool:
     return _GLOB.search(text) is not None
 
 
-def braces(text: str, most: int = 64) -> list[str]:
+def expand_braces(text: str, limit: int = 64) -> list[str]:
     """`a{b,c}d` → `abd`, `acd`, innermost first; braces without a comma mean nothing."""
     done: list[str] = []
     todo = [text]
-    while todo and len(done) + len(todo) < most:
+    while todo and len(done) + len(todo) < limit:
         current = todo.pop(0)
         inner = re.search(f"{OPEN}([^{OPEN}{CLOSE}]*){CLOSE}", current)
         if inner is None:
             done.append(current)
             continue
-        choices = inner[1].split(COMMA) if COMMA in inner[1] else _range(inner[1])
+        choices = inner[1].split(COMMA) if COMMA in inner[1] else _expand_range(inner[1])
         before, after = current[: inner.start()], current[inner.end() :]
         todo += [before + choice + after for choice in choices or [f"{{{inner[1]}}}"]]
     return done + todo
 
 
-def _range(text: str) -> list[str]:
+def _expand_range(text: str) -> list[str]:
     """`1..3` → 1, 2, 3."""
     found = re.fullmatch(r"(-?\d{1,6})\.\.(-?\d{1,6})", text)
     if found is None:
@@ -72,12 +72,12 @@ _ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 
 
-def ansi(text: str) -> str:
+def decode_escapes(text: str) -> str:
     r"""The escapes of `$'…'`, `echo -e` and `printf`: `\x72` is an r."""
-    return _ANSI.sub(_escape, text)
+    return _ANSI.sub(_decode_escape, text)
 
 
-def _escape(found: re.Match[str]) -> str:
+def _decode_escape(found: re.Match[str]) -> str:
     what = found[1]
     if what[0] in "xuU" and len(what) > 1:
         number = int(what[1:], 16)

@@ -20,26 +20,26 @@ _TEST_END = re.compile(r"\s\]{1,2}(?=[\s;&|)]|$)")
 
 def parse(text: str) -> Node:
     """The tree of a text."""
-    return Parser(LANGUAGE).parse(_WORD.sub(_braced, text).encode("utf-8", "replace")).root_node
+    return Parser(LANGUAGE).parse(_WORD.sub(_add_braces, text).encode("utf-8", "replace")).root_node
 
 
-def _braced(word: re.Match[str]) -> str:
+def _add_braces(word: re.Match[str]) -> str:
     """A word with braces around its names, if it has several and a slash."""
     return _NAME.sub(r"${\1}", word[0]) if word[0].count("$") > 1 and "/" in word[0] else word[0]
 
 
-def source(node: Node) -> str:
+def node_text(node: Node) -> str:
     """The text that a node was read from."""
     return (node.text or b"").decode("utf-8", "replace")
 
 
-def after_test(source: str) -> str:
+def text_after_test(source: str) -> str:
     """What follows the end of a test that was taken for longer than it is."""
     parts = _TEST_END.split(source, maxsplit=1)
     return parts[1].lstrip(" \t&|;") if len(parts) > 1 else ""
 
 
-def pieces(text: str) -> Iterator[str]:
+def split_statements(text: str) -> Iterator[str]:
     """The statements of a text that cannot be parsed as a whole: cut at `;`, `&`, `|`, line ends outside of quotes."""
     piece, quote, escaped = "", "", False
     for char in text:
@@ -57,14 +57,14 @@ def pieces(text: str) -> Iterator[str]:
 
 def is_fork_bomb(name: str, body: Node) -> bool:
     """Whether a function does nothing but start itself several times over, or in the background."""
-    text = source(body)
-    calls = [node for node in commands_below(body) if source(node).split() in ([name], [name, "$@"])]
+    text = node_text(body)
+    calls = [node for node in find_commands(body) if node_text(node).split() in ([name], [name, "$@"])]
     return bool(calls) and ("|" in text or len(calls) > 1) and "&" in text.replace("&&", "")
 
 
-def commands_below(node: Node) -> list[Node]:
+def find_commands(node: Node) -> list[Node]:
     """All commands within a statement."""
     found = [node] if node.type == "command" else []
     for child in node.named_children:
-        found += commands_below(child)
+        found += find_commands(child)
     return found

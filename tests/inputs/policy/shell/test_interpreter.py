@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claude_headspace.inputs.policy.shell.commands import read_shell
-from claude_headspace.inputs.policy.shell.findings import MOST_COMMANDS, Findings
+from claude_headspace.inputs.policy.shell.findings import MAX_COMMANDS, Findings
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
 
 
@@ -147,7 +147,7 @@ def test_a_script_that_was_just_written_is_read_in_full() -> None:
 )
 def test_reading_always_ends(text: str) -> None:
     """Whatever the text, after so many commands at the latest."""
-    assert len(read(text).programs) <= MOST_COMMANDS
+    assert len(read(text).programs) <= MAX_COMMANDS
 
 
 @pytest.mark.parametrize("text", ["ls $x;" * 2_000 + "rm -rf /", "echo" + " x" * 6_000, "$(" * 30 + "a" + ")" * 30])

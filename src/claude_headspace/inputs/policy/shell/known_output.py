@@ -5,8 +5,8 @@ import binascii
 import re
 from collections.abc import Callable, Sequence
 
-from claude_headspace.inputs.policy.shell.arguments import read
-from claude_headspace.inputs.policy.shell.markers import ansi
+from claude_headspace.inputs.policy.shell.arguments import parse_arguments
+from claude_headspace.inputs.policy.shell.markers import decode_escapes
 from claude_headspace.kernel.policy.call import UNKNOWN
 
 
@@ -17,7 +17,7 @@ def _echo(arguments: Sequence[str], _given: str) -> str:
         newline = "" if "n" in words[0] else newline
         words.pop(0)
     text = " ".join(words)
-    return (ansi(text) if escapes else text) + newline
+    return (decode_escapes(text) if escapes else text) + newline
 
 
 _FORMAT = re.compile(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?([a-zA-Z]))")
@@ -29,7 +29,7 @@ def _printf(arguments: Sequence[str], _given: str) -> str:
         words.pop(0)
     if not words or words[0] == "-v":
         return UNKNOWN if words else ""
-    form, values = ansi(words[0]), words[1:]
+    form, values = decode_escapes(words[0]), words[1:]
     out = _formatted(form, values)
     while values and _FORMAT.search(form):
         out += _formatted(form, values)
@@ -41,17 +41,17 @@ def _formatted(form: str, values: list[str]) -> str:
         if found[1] is None:
             return "%"
         value = values.pop(0) if values else ""
-        return ansi(value) if found[1] == "b" else value
+        return decode_escapes(value) if found[1] == "b" else value
 
     return _FORMAT.sub(fill, form)
 
 
 def _base64(arguments: Sequence[str], given: str) -> str:
-    options = read(arguments, ("w", "wrap", "i", "o", "input"))
+    options = parse_arguments(arguments, ("w", "wrap", "i", "o", "input"))
     if options.operands or UNKNOWN in given:
         return UNKNOWN
     try:
-        if options.has("d", "D", "decode"):
+        if options.has_flag("d", "D", "decode"):
             return base64.b64decode(given.strip() + "===", validate=False).decode("utf-8", "replace")
         return base64.b64encode(given.encode()).decode() + "\n"
     except (binascii.Error, ValueError):
@@ -60,14 +60,14 @@ def _base64(arguments: Sequence[str], given: str) -> str:
 
 def _base32(arguments: Sequence[str], given: str) -> str:
     try:
-        decoded = read(arguments).has("d", "decode") and UNKNOWN not in given
+        decoded = parse_arguments(arguments).has_flag("d", "decode") and UNKNOWN not in given
         return base64.b32decode(given.strip()).decode("utf-8", "replace") if decoded else UNKNOWN
     except (binascii.Error, ValueError):
         return UNKNOWN
 
 
 def _xxd(arguments: Sequence[str], given: str) -> str:
-    if not read(arguments).has("r") or UNKNOWN in given:
+    if not parse_arguments(arguments).has_flag("r") or UNKNOWN in given:
         return UNKNOWN
     try:
         return bytes.fromhex("".join(given.split())).decode("utf-8", "replace")
@@ -76,8 +76,8 @@ def _xxd(arguments: Sequence[str], given: str) -> str:
 
 
 def _tr(arguments: Sequence[str], given: str) -> str:
-    options = read(arguments)
-    if options.has("d", "delete") and len(options.operands) == 1:
+    options = parse_arguments(arguments)
+    if options.has_flag("d", "delete") and len(options.operands) == 1:
         return "".join(char for char in given if char not in _characters(options.operands[0]) or char == UNKNOWN)
     if options.flags or len(options.operands) != 2:
         return UNKNOWN
@@ -93,7 +93,7 @@ def _characters(written: str) -> str:
     def span(found: re.Match[str]) -> str:
         return "".join(map(chr, range(ord(found[1]), ord(found[2]) + 1)))
 
-    return re.sub(r"(.)-(.)", span, ansi(written), flags=re.DOTALL)
+    return re.sub(r"(.)-(.)", span, decode_escapes(written), flags=re.DOTALL)
 
 
 def _last_name(arguments: Sequence[str], _given: str) -> str:
@@ -114,7 +114,7 @@ def _yes(arguments: Sequence[str], _given: str) -> str:
     return (" ".join(arguments) or "y") + "\n"
 
 
-PRINTS: dict[str, Callable[[Sequence[str], str], str]] = {
+KNOWN_OUTPUT: dict[str, Callable[[Sequence[str], str], str]] = {
     "echo": _echo,
     "printf": _printf,
     "base64": _base64,
