@@ -1,6 +1,6 @@
-"""The table of programs of which more is known than which files they touch, and what changes the shell itself."""
+"""The entry of the shell analysis, and the table of programs with their own handler. Contains the shell builtins."""
 
-from claude_headspace.inputs.policy.shell import arguments as options
+from claude_headspace.inputs.policy.shell.arguments import parse_arguments
 from claude_headspace.inputs.policy.shell.findings import Findings
 from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow
 from claude_headspace.inputs.policy.shell.interpreter import Handler, Shell
@@ -33,31 +33,31 @@ from claude_headspace.kernel.policy.call import UNKNOWN, Trait
 
 
 def read_shell(text: str, *, directory: str, home: str, project: str = "") -> Findings:
-    """What a text of the shell would do."""
+    """Analyse a shell text: return the programs it would run, the files they would use, and its traits."""
     findings = Findings()
     shell = Shell(
         findings, directory=directory, home=home, project=project, handlers=HANDLERS, default_handler=run_program
     )
     try:
         shell.run(text)
-    except RecursionError:  # no person writes that
-        findings.traits[Trait.UNREADABLE_SCRIPT] = None
+    except RecursionError:  # only from generated text
+        findings.add_trait(Trait.UNREADABLE_SCRIPT)
     findings.programs, findings.paths = list(dict.fromkeys(findings.programs)), list(dict.fromkeys(findings.paths))
     return findings
 
 
-def _run_cd(shell: Shell, _path: str, arguments: list[str], _given: Flow) -> Flow:
+def _run_cd(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:
     operands = [word for word in arguments if not (word.startswith("-") and len(word) > 1)]
     target = operands[0] if operands else shell.home
-    before, shell.variables["OLDPWD"] = shell.variables.get("OLDPWD", UNKNOWN), shell.directory
+    previous, shell.variables["OLDPWD"] = shell.variables.get("OLDPWD", UNKNOWN), shell.directory
     if unmark(target) == "-":
-        shell.directory = before
+        shell.directory = previous
     else:
         shell.directory = UNKNOWN if has_glob(target) else shell.resolve_path(target)
     return EMPTY
 
 
-def _run_alias(shell: Shell, _path: str, arguments: list[str], _given: Flow) -> Flow:
+def _run_alias(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:
     for word in map(unmark, arguments):
         name, equals, text = word.partition("=")
         if equals:
@@ -65,22 +65,22 @@ def _run_alias(shell: Shell, _path: str, arguments: list[str], _given: Flow) -> 
     return EMPTY
 
 
-def _run_read(shell: Shell, _path: str, arguments: list[str], given: Flow) -> Flow:
-    names = options.parse_arguments(arguments, tuple("a d i n N p t u".split())).operands
-    line = given.text.partition("\n")[0] if given.text else UNKNOWN
+def _run_read(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flow:
+    names = parse_arguments(arguments, tuple("a d i n N p t u".split())).operands
+    line = stdin.text.partition("\n")[0] if stdin.text else UNKNOWN
     for name in names or ("REPLY",):
         shell.assign(unmark(name), line if len(names) <= 1 else UNKNOWN)
-        shell.variable_sources[unmark(name)] = given.sources
+        shell.variable_sources[unmark(name)] = stdin.sources
     return EMPTY
 
 
-def _run_set(shell: Shell, _path: str, arguments: list[str], _given: Flow) -> Flow:
+def _run_set(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:
     if "--" in arguments:
         shell.set_positional(arguments[arguments.index("--") + 1 :])
     return EMPTY
 
 
-def _run_pwd(shell: Shell, _path: str, _arguments: list[str], _given: Flow) -> Flow:
+def _run_pwd(shell: Shell, _path: str, _arguments: list[str], _stdin: Flow) -> Flow:
     return Flow(f"{shell.directory}\n")
 
 
@@ -113,4 +113,4 @@ HANDLERS: dict[str, Handler] = {
     "set": _run_set,
     "pwd": _run_pwd,
 }
-"""Programs of which more is known than which files they touch."""
+"""Programs with their own handler. `run_program` handles all others."""

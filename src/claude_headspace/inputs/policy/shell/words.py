@@ -1,7 +1,7 @@
-"""What is written becomes what arrives: quotes, variables, substitutions, braces, tildes, splitting.
+"""Word expansion: turns words of the shell text into the arguments that a program would receive.
 
-One word of the text may become several arguments, or none. Globs stay as signs (`markers`): only who uses the argument
-as a file needs to look for files.
+Handles quotes, variables, substitutions, braces, tildes and field splitting. One word can become several arguments, or
+none. Globs stay in the argument as markers (`markers`); `paths` expands them if the argument is used as a file.
 """
 
 import re
@@ -24,33 +24,32 @@ from claude_headspace.kernel.policy.call import UNKNOWN
 
 
 class Scope(Protocol):
-    """What is known where the words stand."""
+    """The state of the shell that an expansion reads and changes."""
 
     home: str
 
     def get_variable(self, name: str) -> str:
-        """A variable's value; unknown if it comes from elsewhere."""
+        """Return the value of a variable, or `UNKNOWN`."""
 
     def assign(self, name: str, value: str) -> None:
-        """A variable has this value from here on."""
+        """Set a variable."""
 
     def run_substitution(self, node: Node) -> str:
-        """What the commands in `$( )` print."""
+        """Run the commands in `$( )` and return their output."""
 
     def run_process_substitution(self, node: Node) -> str:
-        """The file that `<( )` stands for."""
+        """Run the commands in `<( )` and return the file name that replaces it."""
 
 
-def expand_word(node: Node, world: Scope) -> list[str]:
-    """The arguments that a word becomes."""
-    return [
-        field for text in expand_braces(_expand(node, world, quoted=False, first=True)) for field in _split_fields(text)
-    ]
+def expand_word(node: Node, scope: Scope) -> list[str]:
+    """Expand a word into arguments."""
+    texts = expand_braces(_expand(node, scope, quoted=False, first=True))
+    return [field for text in texts for field in _split_fields(text)]
 
 
-def expand_to_text(node: Node | None, world: Scope) -> str:
-    """A word as one text: in an assignment, after a redirect."""
-    return unmark(_expand(node, world, quoted=False, first=True)) if node is not None else ""
+def expand_to_text(node: Node | None, scope: Scope) -> str:
+    """Expand a word without splitting it, as in an assignment or after a redirect."""
+    return unmark(_expand(node, scope, quoted=False, first=True)) if node is not None else ""
 
 
 def _split_fields(text: str) -> Iterator[str]:
@@ -59,18 +58,18 @@ def _split_fields(text: str) -> Iterator[str]:
             yield part.replace(EMPTY_WORD, "")
 
 
-def _expand(node: Node, world: Scope, *, quoted: bool, first: bool = False) -> str:
-    reader = EXPANDERS.get(node.type)
-    if reader is not None:
-        return reader(node, world, quoted)
-    return _expand_unquoted(node_text(node), world, first=first)
+def _expand(node: Node, scope: Scope, *, quoted: bool, first: bool = False) -> str:
+    expander = EXPANDERS.get(node.type)
+    if expander is not None:
+        return expander(node, scope, quoted)
+    return _expand_unquoted(node_text(node), scope, first=first)
 
 
-def _expand_unquoted(text: str, world: Scope, *, first: bool) -> str:
-    """Plain text outside of quotes: a backslash protects, a glob or brace is meant."""
+def _expand_unquoted(text: str, scope: Scope, *, first: bool) -> str:
+    """Expand text outside quotes: a backslash escapes the next character, globs and braces become markers."""
     if first and text.startswith("~"):
         name, slash, rest = text[1:].partition("/")
-        text = (world.home if not name or name == "+" else f"/home/{name}") + slash + rest
+        text = (scope.home if not name or name == "+" else f"/home/{name}") + slash + rest
     out: list[str] = []
     chars = iter(text)
     for char in chars:
@@ -82,29 +81,30 @@ def _expand_unquoted(text: str, world: Scope, *, first: bool) -> str:
     return "".join(out)
 
 
-def _expand_concatenation(node: Node, world: Scope, quoted: bool) -> str:
+def _expand_concatenation(node: Node, scope: Scope, quoted: bool) -> str:
     parts = node.children
-    return "".join(_expand(part, world, quoted=quoted, first=number == 0) for number, part in enumerate(parts))
+    return "".join(_expand(part, scope, quoted=quoted, first=number == 0) for number, part in enumerate(parts))
 
 
-def _expand_string(node: Node, world: Scope, _quoted: bool) -> str:
-    """Between double quotes; the tree leaves blanks out, so they are taken from the text itself."""
+def _expand_string(node: Node, scope: Scope, _quoted: bool) -> str:
+    """Expand text in double quotes."""
     raw = node.text or b""
     opening = 2 if raw.startswith(b"$") else 1
-    return _expand_between(node, world, opening, len(raw) - 1) or EMPTY_WORD
+    return _expand_between(node, scope, opening, len(raw) - 1) or EMPTY_WORD
 
 
-def expand_heredoc(node: Node, world: Scope) -> str:
-    """The text of a here-document, with its expansions."""
-    return _expand_between(node, world, 0, len(node.text or b""))
+def expand_heredoc(node: Node, scope: Scope) -> str:
+    """Expand the text of a here-document."""
+    return _expand_between(node, scope, 0, len(node.text or b""))
 
 
-def _expand_between(node: Node, world: Scope, position: int, end: int) -> str:
+def _expand_between(node: Node, scope: Scope, position: int, end: int) -> str:
+    """Expand the nodes of a quoted text. The tree omits blanks between nodes, so they are copied from the source."""
     raw, start, out = node.text or b"", node.start_byte, list[str]()
     for child in node.named_children:
         out.append(_unescape_quoted(raw[position : child.start_byte - start]))
         is_text = child.type in ("string_content", "heredoc_content")
-        out.append(_unescape_quoted(child.text or b"") if is_text else _expand(child, world, quoted=True))
+        out.append(_unescape_quoted(child.text or b"") if is_text else _expand(child, scope, quoted=True))
         position = max(position, child.end_byte - start)
     out.append(_unescape_quoted(raw[position:end]))
     return "".join(out)
@@ -114,42 +114,42 @@ def _unescape_quoted(raw: bytes) -> str:
     return re.sub(r'\\([\\"$`])|\\\n', lambda found: found[1] or "", raw.decode("utf-8", "replace"))
 
 
-def _expand_raw_string(node: Node, _world: Scope, _quoted: bool) -> str:
+def _expand_raw_string(node: Node, _scope: Scope, _quoted: bool) -> str:
     return node_text(node)[1:-1] or EMPTY_WORD
 
 
-def _expand_ansi_string(node: Node, _world: Scope, _quoted: bool) -> str:
+def _expand_ansi_string(node: Node, _scope: Scope, _quoted: bool) -> str:
     return decode_escapes(node_text(node)[2:-1]) or EMPTY_WORD
 
 
-def _mark_expansion(value: str, quoted: bool, world: Scope) -> str:
-    """An expansion's value: outside of quotes it is split, at blanks or as `IFS` says, and its globs are meant."""
+def _mark_expansion(value: str, quoted: bool, scope: Scope) -> str:
+    """Mark the splits and globs in an expanded value, unless it is quoted. `IFS` defines where it is split."""
     if quoted:
         return value
-    gaps = world.get_variable("IFS")
-    gaps = " \t\n" if UNKNOWN in gaps else gaps
-    marks = {ord(char): MARKER_FOR[char] for char in "*?["} | {ord(char): SPLIT for char in gaps}
-    return value.translate(marks)
+    separators = scope.get_variable("IFS")
+    separators = " \t\n" if UNKNOWN in separators else separators
+    markers = {ord(char): MARKER_FOR[char] for char in "*?["} | {ord(char): SPLIT for char in separators}
+    return value.translate(markers)
 
 
-def _expand_variable(node: Node, world: Scope, quoted: bool) -> str:
-    return _mark_expansion(world.get_variable(node_text(node)[1:].strip("{}")), quoted, world)
+def _expand_variable(node: Node, scope: Scope, quoted: bool) -> str:
+    return _mark_expansion(scope.get_variable(node_text(node)[1:].strip("{}")), quoted, scope)
 
 
-def _expand_substitution(node: Node, world: Scope, quoted: bool) -> str:
-    return _mark_expansion(world.run_substitution(node).rstrip("\n"), quoted, world)
+def _expand_substitution(node: Node, scope: Scope, quoted: bool) -> str:
+    return _mark_expansion(scope.run_substitution(node).rstrip("\n"), quoted, scope)
 
 
-def _expand_process_substitution(node: Node, world: Scope, _quoted: bool) -> str:
-    return world.run_process_substitution(node)
+def _expand_process_substitution(node: Node, scope: Scope, _quoted: bool) -> str:
+    return scope.run_process_substitution(node)
 
 
-def _expand_arithmetic(node: Node, _world: Scope, _quoted: bool) -> str:
+def _expand_arithmetic(node: Node, _scope: Scope, _quoted: bool) -> str:
     inner = node_text(node)[3:-2].strip()
     return inner if inner.isdigit() else UNKNOWN
 
 
-def _expand_brace_range(node: Node, _world: Scope, _quoted: bool) -> str:
+def _expand_brace_range(node: Node, _scope: Scope, _quoted: bool) -> str:
     return "".join(MARKER_FOR.get(char, char) for char in node_text(node))
 
 
@@ -159,58 +159,59 @@ _PARAMETER = re.compile(r"\$\{(?P<mark>[!#])?(?P<name>\w+|[@*#?$!-])(?:\[(?P<ind
 _OPERATOR = re.compile(r":?[-=+?]|##?|%%?|//?|\^\^?|,,?|:|@")
 
 
-def _expand_parameter(node: Node, world: Scope, quoted: bool) -> str:
+def _expand_parameter(node: Node, scope: Scope, quoted: bool) -> str:
     found = _PARAMETER.fullmatch(node_text(node))
     if found is None:
         return UNKNOWN
     name = found["name"] + (f"[{found['index']}]" if found["index"] else "")
-    value = world.get_variable(name)
+    value = scope.get_variable(name)
     if found["mark"] == "!":
-        value = world.get_variable(value) if UNKNOWN not in value and value else UNKNOWN
+        value = scope.get_variable(value) if UNKNOWN not in value and value else UNKNOWN
     elif found["mark"] == "#":
         return str(len(value)) if UNKNOWN not in value else UNKNOWN
     operator = _OPERATOR.match(found["rest"])
     if operator is not None:
-        value = _apply_operator(node, world, name, value, operator[0], found["rest"][operator.end() :])
-    return _mark_expansion(value, quoted, world)
+        value = _apply_operator(node, scope, name, value, operator[0], found["rest"][operator.end() :])
+    return _mark_expansion(value, quoted, scope)
 
 
-def _apply_operator(node: Node, world: Scope, name: str, value: str, operator: str, rest: str) -> str:
+def _apply_operator(node: Node, scope: Scope, name: str, value: str, operator: str, rest: str) -> str:
     if operator.lstrip(":") in ("-", "=", "+", "?"):
-        word = _expand_operand(node, world, rest)
+        word = _expand_operand(node, scope, rest)
         if operator.endswith("+"):
             return word if value else ""
         chosen = value if value and value != UNKNOWN else word
         if operator.endswith("="):
-            world.assign(name, chosen)
+            scope.assign(name, chosen)
         return value if operator.endswith("?") else chosen
     if UNKNOWN in value:
         return UNKNOWN
     return OPERATORS[operator](value, rest) if operator in OPERATORS else UNKNOWN
 
 
-def _expand_operand(node: Node, world: Scope, rest: str) -> str:
-    """The word after `:-`, expanded where the tree knows it."""
+def _expand_operand(node: Node, scope: Scope, rest: str) -> str:
+    """Expand the word after an operator such as `:-`, if the tree has a node for it."""
     last = node.named_children[-1] if node.named_child_count > 1 else None
-    return unmark(_expand(last, world, quoted=True)) if last is not None else rest
+    return unmark(_expand(last, scope, quoted=True)) if last is not None else rest
 
 
 def _remove_match(value: str, pattern: str, *, front: bool, longest: bool) -> str:
-    """`${x#a*}`, `${x%%b*}`: without the piece that fits."""
-    fits = re.compile(translate(pattern))
+    """Remove a prefix or suffix that matches a pattern: `${x#a*}`, `${x%%b*}`."""
+    matcher = re.compile(translate(pattern))
     sizes = range(len(value), -1, -1) if longest else range(len(value) + 1)
     for size in sizes:
         piece = value[:size] if front else value[len(value) - size :]
-        if fits.match(piece):
+        if matcher.match(piece):
             return value[size:] if front else value[: len(value) - size]
     return value
 
 
 def _replace_match(value: str, rest: str, count: int) -> str:
-    pattern, _, by = rest.partition("/")
+    pattern, _, replacement = rest.partition("/")
     if not pattern:
         return value
-    return re.sub(translate(pattern).removesuffix(r"\Z").removesuffix(r"\z"), lambda _found: by, value, count=count)
+    unanchored = translate(pattern).removesuffix(r"\Z").removesuffix(r"\z")
+    return re.sub(unanchored, lambda _match: replacement, value, count=count)
 
 
 def _substring(value: str, rest: str) -> str:
@@ -250,4 +251,4 @@ EXPANDERS: dict[str, Callable[[Node, Scope, bool], str]] = {
     "arithmetic_expansion": _expand_arithmetic,
     "brace_expression": _expand_brace_range,
 }
-"""How each kind of word is read; what is not listed is plain text."""
+"""The function that expands each type of node. Other types are unquoted text."""
