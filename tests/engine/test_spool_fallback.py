@@ -10,7 +10,7 @@ from claude_headspace.engine.spool_fallback import Shelter
 from claude_headspace.errors import STOPPING, BadRequest, JournalUnavailable
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.spool import Spool
-from claude_headspace.kernel.decide import judged
+from claude_headspace.kernel.decide import with_verdict
 from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.testing import START, ManualClock, hook
@@ -59,7 +59,7 @@ class Room:
         self.shelter.taken(envelope)
 
     async def _judge(self, envelope: Envelope) -> Envelope:
-        return judged(envelope, self.verdict)
+        return with_verdict(envelope, self.verdict)
 
     async def send(self, number: int, *, asked: bool = False) -> str:
         """A hook comes: what became of its event."""

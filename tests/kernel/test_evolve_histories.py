@@ -16,10 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import AgentState, state_of
+from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.evolve import HANDLERS
 from claude_headspace.kernel.facts import Event, Fact, Meta
+from claude_headspace.kernel.state import state_of
 from claude_headspace.kernel.state_machine import TRANSITIONS, CommandState
 from claude_headspace.kernel.wait_request import Ask
 from tests.kernel.histories import believable
@@ -61,7 +62,7 @@ def outlook(story: Story) -> dict[str, object]:
         "board": story.board,
         "calls": sorted(story.open_calls),
         "waits": sorted(story.open_waits),
-        "subagents": sorted(sub.id for sub in agent.working_subagents),
+        "subagents": sorted(sub.id for sub in agent.running_subagents),
         "ended": agent.ended_at is not None,
     }
 
@@ -89,7 +90,7 @@ def check_agent(story: Story) -> None:
     agent = story.agent
     assert (agent.state, agent.waiting_for) == state_of(agent)
     if agent.state is AgentState.ENDED:
-        assert (agent.calls, agent.waits, agent.working_subagents) == ((), (), ())
+        assert (agent.calls, agent.waits, agent.running_subagents) == ((), (), ())
     still_open = {wait.id for wait in story.waits.values() if wait.closed_at is None}
     assert still_open == {wait.id for wait in agent.waits}
     asking = [wait.call_id for wait in agent.waits if wait.call_id is not None]

@@ -44,7 +44,7 @@ def test_a_turn_whose_stop_was_lost_ends_with_its_last_words(story: Story) -> No
     story.tell(TurnClosed(), at=15)
     assert (story.board, outcomes(story)) == (("idle", None), [("Fix it", "completed")])
     assert story.turns[1:] == [("AGENT", "COMPLETION", "I fixed it.")]
-    assert story.agent.last_words == ""
+    assert story.agent.final_text == ""
 
 
 def test_a_turn_that_ends_with_a_question_waits(story: Story) -> None:
@@ -207,7 +207,7 @@ def test_a_queued_prompt_that_was_taken_in_is_no_turn_of_its_own(story: Story) -
     for text in ("Two", ""):
         story.tell(PromptQueued("Two"))
         story.tell(PromptUnqueued(text))
-        assert story.agent.queued == ()
+        assert story.agent.queued_prompts == ()
 
 
 def test_queued_prompts_of_the_past_are_said_in_their_command(story: Story) -> None:
@@ -215,7 +215,7 @@ def test_queued_prompts_of_the_past_are_said_in_their_command(story: Story) -> N
     story.stops("I fixed it.", "p1", at=9)
     story.tell(PromptQueued("Two"), at=5)
     assert ("USER", "ANSWER", "Two") in story.turns
-    assert (story.board, story.agent.queued) == (("idle", None), ())
+    assert (story.board, story.agent.queued_prompts) == (("idle", None), ())
 
 
 def test_what_is_queued_while_nothing_runs_is_a_plain_prompt() -> None:

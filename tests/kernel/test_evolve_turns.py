@@ -439,7 +439,7 @@ def test_an_interrupt_leaves_background_subagents_alone(story: Story) -> None:
     story.hook("SubagentStart", **in_subagent("back"))
     story.called("t1", tool_response={"status": "async_launched", "agentId": "back"})
     story.tell(TurnInterrupted())
-    assert [sub.id for sub in story.agent.working_subagents] == ["back"]
+    assert [sub.id for sub in story.agent.running_subagents] == ["back"]
     assert story.board == ("working", None)
 
 
@@ -448,7 +448,7 @@ def test_an_interrupt_in_a_subagents_transcript_is_the_subagents(story: Story) -
     story.prompted()
     story.hook("SubagentStart", **in_subagent())
     story.tell(TurnInterrupted(), subagent_id="sub-1")
-    assert story.agent.working_subagents == ()
+    assert story.agent.running_subagents == ()
     assert story.board == ("working", None)
 
 

@@ -18,7 +18,7 @@ import pytest
 from claude_headspace.clients.claude_code.wire import HOOKS, kebab
 from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.watch.reconcile import Cadence, Mode, Polling, polling
-from claude_headspace.kernel.creation import born
+from claude_headspace.kernel.creation import create_agent
 from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentSpoke, Event, Meta
@@ -265,7 +265,7 @@ def test_turn_created_from_hook_with_sse_broadcast(
 def test_jsonl_timestamps_used_for_progress_capture() -> None:
     """Words that come from the transcript carry the transcript's time, and say that they do."""
     start = hook("UserPromptSubmit", START, prompt="Look around.")
-    agent = evolve(born("agent-1", start, decode(start)), decode(start)).agent
+    agent = evolve(create_agent("agent-1", start, decode(start)), decode(start)).agent
     written_at = START + 3 * SECOND
     meta = Meta(
         event_id="line-1",
@@ -284,7 +284,7 @@ def test_jsonl_timestamps_used_for_progress_capture() -> None:
 
 def test_a_turn_gets_the_transcripts_time_later() -> None:
     """A turn that a hook told first is corrected when the transcript tells it too, and never doubled."""
-    agent = born("agent-1", first := hook("UserPromptSubmit", START, prompt="Look around."), decode(first))
+    agent = create_agent("agent-1", first := hook("UserPromptSubmit", START, prompt="Look around."), decode(first))
     agent = evolve(agent, decode(first)).agent
     stop = hook("Stop", START + 9 * SECOND, last_assistant_message="All done.")
     agent = evolve(agent, decode(stop)).agent

@@ -33,23 +33,23 @@ from claude_headspace.kernel.correlate import (
     ancestors,
     correlate,
     identities,
-    leaves_its_pane,
+    is_replaced_in_pane,
     project_at,
 )
-from claude_headspace.kernel.creation import born, claims
-from claude_headspace.kernel.decide import Judge, judged, nobody
+from claude_headspace.kernel.creation import claimed_identities, create_agent
+from claude_headspace.kernel.decide import Judge, abstain, with_verdict
 from claude_headspace.kernel.effort.acts import is_act
 from claude_headspace.kernel.effort.resolve import is_at_work
 from claude_headspace.kernel.envelope import Envelope, Origin, decided
 from claude_headspace.kernel.evolve import evolve
-from claude_headspace.kernel.evolve.notifications import objection
+from claude_headspace.kernel.evolve.notifications import notification_conflict
 from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.mission.assignment import assign
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.react import react
-from claude_headspace.kernel.replay import UNDERSTANDING_FAILED
+from claude_headspace.kernel.replay import NOT_UNDERSTOOD
 from claude_headspace.ports import (
     LockScope,
     Outcome,
@@ -105,7 +105,7 @@ def no_notices(_agent: Agent, _event: Event) -> Care:
 class BatchRules(msgspec.Struct, frozen=True):
     """What a batch cannot derive from its events: verdicts, session notices, new ids."""
 
-    judge: Judge = nobody
+    judge: Judge = abstain
     choose_notices: ChooseNotices = no_notices
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
 
@@ -177,7 +177,7 @@ class Batch:
     def _clear_pane(self, opened: Opened, newcomer: Agent, found: dict[Identity, Found]) -> None:
         """Whoever was in the client's pane before is gone."""
         before = found.get(opened.known["pane"]) if "pane" in opened.known else None
-        if before is None or not leaves_its_pane(before.agent, newcomer, opened.event):
+        if before is None or not is_replaced_in_pane(before.agent, newcomer, opened.event):
             return
         closing = caused_by(opened.envelope, AgentClosed(reason=PANE_REUSED), "pane")
         submission = Submission(closing, before.agent.id, opened.submission.future, opened.submission.announce)
@@ -192,7 +192,7 @@ class Batch:
         stored = self._delivered.get(delivery_id)
         if stored is None:
             return None
-        agent = self._agent(stored.agent_id) or born(stored.agent_id, envelope, event)
+        agent = self._agent(stored.agent_id) or create_agent(stored.agent_id, envelope, event)
         return Outcome(agent, stored.strategy, duplicate=True)
 
     def _whose(self, opened: Opened, found: dict[Identity, Found]) -> tuple[Agent | None, Strategy, Envelope]:
@@ -271,10 +271,10 @@ class Batch:
             agent_id = self._rules.new_id()
             given = event.fact.name if isinstance(event.fact, AgentRegistered) else ""
             envelope = decided(envelope, assigned_name=given or self._free_name(agent_id))
-            agent = born(agent_id, envelope, event)
+            agent = create_agent(agent_id, envelope, event)
         envelope = self._ordered(envelope, event, agent, trusted=submission.trusted)
         owned = {identity for identity, owner in found.items() if owner.agent.id == agent.id}
-        claimed = [identity for identity in claims(agent, envelope, event) if identity not in owned]
+        claimed = [identity for identity in claimed_identities(agent, envelope, event) if identity not in owned]
         record = Record(
             envelope=envelope,
             agent_id=agent.id,
@@ -289,7 +289,7 @@ class Batch:
         try:
             verdict = envelope.decisions.verdict or self._rules.judge(envelope, agent)
             care, notices_failed = self._cared(agent, event) if submission.can_inject else (NO_CARE, "")
-            envelope = record.envelope = _told(judged(envelope, verdict), care)
+            envelope = record.envelope = _told(with_verdict(envelope, verdict), care)
             change = evolve(agent, msgspec.structs.replace(event, decisions=envelope.decisions))
             record.change, record.publish = change, react(before, change) if submission.announce else ()
             record.anomaly = "; ".join(filter(None, (*change.anomalies, notices_failed))) or None
@@ -298,7 +298,7 @@ class Batch:
                 self.changed[agent.id] = agent
         except Exception as error:
             log.exception("event_not_understood", event_name=envelope.name, agent=agent.id)
-            record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
+            record.anomaly = f"{NOT_UNDERSTOOD}{type(error).__name__}"
             record.claims = ()
             return self._remember(record, Outcome(agent, strategy, verdict))
         outcome = Outcome(agent, strategy, verdict, care=care)
@@ -345,11 +345,11 @@ class Batch:
             record, outcome = self._efforts.act(envelope)
         except HeadspaceError as refusal:
             return refusal
-        return self._remember(record, Outcome(born("", envelope, event), Strategy.EFFORT, effort=outcome))
+        return self._remember(record, Outcome(create_agent("", envelope, event), Strategy.EFFORT, effort=outcome))
 
     def _keep_probe(self, envelope: Envelope, event: Event) -> Outcome:
         """A test of the way in is written down and changes nothing."""
-        nobody = born("", envelope, event)
+        nobody = create_agent("", envelope, event)
         record = Record(
             envelope=envelope,
             agent_id=nobody.id,
@@ -433,7 +433,7 @@ def _refuse_late_answer(agent: Agent | None, event: Event) -> None:
 
 def _refuse_second_call(agent: Agent | None, event: Event) -> None:
     """A need is announced once, whichever daemon is about to."""
-    if agent is not None and (reason := objection(agent, event)) is not None:
+    if agent is not None and (reason := notification_conflict(agent, event)) is not None:
         raise BadRequest("already_called", reason, "See `headspace notify list`.", status=409)
 
 

@@ -23,7 +23,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy, identities
 from claude_headspace.kernel.effort.snapshot import KEY
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decode_context, encode_context
-from claude_headspace.kernel.replay import retell
+from claude_headspace.kernel.replay import replay_event
 from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.ports import LockScope, Reader, Record, StoredEvent, Transaction
 
@@ -227,7 +227,7 @@ def _retold(agent: Agent | None, lines: Iterable[LineOfLog]) -> Iterator[Record]
     for line in lines:
         envelope = _envelope(line)
         event = decode(envelope)
-        retold = retell(agent, line.agent_id, envelope, event, line.strategy, line.anomaly)
+        retold = replay_event(agent, line.agent_id, envelope, event, line.strategy, line.anomaly)
         agent = retold.change.agent if retold else agent
         yield Record(
             envelope=envelope,

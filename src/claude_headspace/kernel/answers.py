@@ -48,7 +48,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forb
         return "always allowed" if self.always else "allowed"
 
 
-def asked_by(agent: Agent, event: Event) -> Wait | None:
+def wait_of(agent: Agent, event: Event) -> Wait | None:
     """The wait that a hook is about, while it is open."""
     fact, thread = event.fact, event.meta.subagent_id
     if isinstance(fact, PermissionAsked):
@@ -79,12 +79,12 @@ def too_late(agent: Agent, event: Event) -> str | None:
 # --- does it fit? -----------------------------------------------------------------------------------------------------
 
 
-def misfit(wait: Wait, answer: Answer) -> str | None:
+def mismatch(wait: Wait, answer: Answer) -> str | None:
     """Why an answer is none to a wait; None if it fits."""
     if wait.kind == "elicitation":
-        return _misfit_of_form(wait, answer)
+        return _form_mismatch(wait, answer)
     if wait.kind == "question" and answer.decision != "deny":
-        return _misfit_of_answers(wait, answer.answers)
+        return _answers_mismatch(wait, answer.answers)
     if answer.decision is None:
         return "It is answered with `decision`, which is allow or deny."
     if answer.always and not wait.suggestions:
@@ -92,13 +92,13 @@ def misfit(wait: Wait, answer: Answer) -> str | None:
     return None
 
 
-def _misfit_of_form(wait: Wait, answer: Answer) -> str | None:
+def _form_mismatch(wait: Wait, answer: Answer) -> str | None:
     if answer.action is None:
         return "An elicitation is answered with `action`: accept, decline or cancel."
     return forms.problem(wait.form, answer.content) if answer.action == "accept" else None
 
 
-def _misfit_of_answers(wait: Wait, answers: dict[str, str | list[str]] | None) -> str | None:
+def _answers_mismatch(wait: Wait, answers: dict[str, str | list[str]] | None) -> str | None:
     if not answers:
         return "A question is answered with `answers`: the question, and a label, several, or other words."
     known = {name for question in wait.questions for name in (question.text, question.header) if name}

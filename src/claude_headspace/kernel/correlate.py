@@ -117,9 +117,9 @@ def correlate(
     if "headspace" in found:
         return Correlation(Strategy.HEADSPACE_ID, found["headspace"].agent)
     pane = found.get("pane")
-    if pane is not None and _keeps_its_pane(pane.agent, envelope, event):
+    if pane is not None and _owns_pane(pane.agent, envelope, event):
         return Correlation(Strategy.TMUX_PANE, pane.agent)
-    free = next((agent for agent in nearby if _may_go_on(agent, envelope, event)), None)
+    free = next((agent for agent in nearby if _may_continue(agent, envelope, event)), None)
     if free is not None:
         return Correlation(Strategy.WORKING_DIRECTORY, free)
     return Correlation(Strategy.NEW)
@@ -150,13 +150,13 @@ def _is_parent(agent: Agent, envelope: Envelope) -> bool:
     return started is None or known is None or known < started + SAME_START
 
 
-def _keeps_its_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
+def _owns_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
     """Whether a new session in an agent's pane is the agent's: in the same project, and of no other client."""
     if agent.host != envelope.host:
         return False
     if isinstance(event.fact, SessionStarted) and event.fact.source in ("clear", "compact"):
         return True
-    if _plays_another_part(agent, envelope, event):
+    if _has_other_role_or_mode(agent, envelope, event):
         return False
     has_client = agent.ended_at is None and agent.pid is not None
     if has_client and envelope.observations.client_pid is not None and not _same_process(agent, envelope):
@@ -164,35 +164,35 @@ def _keeps_its_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
     return envelope.observations.project_root in (None, agent.project.root)
 
 
-def _plays_another_part(agent: Agent, envelope: Envelope, event: Event) -> bool:
+def _has_other_role_or_mode(agent: Agent, envelope: Envelope, event: Event) -> bool:
     """Whether a session starts in another role or mode than the agent has; later events do not say."""
     context = envelope.observations
     part = context.role, context.declared_mode or INTERACTIVE
     return isinstance(event.fact, SessionStarted) and part != (agent.role, agent.mode)
 
 
-def leaves_its_pane(agent: Agent, newcomer: Agent, event: Event) -> bool:
+def is_replaced_in_pane(agent: Agent, newcomer: Agent, event: Event) -> bool:
     """Whether a client that begins in an agent's pane shows that the agent is gone; a known process shows it better."""
     begins = isinstance(event.fact, SessionStarted) and event.fact.source in ("startup", "resume")
     is_there = agent.ended_at is None and agent.host == newcomer.host
     return begins and is_there and agent.id != newcomer.id and agent.pid is None and newcomer.parent_id is None
 
 
-def _may_go_on(agent: Agent, envelope: Envelope, event: Event) -> bool:
+def _may_continue(agent: Agent, envelope: Envelope, event: Event) -> bool:
     """Whether a client may be the next one of an unclaimed agent in its directory: of its kind, in no other pane."""
-    ours = agent.client == envelope.client and agent.host == envelope.host and not is_sent(envelope.observations)
-    if not ours or not is_unclaimed(agent, envelope.fired_at) or _plays_another_part(agent, envelope, event):
+    ours = agent.client == envelope.client and agent.host == envelope.host and not is_worker(envelope.observations)
+    if not ours or not is_claimable(agent, envelope.fired_at) or _has_other_role_or_mode(agent, envelope, event):
         return False
     panes = {agent.tmux_pane, envelope.observations.tmux_pane} - {None}
     return len(panes) < 2
 
 
-def is_sent(context: Observations) -> bool:
+def is_worker(context: Observations) -> bool:
     """Whether a client was started to work by itself: it is nobody who was there before."""
     return context.declared_mission_id is not None or context.declared_mode in WORKER_MODES
 
 
-def is_unclaimed(agent: Agent, now: Micros) -> bool:
+def is_claimable(agent: Agent, now: Micros) -> bool:
     """Whether a new session in the same directory may be taken for this agent, at this moment."""
     return is_free(agent) and (agent.ended_at is None or 0 <= now - agent.ended_at <= CLAIMABLE_AFTER_END)
 

@@ -7,7 +7,7 @@ from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.names import suggestions
 
 
-def born(agent_id: str, envelope: Envelope, event: Event) -> Agent:
+def create_agent(agent_id: str, envelope: Envelope, event: Event) -> Agent:
     """A new agent, of which nothing is known but where it was first seen."""
     return Agent(
         id=agent_id,
@@ -20,7 +20,7 @@ def born(agent_id: str, envelope: Envelope, event: Event) -> Agent:
     )
 
 
-SPEAKS_FOR = {
+CLAIMED_BY_ORIGIN = {
     Origin.HOOK: ("session", "headspace", "process", "pane"),
     Origin.TRANSCRIPT: ("session",),
     Origin.REGISTRY: ("session", "process"),
@@ -34,9 +34,9 @@ INHERITED = ("headspace", "pane")
 """What a child has from its parent: it stays the parent's."""
 
 
-def claims(agent: Agent, envelope: Envelope, event: Event) -> list[Identity]:
+def claimed_identities(agent: Agent, envelope: Envelope, event: Event) -> list[Identity]:
     """What the agent of this event will be recognised by from now on."""
     known = identities(envelope, event)
-    kinds = [kind for kind in SPEAKS_FOR.get(envelope.origin, ()) if kind in known]
+    kinds = [kind for kind in CLAIMED_BY_ORIGIN.get(envelope.origin, ()) if kind in known]
     is_child = (agent.parent_id or envelope.decisions.parent_id) is not None
     return [known[kind] for kind in kinds if not is_child or kind not in INHERITED]

@@ -20,12 +20,12 @@ Judge = Callable[[Envelope, Agent], Verdict]
 """Whoever rules on an event, with what was gathered for it."""
 
 
-def nobody(_envelope: Envelope, _agent: Agent) -> Verdict:
+def abstain(_envelope: Envelope, _agent: Agent) -> Verdict:
     """A judge without rules."""
     return ABSTAIN
 
 
-def judged(envelope: Envelope, verdict: Verdict) -> Envelope:
+def with_verdict(envelope: Envelope, verdict: Verdict) -> Envelope:
     """An envelope that tells the verdict, where there is one."""
     return envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict)
 
@@ -69,7 +69,7 @@ def _covers(found: list[Hit], call: Call) -> bool:
     return changed_by <= names and set(call.programs) <= {hit.program for hit in allowing}
 
 
-WORDS = {
+MESSAGES = {
     Ruling.DENY: "Headspace does not allow this",
     Ruling.ASK: "Headspace wants you to decide",
     Ruling.WARN: "Headspace warns",
@@ -81,4 +81,4 @@ def reason_of(ruling: Ruling, hit: Hit) -> str:
     """What the model and the user are told."""
     doubt = ", as far as can be told" if hit.unclear else ""
     what = f" {hit.rule.reason}" if hit.rule.reason else ""
-    return f"{WORDS[ruling]}: {hit.about}{doubt}.{what} (rule {hit.rule.id})"
+    return f"{MESSAGES[ruling]}: {hit.about}{doubt}.{what} (rule {hit.rule.id})"

@@ -4,30 +4,30 @@ from typing import NamedTuple
 
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Identity, Strategy
-from claude_headspace.kernel.creation import born, claims
+from claude_headspace.kernel.creation import claimed_identities, create_agent
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event
 
-UNDERSTANDING_FAILED = "not understood: "
+NOT_UNDERSTOOD = "not understood: "
 """How the anomaly of an event begins that was kept without changing its agent."""
 
-OF_NO_AGENT = (Strategy.NOBODY, Strategy.EFFORT)
+WITHOUT_AGENT = (Strategy.NOBODY, Strategy.EFFORT)
 
 
-class Retold(NamedTuple):
+class Replayed(NamedTuple):
     """What an event changed, and what its agent was recognised by from then on."""
 
     change: Change
     claims: list[Identity]
 
 
-def retell(
+def replay_event(
     agent: Agent | None, agent_id: str, envelope: Envelope, event: Event, strategy: Strategy, anomaly: str | None
-) -> Retold | None:
+) -> Replayed | None:
     """What an event did to its agent (None: it was the first); nothing, where it was kept without meaning."""
-    if strategy in OF_NO_AGENT or (anomaly is not None and anomaly.startswith(UNDERSTANDING_FAILED)):
+    if strategy in WITHOUT_AGENT or (anomaly is not None and anomaly.startswith(NOT_UNDERSTOOD)):
         return None
-    before = agent or born(agent_id, envelope, event)
-    return Retold(evolve(before, event), claims(before, envelope, event))
+    before = agent or create_agent(agent_id, envelope, event)
+    return Replayed(evolve(before, event), claimed_identities(before, envelope, event))

@@ -31,7 +31,7 @@ class Snapshot(msgspec.Struct, kw_only=True):
     identities: tuple[Identity, ...] = ()
 
 
-class Telling:
+class SnapshotBuilder:
     """Takes changes of one agent, and gives the snapshot after them."""
 
     def __init__(self, before: Snapshot | None = None) -> None:
@@ -41,7 +41,7 @@ class Telling:
         self.turns = dict(before.turns) if before else {}
         self.waits = dict(before.waits) if before else {}
 
-    def take(self, change: Change) -> None:
+    def add(self, change: Change) -> None:
         """One more change."""
         self.agent = change.agent
         self.sessions.update({session.id: session for session in change.sessions})
@@ -59,14 +59,14 @@ class Telling:
         agent = self.agent
         commands = (*([agent.command] if agent.command else []), *agent.past_commands)
         sessions = [agent.session.id] if agent.session else []
-        turns = [entry.turn_id for entry in (*agent.heard, *agent.queued)]
+        turns = [entry.turn_id for entry in (*agent.recent_turns, *agent.queued_prompts)]
         return Snapshot(
             agent=agent,
             seq=seq,
             at=at,
             sessions=_only(self.sessions, [*sessions, *(command.session_id for command in commands)]),
             commands=_only(self.commands, [command.id for command in commands]),
-            turns=_only(self.turns, [*turns, agent.last_words_turn]),
+            turns=_only(self.turns, [*turns, agent.final_text_turn_id]),
             waits=_only(self.waits, [wait.id for wait in agent.waits]),
             identities=tuple(identities),
         )

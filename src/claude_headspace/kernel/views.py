@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.kernel.agent import Agent, AgentState, Command, Judged, Project, Session, ToolCall, Turn, Wait
+from claude_headspace.kernel.agent import Agent, AgentState, Command, Project, RuledCall, Session, ToolCall, Turn, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
 from claude_headspace.kernel.mission.model import Mission
@@ -355,7 +355,7 @@ def evidence_view(agent: Agent) -> EvidenceView | None:
 def _subagent_views(agent: Agent) -> tuple[SubagentView, ...]:
     return tuple(
         SubagentView(sub.id, sub.type, sub.description, iso(sub.started_at), _tool_of(agent.calls, sub.id))
-        for sub in agent.working_subagents
+        for sub in agent.running_subagents
     )
 
 
@@ -366,8 +366,12 @@ def _background_views(agent: Agent) -> tuple[BackgroundTaskView, ...]:
     )
 
 
+def _news_views(agent: Agent) -> tuple[NewsView, ...]:
+    return tuple(NewsView(each.mission_id, each.goal, iso(each.at), each.woken) for each in agent.worker_reports)
+
+
 def _briefed_view(agent: Agent) -> BriefedView | None:
-    found = agent.briefed
+    found = agent.session_context
     return BriefedView(iso(found.at), found.files, found.left_out, found.problem) if found else None
 
 
@@ -397,11 +401,14 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "todo": (("todos", "todos_done"), lambda a: TodoView(len(a.todos_done), len(a.todos)) if a.todos else None),
     "verdicts": (("verdicts",), lambda agent: tuple(verdict_view(each) for each in agent.verdicts)),
     "mission": (("mission",), lambda agent: mission_view(agent.mission)),
-    "news": (("news",), lambda a: tuple(NewsView(n.mission_id, n.goal, iso(n.at), n.woken) for n in a.news)),
+    "news": (
+        ("worker_reports",),
+        lambda a: tuple(NewsView(n.mission_id, n.goal, iso(n.at), n.woken) for n in a.worker_reports),
+    ),
     "dialects": (("state", "state_since", "seen_at", "waiting_for", "calls", "command"), dialects),
-    "context_warning_level": (("told_level",), lambda agent: agent.told_level),
+    "context_warning_level": (("context_level_told",), lambda agent: agent.context_level_told),
     "note": (("note",), lambda agent: NoteView(agent.note.text, iso(agent.note.at)) if agent.note else None),
-    "briefed": (("briefed",), _briefed_view),
+    "briefed": (("session_context",), _briefed_view),
     "supervision": (("supervision",), _supervision_view),
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
     "ended_at": (("ended_at",), lambda agent: _maybe(agent.ended_at)),
@@ -444,7 +451,7 @@ def view_changes(before: Agent, after: Agent) -> dict[str, object]:
     return changes
 
 
-def verdict_view(judged: Judged) -> JudgedView:
+def verdict_view(judged: RuledCall) -> JudgedView:
     """A call that a rule spoke about."""
     return JudgedView(
         judged.event_id,

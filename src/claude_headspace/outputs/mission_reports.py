@@ -22,7 +22,7 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.acts import ConversationWoken, TypingFailed, WorkerEnded
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.evolve.missions import to_wake_for
+from claude_headspace.kernel.evolve.missions import unreported_workers
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.messages import summary, wake_up
 from claude_headspace.kernel.mission.notices import wanted
@@ -86,7 +86,7 @@ class Conversations(Loop):
             del self._wanted[agent.id]
         if self.asked() != before:
             self._changed()
-        if to_wake_for(agent):
+        if unreported_workers(agent):
             self._asleep.add(agent.id)
             self._stirred.set()
 
@@ -144,7 +144,7 @@ class Conversations(Loop):
     async def _is_settled(self, agent_id: str) -> bool:
         """Wake an agent if it can be woken now; whether there is nothing more to wait for."""
         agent = await asyncio.to_thread(self._reader.agent, agent_id)
-        if agent is None or not to_wake_for(agent) or agent.ended_at is not None or not agent.tmux_pane:
+        if agent is None or not unreported_workers(agent) or agent.ended_at is not None or not agent.tmux_pane:
             return True
         if not self._is_resting(agent):
             return False
@@ -158,13 +158,13 @@ class Conversations(Loop):
 
     def _is_resting(self, agent: Agent) -> bool:
         now = self._clock()
-        is_idle = agent.state is AgentState.IDLE and not agent.goes_on_by_itself(now)
+        is_idle = agent.state is AgentState.IDLE and not agent.continues_by_itself(now)
         return is_idle and now - agent.state_since >= SETTLED
 
     async def _wake(self, agent_id: str) -> bool:
         """It may have begun a turn while somebody else typed."""
         agent = await asyncio.to_thread(self._reader.agent, agent_id)
-        news = to_wake_for(agent) if agent is not None else ()
+        news = unreported_workers(agent) if agent is not None else ()
         if agent is None or not news:
             return True
         if not self._is_resting(agent):

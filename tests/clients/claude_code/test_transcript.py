@@ -8,16 +8,15 @@ from hypothesis import strategies as st
 
 from claude_headspace.clients.claude_code.transcript import (
     LONGEST_STRING,
-    Line,
     bounded,
-    is_repetition,
-    measured_tokens,
     read_line,
 )
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.readings import Line
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import Fact
+from claude_headspace.kernel.novelty import is_repetition, measured_tokens
 from claude_headspace.kernel.size_limits import Bounds, cut
 from claude_headspace.kernel.wait_request import Ask
 from tests.kernel.story import Story, envelope

@@ -24,7 +24,7 @@ from claude_headspace.kernel.forms import form_of
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit
-from claude_headspace.kernel.tools import ToolText
+from claude_headspace.kernel.tools import ToolText, ToolUse
 from claude_headspace.kernel.wait_request import Ask
 
 ATTENTION = {
@@ -60,7 +60,7 @@ def _decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
     kind, use = KINDS.get(envelope.name), None
     if isinstance(shape, wire.WireTool):
         given = tools.read_input(shape.tool_input)
-        use = tools.tool_use(shape.tool_name, shape.tool_input, shape.tool_use_id, given)
+        use = tools.tool_use(shape.tool_name, shape.tool_input, shape.tool_use_id, given, shape.outcome)
         fact = TOOL_FACTS[envelope.name](shape, given)
     elif shape.agent_id and envelope.name in FACTS_IN_SUBAGENT:
         fact = FACTS_IN_SUBAGENT[envelope.name](shape)
@@ -74,7 +74,7 @@ def _decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
         anomaly or envelope.observations.anomaly,
         hook=kind,
         tool=use,
-        texts=_texts(kind, shape),
+        texts=_texts(kind, use),
         team_signal=_team_signal(kind, body),
     )
 
@@ -98,17 +98,13 @@ def hook_meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
     )
 
 
-def _texts(kind: HookKind | None, shape: Any) -> tuple[ToolText, ...]:
+def _texts(kind: HookKind | None, use: ToolUse | None) -> tuple[ToolText, ...]:
     """The input of a call that begins, the result of one that ended."""
-    match kind:
-        case HookKind.BEFORE_TOOL:
-            return (ToolText("tool_input", shape.tool_name or None, shape.tool_input),)
-        case HookKind.AFTER_TOOL:
-            return (ToolText("tool_result", shape.tool_name or None, shape.tool_response),)
-        case HookKind.TOOL_FAILED:
-            return (ToolText("tool_result", shape.tool_name or None, shape.error),)
-        case _:
-            return ()
+    if use is not None and kind is HookKind.BEFORE_TOOL:
+        return (ToolText("tool_input", use.name or None, use.input),)
+    if use is not None and kind in (HookKind.AFTER_TOOL, HookKind.TOOL_FAILED):
+        return (ToolText("tool_result", use.name or None, use.result),)
+    return ()
 
 
 def _team_signal(kind: HookKind | None, body: Any) -> TeamSignal | None:

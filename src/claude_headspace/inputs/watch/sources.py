@@ -10,6 +10,8 @@ from pathlib import Path
 
 import structlog
 
+from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
+from claude_headspace.clients.client import Client
 from claude_headspace.inputs.receive.receiver import Surroundings
 from claude_headspace.inputs.receive.sanitize import Keeper
 from claude_headspace.inputs.watch.agent_cache import KnownAgents
@@ -17,7 +19,7 @@ from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.processes import Kinship, ProcessWatch
 from claude_headspace.inputs.watch.reconcile import Look
 from claude_headspace.inputs.watch.session_registry import RegistryWatch
-from claude_headspace.inputs.watch.transcripts import TranscriptTailer
+from claude_headspace.inputs.watch.transcripts import TranscriptFollower
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.ports import Clock, Journal
@@ -40,14 +42,17 @@ class Sources:
         surroundings: Surroundings,
         known: KnownAgents,
         keep: Keeper | None = None,
+        client: Client = CLAUDE_CODE,
     ) -> None:
         self._submit = submit
         self._journal = journal
         self.known = known
         self.kinship = Kinship()
-        self.registry = RegistryWatch(host, clock, config_dirs, self.known, self._hand_in, surroundings, self.kinship)
-        self.sealer = Sealer(host, clock, surroundings, self.registry.client_of, keep)
-        self.transcripts = TranscriptTailer(
+        self.registry = RegistryWatch(
+            host, clock, config_dirs, self.known, self._hand_in, surroundings, self.kinship, client
+        )
+        self.sealer = Sealer(host, clock, surroundings, self.registry.client_of, keep, client)
+        self.transcripts = TranscriptFollower(
             host,
             clock,
             config_dirs,
@@ -74,7 +79,7 @@ class Sources:
     async def gather(self) -> None:
         """Read what was written while nobody was there: it is told with the hooks of that time."""
         await self.registry.look()
-        await self.transcripts.gather_backlog()
+        await self.transcripts.read_backlog()
 
     def start(self) -> None:
         """Begin: first who is there, then what was said meanwhile, then who is gone."""

@@ -3,13 +3,13 @@ and what Headspace gives it to begin with.
 """
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import Briefed, Note, Supervision
+from claude_headspace.kernel.agent import Note, SessionContext, Supervision
 from claude_headspace.kernel.evolve.change import Change, replace
-from claude_headspace.kernel.evolve.sessions import end
+from claude_headspace.kernel.evolve.sessions import end_agent
 from claude_headspace.kernel.facts import Meta
 
 
-def registered(change: Change, meta: Meta, fact: facts.AgentRegistered) -> None:
+def agent_registered(change: Change, meta: Meta, fact: facts.AgentRegistered) -> None:
     """Somebody is about to start it: it is known by the wrapper's id until its first hook."""
     agent = change.agent
     change.why = "a client is being started"
@@ -37,12 +37,12 @@ def supervision_ended(change: Change, _meta: Meta, fact: facts.SupervisionEnded)
     change.agent.supervision = replace(change.agent.supervision or Supervision(), ended=fact.reason)
 
 
-def seen(change: Change, meta: Meta, _fact: facts.AgentSeen) -> None:
+def agent_seen(change: Change, meta: Meta, _fact: facts.AgentSeen) -> None:
     """Somebody has looked at it: what happened before is no news any more."""
     change.agent.seen_at = max(change.agent.seen_at, meta.at)
 
 
-def typed(_change: Change, _meta: Meta, _fact: facts.TextTyped | facts.EscPressed | facts.TypingFailed) -> None:
+def recorded_only(_change: Change, _meta: Meta, _fact: facts.TextTyped | facts.EscPressed | facts.TypingFailed) -> None:
     """It stands in the log. What the agent makes of it, its client tells: an utterance is never two turns."""
 
 
@@ -51,35 +51,37 @@ def errand_moved(change: Change, _meta: Meta, fact: facts.ErrandMoved) -> None:
     change.errand = fact
 
 
-def closed(change: Change, meta: Meta, fact: facts.AgentClosed) -> None:
+def agent_closed(change: Change, meta: Meta, fact: facts.AgentClosed) -> None:
     """Whoever started the client saw it end; another client of the agent goes on."""
     if change.agent.ended_at is None and change.agent.pid in (None, fact.pid):
-        end(change, meta.at, fact.reason)
+        end_agent(change, meta.at, fact.reason)
 
 
-def imported(change: Change, meta: Meta, fact: facts.AgentImported) -> None:
+def agent_imported(change: Change, meta: Meta, fact: facts.AgentImported) -> None:
     """Its log was brought in from elsewhere, as it was there at that moment. Its client is not heard here: one that
     does run here brings it back with its next hook.
     """
     agent = change.agent
     agent.imported_from = fact.host or agent.imported_from
     if agent.ended_at is None:
-        end(change, meta.at, "imported")
+        end_agent(change, meta.at, "imported")
         change.why = f"its log was brought in from {fact.host or 'elsewhere'}: its client does not run here"
 
 
-def renamed(change: Change, _meta: Meta, fact: facts.AgentRenamed) -> None:
+def agent_renamed(change: Change, _meta: Meta, fact: facts.AgentRenamed) -> None:
     """A person gave the agent another name."""
     change.agent.name = fact.name or change.agent.name
 
 
-def noted(change: Change, meta: Meta, fact: facts.AgentNoted) -> None:
+def agent_noted(change: Change, meta: Meta, fact: facts.AgentNoted) -> None:
     """The newest note counts; no words take it back."""
     agent = change.agent
     if agent.note is None or meta.at >= agent.note.at:
         agent.note = Note(fact.text, meta.at) if fact.text else None
 
 
-def briefed(change: Change, meta: Meta, fact: facts.ContextLoaded) -> None:
+def context_loaded(change: Change, meta: Meta, fact: facts.ContextLoaded) -> None:
     """A context window began with some files."""
-    change.agent.briefed = Briefed(at=meta.at, files=fact.files, left_out=fact.left_out, problem=fact.problem)
+    change.agent.session_context = SessionContext(
+        at=meta.at, files=fact.files, left_out=fact.left_out, problem=fact.problem
+    )

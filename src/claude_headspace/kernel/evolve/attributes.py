@@ -5,7 +5,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.evolve.change import Change, open_command_of
 from claude_headspace.kernel.facts import Meta
 
-REMEMBERED_TODOS = 100
+MAX_TODOS = 100
 
 WINDOW, LARGE_WINDOW = 200_000, 1_000_000
 LARGE_SUFFIX = "[1m]"
@@ -17,7 +17,7 @@ def compaction_started(change: Change, meta: Meta, fact: facts.CompactionStarted
     """An automatic compaction may come to nothing, and the agent works anyway: only a manual one is a state."""
     if fact.trigger == "manual":
         change.why = "compacts its context"
-        change.agent.compacting_at = max(change.agent.compacting_at, meta.at)
+        change.agent.compaction_started_at = max(change.agent.compaction_started_at, meta.at)
 
 
 def compaction_finished(change: Change, meta: Meta, fact: facts.CompactionFinished) -> None:
@@ -25,8 +25,8 @@ def compaction_finished(change: Change, meta: Meta, fact: facts.CompactionFinish
     agent = change.agent
     change.why = "has compacted its context"
     if fact.trigger == "manual" and open_command_of(agent) is None:
-        agent.settled_at = max(agent.settled_at, meta.at)
-    agent.compacted_at = max(agent.compacted_at, meta.at)
+        agent.idle_at = max(agent.idle_at, meta.at)
+    agent.compaction_ended_at = max(agent.compaction_ended_at, meta.at)
 
 
 def model_switched(change: Change, _meta: Meta, fact: facts.ModelSwitched) -> None:
@@ -51,7 +51,7 @@ def todo_done(change: Change, _meta: Meta, fact: facts.TodoDone) -> None:
 
 
 def _with(ids: tuple[str, ...], one: str) -> tuple[str, ...]:
-    return ids if one in ids else (*ids[1 - REMEMBERED_TODOS :], one)
+    return ids if one in ids else (*ids[1 - MAX_TODOS :], one)
 
 
 def usage_measured(change: Change, meta: Meta, fact: facts.UsageMeasured) -> None:

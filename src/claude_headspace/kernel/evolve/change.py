@@ -18,8 +18,8 @@ from claude_headspace.kernel.agent import (
     AgentState,
     Command,
     FinishedCall,
-    Heard,
     Outcome,
+    RecentTurn,
     Session,
     Subagent,
     Trigger,
@@ -31,19 +31,19 @@ from claude_headspace.kernel.facts import ErrandMoved, Meta
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent, validate_transition
 from claude_headspace.kernel.wait_request import Ask
 
-DOUBLED: Micros = SECOND
+DUPLICATE_WINDOW: Micros = SECOND
 """The same thing told twice within this time is one thing (a hook registered in two places fires twice)."""
-RETOLD: Micros = 5 * SECOND
+SOURCE_TOLERANCE: Micros = 5 * SECOND
 """Hook and transcript give an utterance slightly different times."""
 
-REMEMBERED = 8
+MAX_RECENT = 8
 """How many recent turns, sessions and queued prompts an agent carries."""
-REMEMBERED_CALLS = 32
+MAX_CALLS = 32
 """How many calls, sub-agents and background tasks an agent carries."""
-REMEMBERED_COMMANDS = 2
+MAX_PAST_COMMANDS = 2
 COMMAND_PREVIEW = 240
 
-TURNED_DOWN = ("rejected", "dismissed", "the turn ended", "the client ended")
+UNANSWERED = ("rejected", "dismissed", "the turn ended", "the client ended")
 """Ways for a dialog to end in which nobody's answer to it was taken up."""
 
 replace = msgspec.structs.replace
@@ -75,7 +75,7 @@ class Change(msgspec.Struct):
     anomalies: list[str] = []
     why: str = ""
     inferred: bool = False
-    new_grounds: bool = False
+    has_new_evidence: bool = False
     """Whether the state is believed for another reason from now on, even if it is the same."""
     state_changed: bool = False
     before: tuple[AgentState, str | None] = (AgentState.STARTING, None)
@@ -90,11 +90,11 @@ def open_command_of(agent: Agent) -> Command | None:
     return None if command is None or command.state is CommandState.COMPLETE else command
 
 
-def begin_command(change: Change, trigger: Trigger, text: str, at: Micros, prompt_id: str | None) -> Command:
+def start_command(change: Change, trigger: Trigger, text: str, at: Micros, prompt_id: str | None) -> Command:
     """Begin a command; the one before it stays remembered."""
     agent = change.agent
     if agent.command is not None:
-        remember_command(change, agent.command)
+        add_past_command(change, agent.command)
     agent.turn_ids = ()
     command = Command(
         id=f"{change.meta.event_id}-c{len(change.commands)}",
@@ -110,23 +110,23 @@ def begin_command(change: Change, trigger: Trigger, text: str, at: Micros, promp
     return command
 
 
-def newest_first(agent: Agent) -> tuple[Command, ...]:
+def commands_newest_first(agent: Agent) -> tuple[Command, ...]:
     """The command in hand, and those before it that are remembered."""
     return (*([agent.command] if agent.command else []), *reversed(agent.past_commands))
 
 
 def command_at(agent: Agent, at: Micros) -> Command | None:
     """The command that ran at a moment, as far as it is remembered."""
-    begun = [command for command in newest_first(agent) if command.started_at <= at]
+    begun = [command for command in commands_newest_first(agent) if command.started_at <= at]
     return max(begun, key=lambda command: command.started_at, default=None)
 
 
-def remember_command(change: Change, command: Command) -> None:
+def add_past_command(change: Change, command: Command) -> None:
     """Keep a command beside the current one, for what is still told of it."""
-    change.agent.past_commands = (*change.agent.past_commands[1 - REMEMBERED_COMMANDS :], command)
+    change.agent.past_commands = (*change.agent.past_commands[1 - MAX_PAST_COMMANDS :], command)
 
 
-def keep_command(change: Change, command: Command) -> None:
+def store_command(change: Change, command: Command) -> None:
     """Store a command's new value, be it the current one or a past one."""
     agent = change.agent
     change.commands[command.id] = command
@@ -136,57 +136,59 @@ def keep_command(change: Change, command: Command) -> None:
         agent.past_commands = tuple(command if past.id == command.id else past for past in agent.past_commands)
 
 
-def move(change: Change, actor: Actor, intent: Intent) -> None:
+def move_command(change: Change, actor: Actor, intent: Intent) -> None:
     """Move the current command along the table; a refusal changes nothing."""
     command = change.agent.command
     if command is not None:
         result = validate_transition(command.state, actor, intent)
         if result.to_state is not command.state:
-            keep_command(change, replace(command, state=result.to_state))
+            store_command(change, replace(command, state=result.to_state))
 
 
 def close_command(change: Change, at: Micros, outcome: Outcome, intent: Intent = Intent.END_OF_TASK) -> None:
     """End the current command."""
-    move(change, Actor.AGENT, Intent.PROGRESS)
+    move_command(change, Actor.AGENT, Intent.PROGRESS)
     if (command := open_command_of(change.agent)) is not None:
         result = validate_transition(command.state, Actor.AGENT, intent)
-        keep_command(change, replace(command, state=result.to_state, ended_at=at, outcome=outcome))
+        store_command(change, replace(command, state=result.to_state, ended_at=at, outcome=outcome))
 
 
 # --- turns ------------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=4)
-def mark(text: str) -> str:
+def fingerprint(text: str) -> str:
     """Recognise a text when another source tells it again."""
     return hashlib.blake2b(text.strip().encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def say(change: Change, command: Command, actor: Actor, intent: Intent, text: str, *, reason: str = "") -> Heard | None:
+def add_turn(
+    change: Change, command: Command, actor: Actor, intent: Intent, text: str, *, reason: str = ""
+) -> RecentTurn | None:
     """Record an utterance; one that was recorded already gets the intent that only its end shows."""
     if not text.strip():
         return None
-    if (known := told_before(change, actor, text)) is not None:
+    if (known := find_recorded_turn(change, actor, text)) is not None:
         if known.from_transcript and intent not in (known.intent, Intent.PROGRESS):
-            correct(change, known, intent=intent)
+            correct_turn(change, known, intent=intent)
         return None
-    return _recorded(change, command, actor, intent, text, reason)
+    return _new_turn(change, command, actor, intent, text, reason)
 
 
-def _recorded(change: Change, command: Command, actor: Actor, intent: Intent, text: str, reason: str) -> Heard:
+def _new_turn(change: Change, command: Command, actor: Actor, intent: Intent, text: str, reason: str) -> RecentTurn:
     agent, meta = change.agent, change.meta
     from_transcript = meta.origin is Origin.TRANSCRIPT
-    entry = Heard(
+    entry = RecentTurn(
         turn_id=f"{meta.event_id}-t{len(change.turns)}",
         command_id=command.id,
         actor=actor,
         intent=intent,
-        mark=mark(text),
+        fingerprint=fingerprint(text),
         at=meta.at,
         prompt_id=meta.prompt_id,
         from_transcript=from_transcript,
     )
-    agent.heard = (*agent.heard[1 - REMEMBERED :], entry)
+    agent.recent_turns = (*agent.recent_turns[1 - MAX_RECENT :], entry)
     change.turns.append(
         Turn(
             id=entry.turn_id,
@@ -204,34 +206,36 @@ def _recorded(change: Change, command: Command, actor: Actor, intent: Intent, te
     return entry
 
 
-def told_before(change: Change, actor: Actor, text: str) -> Heard | None:
+def find_recorded_turn(change: Change, actor: Actor, text: str) -> RecentTurn | None:
     """The turn that this very utterance became: a moment ago, or as the last words of the turn that is closed now."""
-    meta, wanted = change.meta, mark(text)
+    meta, wanted = change.meta, fingerprint(text)
     from_transcript = meta.origin is Origin.TRANSCRIPT
-    for entry in change.agent.heard:
-        if entry.mark == wanted and entry.actor is actor and may_be_same(entry.prompt_id, meta.prompt_id):
-            tolerance = DOUBLED if entry.from_transcript is from_transcript else RETOLD
-            if abs(entry.at - meta.at) < tolerance or entry.turn_id == change.agent.last_words_turn:
+    for entry in change.agent.recent_turns:
+        if entry.fingerprint == wanted and entry.actor is actor and is_compatible(entry.prompt_id, meta.prompt_id):
+            tolerance = DUPLICATE_WINDOW if entry.from_transcript is from_transcript else SOURCE_TOLERANCE
+            if abs(entry.at - meta.at) < tolerance or entry.turn_id == change.agent.final_text_turn_id:
                 return entry
     return None
 
 
-def spoke_later(agent: Agent, command: Command, at: Micros) -> bool:
+def has_later_text(agent: Agent, command: Command, at: Micros) -> bool:
     """Whether the agent is known to have said more in the same command after a moment."""
-    return any(entry.actor is Actor.AGENT and entry.command_id == command.id and entry.at > at for entry in agent.heard)
+    return any(
+        entry.actor is Actor.AGENT and entry.command_id == command.id and entry.at > at for entry in agent.recent_turns
+    )
 
 
-def may_be_same(one: str | None, other: str | None) -> bool:
+def is_compatible(one: str | None, other: str | None) -> bool:
     """Whether two ids of a client's turn do not contradict each other."""
     return one is None or other is None or one == other
 
 
-def correct(change: Change, entry: Heard, **known: object) -> None:
+def correct_turn(change: Change, entry: RecentTurn, **known: object) -> None:
     """Know a turn better: its command, intent or time."""
     agent = change.agent
-    newest = next((told for told in agent.heard if told.turn_id == entry.turn_id), entry)
-    better: Heard = replace(newest, **known)
-    agent.heard = tuple(better if told.turn_id == entry.turn_id else told for told in agent.heard)
+    newest = next((told for told in agent.recent_turns if told.turn_id == entry.turn_id), entry)
+    better: RecentTurn = replace(newest, **known)
+    agent.recent_turns = tuple(better if told.turn_id == entry.turn_id else told for told in agent.recent_turns)
     change.patches.append(
         TurnPatch(
             id=better.turn_id,
@@ -265,11 +269,11 @@ def open_wait(change: Change, ask: Ask, at: Micros, **details: object) -> None:
         opened_at=at,
         **details,  # type: ignore[arg-type]  # keyword fields of Wait
     )
-    keep_wait(change, wait)
-    move(change, Actor.AGENT, Intent.QUESTION)
+    store_wait(change, wait)
+    move_command(change, Actor.AGENT, Intent.QUESTION)
 
 
-def keep_wait(change: Change, wait: Wait) -> None:
+def store_wait(change: Change, wait: Wait) -> None:
     """Store an open wait's new value; the one that opened last stands last."""
     change.waits[wait.id] = wait
     others = (other for other in change.agent.waits if other.id != wait.id)
@@ -288,13 +292,13 @@ def close_waits(change: Change, which: Callable[[Wait], bool], resolution: str) 
         )
     agent.waits = tuple(wait for wait in agent.waits if wait not in closing)
     if not agent.waits:
-        move(change, Actor.USER, Intent.ANSWER)
+        move_command(change, Actor.USER, Intent.ANSWER)
     return True
 
 
 def _resolved(wait: Wait, resolution: str) -> str:
     """How a wait ended: by an answer through us, unless it was turned down in the terminal at the same moment."""
-    if wait.answered is None or resolution in TURNED_DOWN:
+    if wait.answered is None or resolution in UNANSWERED:
         return resolution
     return f"{wait.answered.words} by {wait.answered.by}"
 
@@ -309,7 +313,7 @@ def end_call(change: Change, over: FinishedCall) -> None:
     agent.calls = tuple(call for call in agent.calls if call.id != over.id or call.started_at > over.at)
     if len(agent.calls) == count:
         finished = tuple(call for call in finished if call.id != over.id)
-    agent.finished_calls = (*finished[1 - REMEMBERED_CALLS :], over)
+    agent.finished_calls = (*finished[1 - MAX_CALLS :], over)
 
 
 def end_thread(change: Change, subagent_id: str | None, at: Micros, resolution: str) -> None:
@@ -327,7 +331,7 @@ def end_thread(change: Change, subagent_id: str | None, at: Micros, resolution: 
             resolution,
         )
     if subagent_id is None:
-        agent.step_at = max(agent.step_at, at)
+        agent.step_ended_at = max(agent.step_ended_at, at)
 
 
 def find_subagent(agent: Agent, subagent_id: str) -> Subagent | None:
@@ -335,24 +339,24 @@ def find_subagent(agent: Agent, subagent_id: str) -> Subagent | None:
     return next((sub for sub in agent.subagents if sub.id == subagent_id), None)
 
 
-def met_subagent(agent: Agent, subagent_id: str, at: Micros) -> Subagent:
+def known_subagent(agent: Agent, subagent_id: str, at: Micros) -> Subagent:
     """The sub-agent of that id; one that was last heard of before the client's list of what runs is over."""
     sub = find_subagent(agent, subagent_id) or Subagent(id=subagent_id, started_at=at)
-    if max(at, sub.heard_at) < agent.listed_at:
-        return replace(sub, stopped_at=max(sub.stopped_at, agent.listed_at))
+    if max(at, sub.last_seen_at) < agent.background_listed_at:
+        return replace(sub, stopped_at=max(sub.stopped_at, agent.background_listed_at))
     return sub
 
 
-def keep_subagent(change: Change, sub: Subagent) -> None:
+def store_subagent(change: Change, sub: Subagent) -> None:
     """Store a sub-agent's new value; the oldest of those that ended are forgotten."""
     agent = change.agent
     others = [other for other in agent.subagents if other.id != sub.id]
-    if len(others) >= REMEMBERED_CALLS:
-        others.remove(next((other for other in others if not other.running), others[0]))
+    if len(others) >= MAX_CALLS:
+        others.remove(next((other for other in others if not other.is_running), others[0]))
     agent.subagents = (*others, sub)
 
 
 def stop_subagent(change: Change, sub: Subagent, at: Micros) -> None:
     """A sub-agent is over, with all that it had open."""
-    keep_subagent(change, replace(sub, stopped_at=max(sub.stopped_at, at)))
+    store_subagent(change, replace(sub, stopped_at=max(sub.stopped_at, at)))
     end_thread(change, sub.id, at, "the sub-agent ended")

@@ -6,18 +6,18 @@ wait says who answered, and closes when the client is seen to go on.
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Answered, FinishedCall, Wait
-from claude_headspace.kernel.evolve.change import DOUBLED, Change, close_waits, keep_wait, open_wait, replace
-from claude_headspace.kernel.evolve.tools import finish, is_over, progress
-from claude_headspace.kernel.evolve.turns import quiet
+from claude_headspace.kernel.evolve.change import DUPLICATE_WINDOW, Change, close_waits, open_wait, replace, store_wait
+from claude_headspace.kernel.evolve.tools import finish_call, has_ended, record_thread_work
+from claude_headspace.kernel.evolve.turns import record_idle
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.wait_request import Ask
 
 
-def attention(change: Change, meta: Meta, fact: facts.AttentionCalled) -> None:
+def attention_called(change: Change, meta: Meta, fact: facts.AttentionCalled) -> None:
     """The client calls: a dialog is open that no other event may have told, or it has been idle for a minute."""
     if fact.kind == "idle_prompt" and meta.subagent_id is None:
         change.inferred, change.why = True, "the client reminds that it is idle"
-        quiet(change, meta.at, "the client is idle")
+        record_idle(change, meta.at, "the client is idle")
     elif fact.ask is not None:
         dialog_seen(change, meta, fact.ask, f"the client asks for attention: {fact.message}")
 
@@ -28,8 +28,8 @@ def dialog_seen(change: Change, meta: Meta, ask: Ask, why: str) -> None:
     It is not told whose dialog it is, so later work of any thread means that it is over.
     """
     agent = change.agent
-    worked_at = max((agent.busy_at, *(max(sub.heard_at, sub.stopped_at) for sub in agent.subagents)))
-    if not agent.waits and meta.at >= worked_at and not is_over(agent, meta):
+    worked_at = max((agent.busy_at, *(max(sub.last_seen_at, sub.stopped_at) for sub in agent.subagents)))
+    if not agent.waits and meta.at >= worked_at and not has_ended(agent, meta):
         change.why = why
         open_wait(change, ask, meta.at, subagent_id=meta.subagent_id)
 
@@ -37,18 +37,20 @@ def dialog_seen(change: Change, meta: Meta, ask: Ask, why: str) -> None:
 def elicitation_asked(change: Change, meta: Meta, fact: facts.ElicitationAsked) -> None:
     """An MCP server asks: one wait, also when it is told twice or a notification told of it first."""
     agent = change.agent
-    progress(change, meta)
-    if is_over(agent, meta) or any(call.id == fact.id and call.at > meta.at for call in agent.finished_calls):
+    record_thread_work(change, meta)
+    if has_ended(agent, meta) or any(call.id == fact.id and call.at > meta.at for call in agent.finished_calls):
         return
     change.why = "an MCP server asks"
     close_waits(
-        change, lambda wait: wait.call_id == fact.id and wait.opened_at <= meta.at - DOUBLED, "the server asks anew"
+        change,
+        lambda wait: wait.call_id == fact.id and wait.opened_at <= meta.at - DUPLICATE_WINDOW,
+        "the server asks anew",
     )
     known = next((wait for wait in agent.waits if _is_elicitation(wait, fact.id)), None)
     if known is None:
         open_wait(change, fact.ask, meta.at, call_id=fact.id, subagent_id=meta.subagent_id)
     else:
-        keep_wait(change, replace(known, text=fact.ask.text or known.text, form=fact.ask.form, call_id=fact.id))
+        store_wait(change, replace(known, text=fact.ask.text or known.text, form=fact.ask.form, call_id=fact.id))
 
 
 def _is_elicitation(wait: Wait, elicitation_id: str) -> bool:
@@ -59,7 +61,7 @@ def elicitation_answered(change: Change, meta: Meta, fact: facts.ElicitationAnsw
     """An MCP server has its answer: that wait is over."""
     change.why = "the MCP server has its answer"
     over = FinishedCall(id=fact.id, tool="", digest="", at=meta.at, subagent_id=meta.subagent_id)
-    finish(change, meta, over, fact.action or "answered")
+    finish_call(change, meta, over, fact.action or "answered")
 
 
 # --- answers through us -----------------------------------------------------------------------------------------------
@@ -68,13 +70,13 @@ def elicitation_answered(change: Change, meta: Meta, fact: facts.ElicitationAnsw
 def wait_held(change: Change, _meta: Meta, fact: facts.WaitHeld) -> None:
     """The client takes an answer through us, for a while."""
     if (wait := _open_wait(change, fact.wait_id)) is not None:
-        keep_wait(change, replace(wait, held_until=fact.until))
+        store_wait(change, replace(wait, held_until=fact.until))
 
 
 def wait_answered(change: Change, meta: Meta, fact: facts.WaitAnswered) -> None:
     """Somebody answered; the first answer counts."""
     if (wait := _open_wait(change, fact.wait_id)) is not None and wait.answered is None:
-        keep_wait(change, replace(wait, answered=Answered(fact.words, fact.by, fact.via, meta.at, meta.event_id)))
+        store_wait(change, replace(wait, answered=Answered(fact.words, fact.by, fact.via, meta.at, meta.event_id)))
 
 
 def wait_taken(change: Change, _meta: Meta, fact: facts.WaitTaken) -> None:
@@ -88,7 +90,7 @@ def wait_taken(change: Change, _meta: Meta, fact: facts.WaitTaken) -> None:
 def wait_released(change: Change, _meta: Meta, fact: facts.WaitReleased) -> None:
     """Only the terminal can answer from now on; an answer that the client did not take up is void."""
     if (wait := _open_wait(change, fact.wait_id)) is not None:
-        keep_wait(change, replace(wait, held_until=0, answered=None))
+        store_wait(change, replace(wait, held_until=0, answered=None))
 
 
 def _open_wait(change: Change, wait_id: str) -> Wait | None:

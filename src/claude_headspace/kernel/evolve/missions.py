@@ -7,9 +7,9 @@ stays over: an agent that comes back may report again, but ends nothing a second
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, Outcome
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.evolve.change import Change, open_command_of, replace, say
-from claude_headspace.kernel.evolve.sessions import end
-from claude_headspace.kernel.evolve.turns import work
+from claude_headspace.kernel.evolve.change import Change, add_turn, open_command_of, replace
+from claude_headspace.kernel.evolve.sessions import end_agent
+from claude_headspace.kernel.evolve.turns import record_work
 from claude_headspace.kernel.facts import Event, Meta
 from claude_headspace.kernel.mission.model import (
     BACKGROUND,
@@ -28,7 +28,7 @@ OUTCOMES = {Outcome.COMPLETED: MissionOutcome.SUCCEEDED, None: MissionOutcome.AB
 """What an agent that ends leaves of its mission, by how its last command ended; anything else is a failure."""
 
 
-def take_orders(change: Change, event: Event) -> None:
+def apply_assignment(change: Change, event: Event) -> None:
     """The mode that a client was started in, and the mission that it works on."""
     agent, decisions = change.agent, event.decisions
     if decisions.mode and (decisions.mode != INTERACTIVE or agent.mode != "headless"):
@@ -38,17 +38,17 @@ def take_orders(change: Change, event: Event) -> None:
         agent.mission = Mission(id=named, started_at=event.meta.at, conversation_id=agent.parent_id)
 
 
-def went_on(change: Change, meta: Meta, fact: facts.TurnWentOn) -> None:
+def turn_continued(change: Change, meta: Meta, fact: facts.TurnWentOn) -> None:
     """The turn would have ended, and we kept it on; what it said then is its answer all the same."""
     change.why = "goes on: Headspace told it something before it could end"
     if (command := open_command_of(change.agent)) is not None:
-        say(change, command, Actor.AGENT, Intent.PROGRESS, fact.message)
+        add_turn(change, command, Actor.AGENT, Intent.PROGRESS, fact.message)
     if change.agent.mission is not None and fact.message:
         change.agent.mission = replace(change.agent.mission, answer=fact.message[:LONGEST_ANSWER])
-    work(change, meta)
+    record_work(change, meta)
 
 
-def follow_mission(change: Change) -> None:
+def update_mission(change: Change) -> None:
     """What the agent said belongs to its mission, and its end is the mission's."""
     agent, mission = change.agent, change.agent.mission
     if mission is None or mission.ended_at is not None:
@@ -60,34 +60,34 @@ def follow_mission(change: Change) -> None:
             mission = replace(mission, answer=turn.text[:LONGEST_ANSWER])
     if agent.ended_at is not None:
         outcome = OUTCOMES.get(agent.command.outcome if agent.command else None, MissionOutcome.FAILED)
-        mission = _over(mission, outcome, f"its client ended ({agent.end_reason})", agent.ended_at)
+        mission = _ended(mission, outcome, f"its client ended ({agent.end_reason})", agent.ended_at)
     agent.mission = mission
 
 
-def _over(mission: Mission, outcome: MissionOutcome, words: str, at: Micros) -> Mission:
+def _ended(mission: Mission, outcome: MissionOutcome, words: str, at: Micros) -> Mission:
     if mission.ended_at is not None:
         return mission
     return replace(mission, outcome=outcome, words=words, ended_at=max(at, mission.started_at))
 
 
-def reported(change: Change, meta: Meta, fact: facts.MissionReported) -> None:
+def mission_reported(change: Change, meta: Meta, fact: facts.MissionReported) -> None:
     """The worker says what came of it: that is the end of the mission, though its client may still be there."""
     mission = _mission_of(change)
     if mission is not None:
         outcome = MissionOutcome.FAILED if fact.failed else MissionOutcome.SUCCEEDED
         mission = replace(mission, report=fact.text[:LONGEST_REPORT])
-        change.agent.mission = _over(mission, outcome, "", meta.at)
+        change.agent.mission = _ended(mission, outcome, "", meta.at)
 
 
-def finished(change: Change, meta: Meta, fact: facts.MissionFinished) -> None:
+def mission_finished(change: Change, meta: Meta, fact: facts.MissionFinished) -> None:
     """Somebody says how the mission ended. An agent that never began ends with it."""
     mission = _mission_of(change)
     if mission is None:
         return
     outcome = next((each for each in MissionOutcome if each == fact.outcome), MissionOutcome.ABANDONED)
-    change.agent.mission = _over(mission, outcome, fact.text[:LONGEST_REPORT], meta.at)
+    change.agent.mission = _ended(mission, outcome, fact.text[:LONGEST_REPORT], meta.at)
     if change.agent.session is None and change.agent.ended_at is None:
-        end(change, meta.at, "its mission is over")
+        end_agent(change, meta.at, "its mission is over")
 
 
 def _mission_of(change: Change) -> Mission | None:
@@ -99,17 +99,17 @@ def _mission_of(change: Change) -> Mission | None:
 def worker_ended(change: Change, meta: Meta, fact: facts.WorkerEnded) -> None:
     """A worker of this conversation is back; it is told at the next prompt."""
     agent = change.agent
-    if agent.mode == BACKGROUND or any(each.mission_id == fact.mission_id for each in agent.news):
+    if agent.mode == BACKGROUND or any(each.mission_id == fact.mission_id for each in agent.worker_reports):
         return
     news = News(mission_id=fact.mission_id, goal=fact.goal, text=fact.text, at=meta.at)
-    agent.news = (*agent.news, news)[-REMEMBERED_NEWS:]
+    agent.worker_reports = (*agent.worker_reports, news)[-REMEMBERED_NEWS:]
 
 
-def woken(change: Change, _meta: Meta, _fact: facts.ConversationWoken) -> None:
+def conversation_woken(change: Change, _meta: Meta, _fact: facts.ConversationWoken) -> None:
     """The conversation is woken for all that waits, now or never."""
-    change.agent.news = tuple(replace(each, woken=True) for each in change.agent.news)
+    change.agent.worker_reports = tuple(replace(each, woken=True) for each in change.agent.worker_reports)
 
 
-def to_wake_for(agent: Agent) -> tuple[News, ...]:
+def unreported_workers(agent: Agent) -> tuple[News, ...]:
     """The news that nobody has woken the agent for."""
-    return tuple(each for each in agent.news if not each.woken)
+    return tuple(each for each in agent.worker_reports if not each.woken)

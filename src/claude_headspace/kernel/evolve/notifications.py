@@ -11,7 +11,7 @@ def notice_begun(change: Change, meta: Meta, fact: facts.NoticeBegun) -> None:
     """Somebody is about to be called."""
     before = find_notice(change.agent.notices, fact.need, fact.channel)
     attempts = before.attempts + 1 if before is not None else 1
-    _keep(
+    _store(
         change.agent,
         Notice(
             need=fact.need,
@@ -28,17 +28,17 @@ def notice_settled(change: Change, meta: Meta, fact: facts.NoticeSettled) -> Non
     """It went out, or did not."""
     notice = find_notice(change.agent.notices, fact.need, fact.channel)
     if notice is not None and not notice.settled_at:
-        _keep(change.agent, replace(notice, settled_at=meta.at, failure=fact.failure, receipt=fact.receipt))
+        _store(change.agent, replace(notice, settled_at=meta.at, failure=fact.failure, receipt=fact.receipt))
 
 
 def notice_over(change: Change, meta: Meta, fact: facts.NoticeOver) -> None:
     """Nobody has to be called about it any more, through whatever channel."""
     for notice in change.agent.notices:
         if notice.need == fact.need and not notice.over_at:
-            _keep(change.agent, replace(notice, over_at=meta.at, outcome=fact.why))
+            _store(change.agent, replace(notice, over_at=meta.at, outcome=fact.why))
 
 
-def _keep(agent: Agent, notice: Notice) -> None:
+def _store(agent: Agent, notice: Notice) -> None:
     """Store a notice; of those that are over, the oldest are forgotten."""
     others = [each for each in agent.notices if (each.need, each.channel) != (notice.need, notice.channel)]
     over = [each for each in others if each.over_at]
@@ -46,7 +46,7 @@ def _keep(agent: Agent, notice: Notice) -> None:
     agent.notices = (*(each for each in others if each not in forgotten), notice)
 
 
-def objection(agent: Agent, event: Event) -> str | None:
+def notification_conflict(agent: Agent, event: Event) -> str | None:
     """Why nobody is called now, or nothing is taken back, although somebody was about to."""
     fact = event.fact
     if isinstance(fact, facts.NoticeOver):

@@ -21,6 +21,7 @@ import msgspec
 import structlog
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.tools import permission_verb
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.acts import AgentSeen, NoticeBegun, NoticeOver, NoticeSettled
 from claude_headspace.kernel.agent import Agent, Wait
@@ -192,7 +193,15 @@ class Notifier(Loop):
         asking = unsettled(agents, book.rules, now) if available else []
         looking = self._attention.look(asking, book.present_for) if asking else Looking()
         quiet = self.quiet_until()
-        return book, Moment(rules=book.rules, available=available, now=now, looking=looking, quiet_until=quiet)
+        moment = Moment(
+            rules=book.rules,
+            available=available,
+            now=now,
+            looking=looking,
+            quiet_until=quiet,
+            verb_of=permission_verb,
+        )
+        return book, moment
 
     def quiet_until(self) -> Micros | None:
         """Until when nobody is called, if it is such an hour."""

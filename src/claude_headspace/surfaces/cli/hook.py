@@ -14,16 +14,8 @@ from typing import Annotated
 
 import typer
 
+from claude_headspace.clients.plate_spinner.hook_types import HOOK_TYPES
 from claude_headspace.surfaces.cli.options import places
-
-TYPES = {
-    "session-start": "SessionStart",
-    "prompt-submit": "UserPromptSubmit",
-    "pre-tool-use": "PreToolUse",
-    "post-tool-use": "PostToolUse",
-    "stop": "Stop",
-}
-"""What plate-spinner calls the hooks, and what Claude Code does."""
 
 NOTES = {
     "tmux-pane": "TMUX_PANE",
@@ -51,7 +43,7 @@ def hook(
     For settings that were made for plate-spinner. `headspace install` registers a faster script for the same.
     """
     with suppress(OSError, ValueError):
-        _tell(TYPES.get(event, event), sys.stdin.buffer.read())
+        _tell(HOOK_TYPES.get(event, event), sys.stdin.buffer.read())
 
 
 def _tell(event: str, payload: bytes) -> None:

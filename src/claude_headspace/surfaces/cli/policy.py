@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from claude_headspace.clients.claude_code import SHELL_TOOL
 from claude_headspace.surfaces.cli.options import AsJson, places
 
 Preset = Literal["guard", "strict", "watch", "off"]
@@ -46,7 +47,7 @@ def explain(
     tool: Annotated[
         str,
         typer.Option("--tool", "-t", help="Another tool: COMMAND is then the file it writes, or its input as JSON."),
-    ] = "Bash",
+    ] = SHELL_TOOL,
     mode: Annotated[Mode, typer.Option("--mode", "-m", help="The mode of the session.")] = "interactive",
     role: Annotated[str | None, typer.Option("--role", "-r", help="The role of the session.")] = None,
     preset: PresetOption = None,
@@ -74,9 +75,11 @@ def _input(tool: str, text: str) -> dict[str, object]:
     """The tool's input: a command, a JSON object, or the name of a file."""
     import json
 
-    from claude_headspace.inputs.policy.calls import FILE_TOOLS, SHELL_TOOLS
+    from claude_headspace.clients.tools import find_tool
+    from claude_headspace.kernel.tools import ToolKind
 
-    if tool in SHELL_TOOLS:
+    known = find_tool(tool)
+    if known.kind is ToolKind.SHELL:
         return {"command": text}
     if text.lstrip().startswith("{"):
         try:
@@ -84,7 +87,7 @@ def _input(tool: str, text: str) -> dict[str, object]:
         except ValueError as error:
             raise typer.BadParameter(f"That is no JSON: {error}.") from error
         return found
-    return {FILE_TOOLS[tool][0] if tool in FILE_TOOLS else "path": text}
+    return {known.file or "path": text}
 
 
 def try_out(

@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from claude_headspace.clients.claude_code.hook_kinds import hook_names
+from claude_headspace.clients.tool_uses import describe_call
 from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.calls import call_of
 from claude_headspace.inputs.policy.cases import Result, read_cases, try_case
@@ -18,6 +20,7 @@ from claude_headspace.inputs.policy.files import PROJECT_FILE, RuleBook, built_i
 from claude_headspace.inputs.policy.files import read_policy as read_policy_file
 from claude_headspace.inputs.receive.project_location import look_around
 from claude_headspace.kernel.decide import decide, reason_of, ruling_of
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import UNKNOWN, Call, Subject
 from claude_headspace.kernel.policy.matching import hits, written
 from claude_headspace.kernel.policy.rules import Policy
@@ -76,7 +79,7 @@ def explain(book: RuleBook, tool: str, given: Json, subject: Subject, directory:
     """What a call would do, which rules hold for it, and what comes of that."""
     root = project_of(directory)
     book = with_project(book, root)
-    call = call_of(tool, given, book, directory=directory, home=home, project=root)
+    call = call_of(describe_call(tool, given), book, directory=directory, home=home, project=root)
     subject = Subject(subject.mode, subject.role, (root, Path(root).name))
     return {
         "tool": tool,
@@ -164,8 +167,9 @@ def _calls(client: ApiClient, last: int | None) -> Iterator[Json]:
     """The tool calls that hooks told of; of the newest events only, if so wanted."""
     newest = client.events(limit=1)
     after = max(newest[-1]["seq"] - last, 0) if newest and last else 0
+    judged = hook_names({HookKind.BEFORE_TOOL})
     while page := client.events(after=after, limit=PAGE):
-        yield from (event for event in page if event["name"] == "PreToolUse" and event["origin"] == "hook")
+        yield from (event for event in page if event["name"] in judged and event["origin"] == "hook")
         after = page[-1]["seq"]
 
 
@@ -182,7 +186,7 @@ def _judged(book: RuleBook, payload: Json, subject: Subject, root: str, home: st
     tool, given = str(payload.get("tool_name", "")), payload.get("tool_input")
     given = given if isinstance(given, dict) else {}
     directory = str(payload.get("cwd") or root or home)
-    call = call_of(tool, given, book, directory=directory, home=home, project=root)
+    call = call_of(describe_call(tool, given), book, directory=directory, home=home, project=root)
     return _verdict(book.policy, subject, call), call_text(tool, given)
 
 
