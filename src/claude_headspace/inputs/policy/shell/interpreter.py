@@ -235,8 +235,8 @@ class Shell:
         for index, value in enumerate(values):
             self.assign(f"{name}[{index}]", value)
         self.assign(name, values[0] if values else "")
-        for index in ("@", "*"):
-            self.assign(f"{name}[{index}]", SPLIT.join(values))
+        self.assign(f"{name}[@]", SPLIT.join(values))
+        self.assign(f"{name}[*]", SPLIT.join(values))
 
     def _walk_unset(self, node: Node, _stdin: Flow) -> Flow:
         for child in node.named_children:
