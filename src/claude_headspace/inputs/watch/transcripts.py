@@ -60,7 +60,7 @@ LARGEST_BACKLOG = 64 * 1024 * 1024
 USAGE_STEP = 0.01
 """How much of the context must have been used for the news to be worth keeping by itself."""
 
-_INTRODUCTIONS = (facts.UserSpoke, facts.AgentSpoke, facts.PromptSubmitted, facts.ToolStarted, facts.TurnFailed)
+_INTRODUCTIONS = (facts.UserWrote, facts.AgentWrote, facts.PromptSubmitted, facts.ToolStarted, facts.TurnFailed)
 """Only these show that there is a session at all."""
 
 

@@ -8,7 +8,7 @@ from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
-from claude_headspace.kernel.facts import Fact, PromptQueued, PromptSubmitted, Several, UserSpoke
+from claude_headspace.kernel.facts import Fact, PromptQueued, PromptSubmitted, Several, UserWrote
 from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.views import (
     AgentView,
@@ -186,7 +186,7 @@ class ReadModel:
 def prompts_of(fact: Fact) -> Iterator[str]:
     """The prompts that a fact tells of, whether they run or wait in the client's queue."""
     for each in fact.facts if isinstance(fact, Several) else (fact,):
-        if isinstance(each, PromptSubmitted | PromptQueued | UserSpoke):
+        if isinstance(each, PromptSubmitted | PromptQueued | UserWrote):
             yield each.text
 
 
