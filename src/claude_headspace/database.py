@@ -118,7 +118,7 @@ def _pruned(journal: "Journal", days: int | None, *, dry_run: bool) -> "Json":
     import msgspec
 
     from claude_headspace.daemon.compose import wall_clock
-    from claude_headspace.surfaces.api.endpoints.maintenance import prune_before
+    from claude_headspace.surfaces.api.administration import prune_before
 
     before = prune_before(days, load_settings(find_paths()).retention_days, wall_clock())
     return msgspec.structs.asdict(journal.prune(before, dry_run=dry_run))

@@ -14,7 +14,7 @@ from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.ports import Journal
-from claude_headspace.surfaces.api.agent_history import agent_at
+from claude_headspace.surfaces.read.agent_history import agent_at
 from claude_headspace.testing import START, MemoryJournal, hook
 from tests.journals import store
 

@@ -60,7 +60,7 @@ from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.redaction import Redactor
 from claude_headspace.kernel.size_limits import Bounds
 from claude_headspace.outputs.board_displays import Display, Gathering
-from claude_headspace.outputs.held_hooks import Holds, given_answer
+from claude_headspace.outputs.held_hooks import Holds
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.mission_reports import Conversations
 from claude_headspace.outputs.notify.notifier import calling
@@ -70,34 +70,31 @@ from claude_headspace.outputs.status_file import Glance
 from claude_headspace.outputs.tmux_colours import Colours
 from claude_headspace.ports import Journal, Outcome
 from claude_headspace.surfaces.api import openapi
+from claude_headspace.surfaces.api.administration import Administration
+from claude_headspace.surfaces.api.agent_actions import AgentActions
+from claude_headspace.surfaces.api.answers import Answers
+from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.context_injection import Advising, customs_of
-from claude_headspace.surfaces.api.effort_model import EffortModel
-from claude_headspace.surfaces.api.endpoints.actions import type_to
-from claude_headspace.surfaces.api.endpoints.answers import Answering
-from claude_headspace.surfaces.api.endpoints.installation import Household
-from claude_headspace.surfaces.api.endpoints.interrupt import press_esc
-from claude_headspace.surfaces.api.errors import tell, tell_bug, tell_http
+from claude_headspace.surfaces.api.errors import error_response, internal_error_response, routing_error_response
+from claude_headspace.surfaces.api.installation import Installation
 from claude_headspace.surfaces.api.metrics import Metrics
-from claude_headspace.surfaces.api.read_model import ReadModel
-from claude_headspace.surfaces.api.routes import (
-    ENDPOINTS,
-    Api,
-)
-from claude_headspace.surfaces.api.services import Services, Terminal
-from claude_headspace.surfaces.auth.answer_links import Links, host_of
-from claude_headspace.surfaces.auth.middleware import Guard
+from claude_headspace.surfaces.api.routes import ENDPOINTS, api_routes
+from claude_headspace.surfaces.api.terminal_input import TerminalInput
+from claude_headspace.surfaces.auth.answer_links import AnswerLinks, hostname
+from claude_headspace.surfaces.auth.middleware import AuthenticationMiddleware
 from claude_headspace.surfaces.auth.named_tokens import NamedTokens
-from claude_headspace.surfaces.auth.requester import Caller
-from claude_headspace.surfaces.auth.sign_in import SignIns
-from claude_headspace.surfaces.auth.tokens import Tokens, read_secret
+from claude_headspace.surfaces.auth.requester import RequesterLookup
+from claude_headspace.surfaces.auth.sign_in import BrowserSignIn
+from claude_headspace.surfaces.auth.tokens import DerivedTokens, read_secret
 from claude_headspace.surfaces.client.running_daemon import read_daemon_file
-from claude_headspace.surfaces.live.follower import Follower
-from claude_headspace.surfaces.live.stream import Broadcaster
-from claude_headspace.surfaces.page.answer_link import LinkPage
+from claude_headspace.surfaces.live.follower import StreamFollower
+from claude_headspace.surfaces.live.stream import EventStream
+from claude_headspace.surfaces.page.answer_link import AnswerPage
 from claude_headspace.surfaces.page.static import Page
+from claude_headspace.surfaces.read.model import ReadModel
 from claude_headspace.surfaces.socket.commands import Commands
 from claude_headspace.surfaces.socket.efforts import Efforts
-from claude_headspace.surfaces.socket.notes import Notes
+from claude_headspace.surfaces.socket.notes import NoteCommand
 
 log = structlog.get_logger(__name__)
 
@@ -140,9 +137,9 @@ class Daemon:
         self.metrics = Metrics()
         self.tally = Tally(self.metrics)
         self.changes = CommittedChanges()
-        self.broadcaster = Broadcaster(journal, lambda: settings.heartbeat_seconds, is_shared=journal.is_shared)
+        self.broadcaster = EventStream(journal, lambda: settings.heartbeat_seconds, is_shared=journal.is_shared)
         self.follower = (
-            Follower(journal, self.broadcaster, self.changes.publish_messages) if journal.is_shared else None
+            StreamFollower(journal, self.broadcaster, self.changes.publish_messages) if journal.is_shared else None
         )
         self._secret = read_secret(places.secret_file)
         self.listener = self._listener(self.follower) if self.follower else None
@@ -189,10 +186,10 @@ class Daemon:
         self._shelter: Shelter[Outcome] = Shelter(
             self.spool, settings.patience_seconds, self.outages, self._judge_alone, self.tally.refused
         )
-        effort_model = EffortModel(journal, settings.host_name)
+        self._read = ReadModel(journal, self._clock, settings.host_name)
         self.efforts = Efforts(
             self.engine,
-            effort_model,
+            self._read.efforts,
             settings.host_name,
             self._surroundings,
             self._config_dirs,
@@ -202,20 +199,18 @@ class Daemon:
         self.conversations = Conversations(
             journal, self.engine, keyboard, self._clock, settings.host_name, self._ask_anew
         )
-        model = ReadModel(journal, self._clock)
-        terminal = Terminal(keyboard, model, self.engine)
-        handlers: dict[str, Handler] = {"send": partial(type_to, terminal), "interrupt": partial(press_esc, terminal)}
+        terminal = TerminalInput(self._read, self.engine, keyboard)
+        handlers: dict[str, Handler] = {"send": terminal.type_text, "interrupt": terminal.press_escape}
         self.remote_actions = RemoteActions(journal, self.engine, self._clock, settings.host_name, handlers)
         self._advising = Advising(self.efforts, settings, self.engine)
-        commands = Commands(
-            self._receiver, self._hear_asked, self.efforts, Notes(journal, self.engine, settings.host_name)
-        )
+        note = NoteCommand(self._read.agents, self.engine, settings.host_name)
+        commands = Commands(self._receiver, self._hear_asked, self.efforts, note)
         self.rpc = RpcServer(places.socket_file, commands, settings.max_body_bytes)
-        self.sign_ins = SignIns(self._secret, self._clock)
-        household = Household(settings, origins or {}, places, self.sign_ins)
-        self.links = Links(self._secret, settings.public_url)
+        self.sign_in = BrowserSignIn(self._secret, self._clock)
+        self.tokens = NamedTokens(journal, self._clock)
+        self.links = AnswerLinks(self._secret, settings.public_url)
         self.notifier = calling(
-            settings.host_name, self.engine, journal, self._clock, places.notify_file, self._address, self.links.link
+            settings.host_name, self.engine, journal, self._clock, places.notify_file, self._address, self.links.create
         )
         colours = [Colours(settings.host_name)] if settings.tmux_colours else []
         displays: list[Display] = [Glance(places.status_file), *colours, self.notifier]
@@ -223,12 +218,13 @@ class Daemon:
         self.lookout = Lookout(self.sources.known.with_client, self.engine)
         self._subscribe()
         self.standing = self._standing()
-        self.api, self._link_page = self._surfaces(household, keyboard, effort_model, model)
+        installation = Installation(settings, origins or {}, places, self.sign_in, self.standing)
+        self.api, self._answer_page = self._surfaces(installation)
 
-    def _listener(self, follower: Follower) -> CommitListener:
+    def _listener(self, follower: StreamFollower) -> CommitListener:
         """Under this machine's name, which is this home's on this hardware: a copy of the home is somebody else."""
         name = HostLease(self._settings.host_name, self._secret + uuid.getnode().to_bytes(8))
-        return CommitListener(database_url(self._settings, self._places), name, follower.heard)
+        return CommitListener(database_url(self._settings, self._places), name, follower.read_soon)
 
     def _standing(self) -> Standing:
         """What the daemon says of itself."""
@@ -252,43 +248,24 @@ class Daemon:
             started_at=self._started_at,
         )
 
-    def _surfaces(
-        self, household: Household, keyboard: Keyboard, effort_model: EffortModel, model: ReadModel
-    ) -> tuple[Api, LinkPage]:
-        """Where people look, and act."""
-        journal, settings, clock = self._journal, self._settings, self._clock
-        caller = Caller(self._client_pids)
-        answering = Answering(journal, self.engine, given_answer, caller)
-        services = Services(
-            journal,
-            model,
-            self.engine,
-            clock,
-            settings,
-            household,
-            caller,
-            self._surroundings,
-            keyboard,
-            self.notifier,
-            self.sources.kinship,
-            effort_model,
-            self.remote_actions,
+    def _surfaces(self, installation: Installation) -> tuple[ApiContext, AnswerPage]:
+        """The HTTP API and the page behind answer links."""
+        requesters = RequesterLookup(self._client_pids)
+        answers = Answers(self._read.waits, self.engine)
+        retention_days = self._settings.retention_days
+        context = ApiContext(
+            read=self._read,
+            stream=self.broadcaster,
+            actions=AgentActions(self.engine, self._surroundings, self.sources.kinship, self.remote_actions),
+            answers=answers,
+            notifier=self.notifier,
+            requesters=requesters,
+            installation=installation,
+            administration=Administration(
+                self._journal, self.engine, self._clock, retention_days, self._history(), self.tokens
+            ),
         )
-        api = Api(
-            model,
-            self.engine,
-            self.broadcaster,
-            self.metrics,
-            journal,
-            clock,
-            self.standing.health,
-            self.standing.status,
-            lambda: self.spool.counts().depth,
-            self._history(),
-            services,
-            answering,
-        )
-        return api, LinkPage(self.links, answering, model, caller, clock)
+        return context, AnswerPage(self.links, answers, self._read.agents, requesters, self._clock)
 
     def _address(self) -> str:
         """Where this daemon can be reached: from everywhere, or else from this machine."""
@@ -358,18 +335,25 @@ class Daemon:
         async def describe(_request: Request) -> Response:
             return Response(description, media_type="application/json")
 
-        pages = (*self.sign_ins.routes(), *self._link_page.routes(), *Page().routes())
+        pages = (*self.sign_in.routes(), *self._answer_page.routes(), *Page().routes())
         starlette = Starlette(
-            routes=[*self.api.routes(), Route("/openapi.json", describe), *pages],
-            exception_handlers={HeadspaceError: tell, HTTPException: tell_http, Exception: tell_bug},
+            routes=[*api_routes(self.api), Route("/openapi.json", describe), *pages],
+            exception_handlers={
+                HeadspaceError: error_response,
+                HTTPException: routing_error_response,
+                Exception: internal_error_response,
+            },
             lifespan=self._lifespan,
         )
         starlette.router.redirect_slashes = False
-        known = Tokens(self._secret)
-        hosts = frozenset((*self._settings.allowed_hosts, host_of(self._settings.public_url)))
-        named = NamedTokens(self._journal, self._clock).holder
-        is_open = self._settings.ingest == "open"
-        return Guard(front(hooks, plates, starlette), known, self.sign_ins, hosts, open_ingest=is_open, named=named)
+        return AuthenticationMiddleware(
+            front(hooks, plates, starlette),
+            DerivedTokens(self._secret),
+            self.sign_in,
+            frozenset((*self._settings.allowed_hosts, hostname(self._settings.public_url))),
+            open_ingest=self._settings.ingest == "open",
+            find_named_token=self.tokens.principal,
+        )
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -430,10 +414,10 @@ class Daemon:
         await self.holds.forget(await asyncio.to_thread(self._own_agents))
         if self.spool.counts().depth:
             await self.sources.gather()
-        self.broadcaster.begin(self.tally.counts.last_seq)
+        self.broadcaster.start(self.tally.counts.last_seq)
         if self.follower is not None:
             self.follower.start()
-            self.follower.heard()
+            self.follower.read_soon()
         self.spool.start()
         await self.spool.first_drain(FIRST_DRAIN_SECONDS)
         self.sources.start()

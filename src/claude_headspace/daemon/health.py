@@ -22,17 +22,17 @@ from claude_headspace.outputs.held_hooks import Holds
 from claude_headspace.outputs.mission_reports import Conversations
 from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.ports import Journal, JournalCounts
+from claude_headspace.surfaces.api.health import AWAY, Health, HookStatus, PartHealth, SpoolStatus, TroubleView, part
 from claude_headspace.surfaces.api.metrics import Metrics
-from claude_headspace.surfaces.api.routes import AWAY, Health, HookStatus, PartHealth, SpoolStatus, TroubleView, part
-from claude_headspace.surfaces.live.follower import Follower
-from claude_headspace.surfaces.live.stream import Broadcaster
+from claude_headspace.surfaces.live.follower import StreamFollower
+from claude_headspace.surfaces.live.stream import EventStream
 
 
 class Tally:
     """What was counted since the start, and what the journal held then."""
 
     def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
+        self.metrics = metrics
         self.counts = JournalCounts(0, 0, 0, 0, {})
         self.heard_before: Micros | None = None
         """When a hook of this machine fired last, before the start."""
@@ -47,12 +47,12 @@ class Tally:
     def stored(self, name: str, seconds: float) -> None:
         """An event was stored, and how long that took."""
         self.events += 1
-        self._metrics.stored(name, seconds)
+        self.metrics.stored(name, seconds)
 
     def refused(self, code: str) -> None:
         """Something was refused."""
         self.refusals[code] += 1
-        self._metrics.refused(code)
+        self.metrics.refused(code)
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class Standing:
     holds: Holds
     notifier: Notifier
     rpc: RpcServer
-    broadcaster: Broadcaster
-    following: Sequence[CommitListener | Follower]
+    broadcaster: EventStream
+    following: Sequence[CommitListener | StreamFollower]
     """What follows a shared database."""
     is_waking: Callable[[], bool]
     """Whether the database is not there yet."""
@@ -150,6 +150,10 @@ class Standing:
             pid=os.getpid(),
             started_at=iso(self.started_at),
         )
+
+    def metrics_page(self) -> bytes:
+        """All metrics, in the text format of Prometheus."""
+        return self.tally.metrics.text(self.status().agents, self.broadcaster.readers, self.spool.counts().depth)
 
     def _told(self, trouble: Outage) -> TroubleView:
         """A trouble; of one that lasts, how many events wait."""

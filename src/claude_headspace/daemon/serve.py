@@ -29,7 +29,7 @@ from claude_headspace.inputs.receive.advertisement import Presence
 from claude_headspace.journal.open import database_url, open_configured_journal
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.views import iso
-from claude_headspace.surfaces.api.http_protocol import Protocol
+from claude_headspace.surfaces.api.http_protocol import HttpProtocol
 from claude_headspace.surfaces.auth.middleware import LOOPBACK_NAMES
 from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.client.api_client import local_tokens
@@ -106,7 +106,7 @@ def _run(daemon: Daemon, listener: socket.socket) -> None:
         timeout_graceful_shutdown=GRACE_SECONDS,
         timeout_keep_alive=IDLE_SECONDS,
         backlog=2_048,
-        http=Protocol,
+        http=HttpProtocol,
         ws="none",
     )
     server = Server(config, daemon.let_go)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from claude_headspace.engine.batch import Batch, BatchRules, Submission
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.ports import StreamMessage
-from claude_headspace.surfaces.live.follower import PAGE, Follower
-from claude_headspace.surfaces.live.stream import Broadcaster
+from claude_headspace.surfaces.live.follower import PAGE_SIZE, StreamFollower
+from claude_headspace.surfaces.live.stream import EventStream
 from claude_headspace.testing import START, MemoryJournal, hook
 
 
@@ -47,24 +47,24 @@ def test_everything_is_brought_in_order() -> None:
 
     async def story() -> None:
         journal, told = Flaky(), list[int]()
-        broadcaster = Broadcaster(journal, lambda: 60, 0, is_shared=True)
+        broadcaster = EventStream(journal, lambda: 60, 0, is_shared=True)
 
         def publish(messages: Sequence[StreamMessage]) -> None:
             broadcaster.publish(messages)
             told.extend(message.seq for message in messages)
 
-        follower = Follower(journal, broadcaster, publish)
+        follower = StreamFollower(journal, broadcaster, publish)
 
         follower.start()
-        announce(journal, PAGE + 10)
-        follower.heard()
-        await eventually(lambda: len(told) == PAGE + 10)
+        announce(journal, PAGE_SIZE + 10)
+        follower.read_soon()
+        await eventually(lambda: len(told) == PAGE_SIZE + 10)
         journal.away = True
         announce(journal, 3)
-        follower.heard()
+        follower.read_soon()
         await eventually(lambda: follower.failure is not None)
         journal.away = False
-        await eventually(lambda: len(told) == PAGE + 13)  # nobody rings: it looks for itself
+        await eventually(lambda: len(told) == PAGE_SIZE + 13)  # nobody rings: it looks for itself
         await eventually(lambda: follower.failure is None)
         announce(journal, 1)
         await follower.stop()
@@ -78,9 +78,9 @@ def test_a_reader_from_now_on_hears_nothing_that_was_committed_before() -> None:
 
     async def story() -> None:
         journal = MemoryJournal()
-        broadcaster = Broadcaster(journal, lambda: 60, 0, is_shared=True)
+        broadcaster = EventStream(journal, lambda: 60, 0, is_shared=True)
         announce(journal, 5)
-        assert await broadcaster.now() == journal.counts().last_seq
+        assert await broadcaster.newest_in_journal() == journal.counts().last_seq
         assert broadcaster.newest == 0
 
     asyncio.run(story())

@@ -19,7 +19,7 @@ from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.processes import Kinship, ProcessWatch
 from claude_headspace.inputs.watch.reconcile import Look
 from claude_headspace.inputs.watch.session_registry import RegistryWatch
-from claude_headspace.inputs.watch.transcripts import TranscriptTailer
+from claude_headspace.inputs.watch.transcripts import TranscriptFollower
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.ports import Clock, Journal
@@ -52,7 +52,7 @@ class Sources:
             host, clock, config_dirs, self.known, self._hand_in, surroundings, self.kinship, client
         )
         self.sealer = Sealer(host, clock, surroundings, self.registry.client_of, keep, client)
-        self.transcripts = TranscriptTailer(
+        self.transcripts = TranscriptFollower(
             host,
             clock,
             config_dirs,
@@ -79,7 +79,7 @@ class Sources:
     async def gather(self) -> None:
         """Read what was written while nobody was there: it is told with the hooks of that time."""
         await self.registry.look()
-        await self.transcripts.gather_backlog()
+        await self.transcripts.read_backlog()
 
     def start(self) -> None:
         """Begin: first who is there, then what was said meanwhile, then who is gone."""

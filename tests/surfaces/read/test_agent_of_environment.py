@@ -3,7 +3,7 @@
 import pytest
 
 from claude_headspace.kernel.agent import Agent, Session
-from claude_headspace.surfaces.socket.notes import agent_inside
+from claude_headspace.surfaces.read.agents import agent_of_environment
 from tests.kernel.story import START, new_agent
 
 
@@ -35,5 +35,5 @@ OTHER = agent("other", pid=300, tmux_pane="%2")
 )
 def test_who_asks(env: dict[str, str], ancestors: tuple[int, ...], found: str | None) -> None:
     """By its session, the wrapper's id, the nearest client that it descends from, the pane, in this order."""
-    inside = agent_inside([PARENT, CHILD, OTHER], env, ancestors)
+    inside = agent_of_environment([PARENT, CHILD, OTHER], env, ancestors)
     assert (inside.id if inside else None) == found

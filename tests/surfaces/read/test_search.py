@@ -7,7 +7,7 @@ import pytest
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.ports import SearchFilter, SearchMatch
-from claude_headspace.surfaces.api.search import WINDOW, Hits, Searcher, read_cursor, score
+from claude_headspace.surfaces.read.search import WINDOW_SIZE, Hits, SearchQueries, read_cursor, score
 from claude_headspace.testing import START, ManualClock, MemoryJournal, hook
 from tests.journals import store
 
@@ -26,10 +26,10 @@ def prompts(count: int) -> MemoryJournal:
 
 
 def searched(
-    journal: MemoryJournal, query: str, limit: int = 5, before: str | None = None, window: int = WINDOW
+    journal: MemoryJournal, query: str, limit: int = 5, before: str | None = None, window: int = WINDOW_SIZE
 ) -> Hits:
     """A page of hits."""
-    return Searcher(journal, ManualClock(START + 30 * DAY), window).search(query, SearchFilter(), limit, before)
+    return SearchQueries(journal, ManualClock(START + 30 * DAY), window).find(query, SearchFilter(), limit, before)
 
 
 def texts(page: Hits) -> list[str]:
@@ -113,25 +113,25 @@ def test_newness_is_only_a_touch() -> None:
 )
 def test_a_cursor_that_is_none_is_refused(cursor: str) -> None:
     """With what to give instead."""
-    with pytest.raises(BadRequest, match="no cursor"):
+    with pytest.raises(BadRequest, match="not a cursor"):
         read_cursor(cursor)
 
 
 @pytest.mark.parametrize(
     ("query", "hint"),
     [
-        (" \" ' ", "There is no word in it."),
-        ("", "There is no word in it."),
-        ("*", "There is no word in it."),
-        ("noodle", "No word begins with “noodle”. Try a shorter beginning."),
-        ('"need"', "“need” occurs nowhere. Only the last word may be a beginning"),
+        (" \" ' ", "The query contains no word."),
+        ("", "The query contains no word."),
+        ("*", "The query contains no word."),
+        ("noodle", "No word starts with “noodle”. Try a shorter prefix."),
+        ('"need"', "The word “need” does not occur. Only the last word may be a prefix"),
         (
             "noodle needle",
-            "“noodle” occurs nowhere. Only the last word may be a beginning, and only without quotes. The",
+            "The word “noodle” does not occur. Only the last word may be a prefix, and only without quotes. The",
         ),
-        ("needle noodle", "No word begins with “noodle”. Try a shorter beginning. The rest occurs."),
-        ('"0 needle"', "Nowhere does “0 needle” stand in this order. Try one of the words."),
-        ("needle done", "All of these occur, but not in one text. Try fewer of them."),
+        ("needle noodle", "No word starts with “noodle”. Try a shorter prefix. The other terms occur."),
+        ('"0 needle"', "The phrase “0 needle” does not occur. Try single words."),
+        ("needle done", "All of these terms occur, but not in the same text. Try fewer of them."),
     ],
 )
 def test_nothing_found_says_what_to_try(query: str, hint: str) -> None:
@@ -143,9 +143,9 @@ def test_nothing_found_says_what_to_try(query: str, hint: str) -> None:
 
 def test_filters_that_leave_nothing_are_named() -> None:
     """Only if there is something without them."""
-    searcher = Searcher(prompts(1), ManualClock(START))
-    assert "leave one of them out" in (searcher.search("needle", SearchFilter(actor="AGENT"), 5).hint or "")
-    assert "No word begins with" in (searcher.search("noodle", SearchFilter(actor="AGENT"), 5).hint or "")
+    queries = SearchQueries(prompts(1), ManualClock(START))
+    assert "remove one of them" in (queries.find("needle", SearchFilter(actor="AGENT"), 5).hint or "")
+    assert "No word starts with" in (queries.find("noodle", SearchFilter(actor="AGENT"), 5).hint or "")
 
 
 def test_a_page_with_hits_has_nothing_to_advise() -> None:

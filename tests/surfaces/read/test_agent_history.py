@@ -5,7 +5,7 @@ import pytest
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.surfaces.api.agent_history import agent_at
+from claude_headspace.surfaces.read.agent_history import agent_at
 from claude_headspace.testing import START, MemoryJournal, hook
 from tests.journals import store
 

@@ -3,19 +3,19 @@
 from typing import Any
 
 from claude_headspace.kernel.envelope import Origin
-from claude_headspace.surfaces.api.endpoints.tool_calls import LONGEST_TEXT, CallView, bounded, calls_of
-from claude_headspace.surfaces.api.endpoints.usage import usage_of
+from claude_headspace.surfaces.read.tool_calls import MAX_TEXT_LENGTH, ToolCallView, tool_calls, truncated
+from claude_headspace.surfaces.read.usage import usage
 from claude_headspace.testing import START, MemoryJournal, hook
 from tests.journals import store
 
 
-def heard(*events: tuple[str, dict[str, Any]]) -> list[CallView]:
+def heard(*events: tuple[str, dict[str, Any]]) -> list[ToolCallView]:
     """The calls of an agent of whom these hooks told."""
     journal = MemoryJournal()
     steps = [hook(name, START + number, **told) for number, (name, told) in enumerate(events, 1)]
     store(journal, hook("SessionStart", START, source="startup"), *steps)
     [agent] = journal.agents()
-    return calls_of(agent, journal, 100)
+    return tool_calls(journal, agent, 100)
 
 
 def bash(call: str, **more: Any) -> dict[str, Any]:
@@ -72,9 +72,9 @@ def test_long_and_deep_values_are_cut() -> None:
     deep: Any = "end"
     for _ in range(50):
         deep = [deep]
-    assert len(bounded("x" * 1_000_000)) < LONGEST_TEXT + 100
-    assert "…" in str(bounded(deep))
-    assert bounded({"a": [1, None, True]}) == {"a": [1, None, True]}
+    assert len(truncated("x" * 1_000_000)) < MAX_TEXT_LENGTH + 100
+    assert "…" in str(truncated(deep))
+    assert truncated({"a": [1, None, True]}) == {"a": [1, None, True]}
 
 
 def test_usage_is_what_evolve_made_of_it() -> None:
@@ -89,7 +89,7 @@ def test_usage_is_what_evolve_made_of_it() -> None:
     ]
     store(journal, hook("SessionStart", START, source="startup", model="claude-opus-4-7"), *lines)
     [agent] = journal.agents()
-    found = usage_of(agent, journal)
+    found = usage(journal, agent)
     assert [measure.tokens for measure in found] == [10_000, 40_000, 90_000]
     assert (found[-1].tokens, found[-1].context_percent) == (agent.tokens, agent.context_percent)
 

@@ -4,7 +4,7 @@ import pytest
 
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.ports import StateRow
-from claude_headspace.surfaces.api.endpoints.activity import HOUR, Stretch, activity_of, by_hour, latency, stretches
+from claude_headspace.surfaces.read.activity import HOUR, ActivityQueries, Interval, by_hour, intervals, latency
 from claude_headspace.testing import START, MemoryJournal, hook
 from tests.journals import store
 
@@ -26,28 +26,28 @@ def row(at: int, state: str, agent: str = "a") -> StateRow:
     )
 
 
-def minutes(found: list[Stretch]) -> list[tuple[str, str, float]]:
+def minutes(found: list[Interval]) -> list[tuple[str, str, float]]:
     """Who was what for how many minutes."""
-    return [(each.agent_id, each.state, (each.ends - each.begins) / MINUTE) for each in found]
+    return [(each.agent_id, each.state, (each.end - each.start) / MINUTE) for each in found]
 
 
 def test_a_state_counts_until_the_next_one() -> None:
     """Working and waiting count, rest does not; the last state counts until now."""
     rows = [row(0, "working"), row(3, "waiting"), row(5, "idle"), row(8, "working")]
-    found = list(stretches(rows, START, START + 10 * MINUTE))
+    found = list(intervals(rows, START, START + 10 * MINUTE))
     assert minutes(found) == [("a", "working", 3), ("a", "waiting", 2), ("a", "working", 2)]
 
 
 def test_a_day_counts_only_what_lies_in_it() -> None:
     """What began the evening before counts from midnight, what goes on counts until the end."""
     rows = [row(-30, "working"), row(5, "idle"), row(-30, "waiting", "b")]
-    found = list(stretches(rows, START, START + 10 * MINUTE))
+    found = list(intervals(rows, START, START + 10 * MINUTE))
     assert sorted(minutes(found)) == [("a", "working", 5), ("b", "waiting", 10)]
 
 
 def test_time_is_dealt_out_to_its_hours() -> None:
     """A stretch over the full hour counts in both."""
-    spent = [Stretch("a", "working", START + HOUR // 2, START + HOUR + HOUR // 4)]
+    spent = [Interval("a", "working", START + HOUR // 2, START + HOUR + HOUR // 4)]
     hours = by_hour(spent, START, START + 3 * HOUR)
     assert [hour.working_seconds for hour in hours] == [1800, 900, 0]
 
@@ -74,7 +74,7 @@ def test_a_day_is_put_together_from_the_journal() -> None:
         hook("Stop", START + 4 * MINUTE, last_assistant_message="Done.", prompt_id="p"),
     ]
     store(journal, *steps)
-    found = activity_of(journal, "2026-09-21", START - HOUR, START + HOUR, START + 10 * MINUTE)
+    found = ActivityQueries(journal, lambda: START + 10 * MINUTE).of_day("2026-09-21", START - HOUR, START + HOUR)
     [project] = found.projects
     assert (project.project.name, project.agents, project.commands) == ("app", 1, 1)
     assert project.outcomes == {"completed": 1}
@@ -87,5 +87,5 @@ def test_a_day_is_put_together_from_the_journal() -> None:
 
 def test_a_day_without_anything_is_empty() -> None:
     """Nothing is invented."""
-    found = activity_of(MemoryJournal(), "2026-09-21", START, START + HOUR, START)
+    found = ActivityQueries(MemoryJournal(), lambda: START).of_day("2026-09-21", START, START + HOUR)
     assert (found.projects, found.tools, found.latency_ms) == ([], {}, None)

@@ -4,7 +4,7 @@ import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Project
-from claude_headspace.surfaces.api.projects import is_meant, nearest, resolve_projects
+from claude_headspace.surfaces.read.projects import closest, is_meant, resolve_projects
 from claude_headspace.testing import START, MemoryJournal, hook
 from tests.journals import store
 
@@ -38,9 +38,9 @@ def test_a_project_is_meant_by_id_name_or_directory(reference: str, meant: tuple
 
 def test_the_nearest_are_spelled_alike() -> None:
     """Directories for a directory, names for a name, each once, and some at most."""
-    assert nearest("payment-api", KNOWN)[0] == "payments-api"
-    assert nearest("SHOPS", KNOWN) == ["shop", "payments-api", "unknown"]
-    assert nearest("/home/dev/shops/", KNOWN) == ["/home/dev/shop", "/home/dev/payments-api", "/srv/shop"]
+    assert closest("payment-api", KNOWN)[0] == "payments-api"
+    assert closest("SHOPS", KNOWN) == ["shop", "payments-api", "unknown"]
+    assert closest("/home/dev/shops/", KNOWN) == ["/home/dev/shop", "/home/dev/payments-api", "/srv/shop"]
 
 
 def test_an_unknown_project_is_an_error_that_names_others() -> None:
@@ -48,10 +48,10 @@ def test_an_unknown_project_is_an_error_that_names_others() -> None:
     journal = MemoryJournal()
     with pytest.raises(BadRequest, match="no project shop") as nobody:
         resolve_projects(journal, "shop")
-    assert nobody.value.hint == "No agent has worked anywhere yet."
+    assert nobody.value.hint == "No agent has worked in any project yet."
     store(journal, hook("SessionStart", START, cwd="/home/dev/shop"))
     with pytest.raises(BadRequest) as unknown:
         resolve_projects(journal, "shopp")
     assert (unknown.value.code, unknown.value.status) == ("unknown_project", 404)
-    assert unknown.value.hint == "The nearest: shop."
+    assert unknown.value.hint == "Did you mean: shop?"
     assert len(resolve_projects(journal, "/home/dev/shop/")) == 1

@@ -10,7 +10,7 @@ import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Envelope, Origin
-from claude_headspace.surfaces.api.read_model import ReadModel
+from claude_headspace.surfaces.read.model import ReadModel
 from claude_headspace.testing import START, ManualClock, MemoryJournal, hook
 from tests.engines import engine_over
 
@@ -24,7 +24,7 @@ class Board:
 
     def __init__(self, *envelopes: Envelope, ids: Iterator[str] | None = None) -> None:
         self.journal, self.clock = MemoryJournal(), ManualClock(START + HOUR)
-        self.model = ReadModel(self.journal, self.clock)
+        self.model = ReadModel(self.journal, self.clock, "host")
         self._ids = ids or map("agent-{}".format, count(1))
         self.add(*envelopes)
 
@@ -59,17 +59,17 @@ def test_an_agent_is_meant_by_id_name_or_the_beginning_of_its_id() -> None:
     """In this order, so that nobody can hide an agent by taking its id for a name."""
     board = Board(event("one", "SessionStart"), event("two", "SessionStart"), ids=iter(["abcd-1", "abce-2"]))
     board.add(renamed("abce-2"), agent_id="abcd-1")
-    assert board.model.resolve("abcd-1").id == "abcd-1"
-    assert board.model.resolve("abce-2").id == "abce-2", "the id wins over another's name"
-    assert board.model.resolve("abcd").id == "abcd-1"
-    assert board.model.resolve(board.model.resolve("abce").name).id in {"abcd-1", "abce-2"}
+    assert board.model.agents.find("abcd-1").id == "abcd-1"
+    assert board.model.agents.find("abce-2").id == "abce-2", "the id wins over another's name"
+    assert board.model.agents.find("abcd").id == "abcd-1"
+    assert board.model.agents.find(board.model.agents.find("abce").name).id in {"abcd-1", "abce-2"}
 
 
 def test_a_beginning_that_several_share_is_refused_with_their_names() -> None:
     """The message lists whom it could mean."""
     board = Board(event("one", "SessionStart"), event("two", "SessionStart"), ids=iter(["abcd-1", "abcd-2"]))
     with pytest.raises(BadRequest) as caught:
-        board.model.resolve("abcd")
+        board.model.agents.find("abcd")
     assert (caught.value.status, caught.value.code) == (409, "ambiguous_agent")
     for agent in board.journal.agents():
         assert agent.name in caught.value.message
@@ -80,7 +80,7 @@ def test_whom_nobody_knows_is_refused(reference: str) -> None:
     """Beginnings of fewer than four characters and patterns mean nobody."""
     board = Board(event("one", "SessionStart"), ids=iter(["abcd-1"]))
     with pytest.raises(BadRequest) as caught:
-        board.model.resolve(reference)
+        board.model.agents.find(reference)
     assert (caught.value.status, caught.value.code) == (404, "unknown_agent")
 
 
@@ -90,7 +90,7 @@ def test_of_two_with_one_name_the_living_is_meant() -> None:
     board.add(renamed("bob"), agent_id="agent-1")
     board.add(event("old", "SessionEnd", START + 2 * SECOND, reason="other"))
     board.add(renamed("bob"), agent_id="agent-2")
-    assert board.model.resolve("bob").id == "agent-2"
+    assert board.model.agents.find("bob").id == "agent-2"
 
 
 # --- the board --------------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def test_the_board_is_in_the_order_of_need() -> None:
         event("waiting", "UserPromptSubmit", **PROMPT),
         event("waiting", "PreToolUse", START + SECOND, **ASK),
     )
-    assert [agent.session_id for agent in board.model.agents()] == [
+    assert [agent.session_id for agent in board.model.agents.board()] == [
         "waiting",
         "error",
         "working",
@@ -117,25 +117,25 @@ def test_the_board_is_in_the_order_of_need() -> None:
         "idle-old",
         "ended",
     ]
-    assert [agent.session_id for agent in board.model.agents(state="idle")] == ["idle-new", "idle-old"]
+    assert [agent.session_id for agent in board.model.agents.board(state="idle")] == ["idle-new", "idle-old"]
 
 
 def test_the_ended_leave_the_board_after_a_day() -> None:
     """They are still there for who asks for all."""
     board = Board(event("one", "SessionStart"), event("one", "SessionEnd", START + SECOND, reason="other"))
-    assert len(board.model.agents()) == 1
+    assert len(board.model.agents.board()) == 1
     board.clock.advance(25 * 3600)
-    assert board.model.agents() == []
-    assert [agent.session_id for agent in board.model.agents(every=True)] == ["one"]
-    assert board.model.agent("agent-1").state == "ended"
+    assert board.model.agents.board() == []
+    assert [agent.session_id for agent in board.model.agents.board(include_all=True)] == ["one"]
+    assert board.model.agents.view("agent-1").state == "ended"
 
 
 @pytest.mark.parametrize("how", ["id", "name", "root"])
 def test_a_project_is_meant_by_id_name_or_root(how: str) -> None:
     """Whichever is at hand."""
     board = Board(event("one", "SessionStart"), event("two", "SessionStart"))
-    project = board.model.agent("agent-1").project
-    found = board.model.agents(project=getattr(project, how))
+    project = board.model.agents.view("agent-1").project
+    found = board.model.agents.board(project=getattr(project, how))
     assert [agent.id for agent in found] == ["agent-1"]
 
 
@@ -149,24 +149,24 @@ def test_what_belongs_to_an_agent_is_found_by_any_reference() -> None:
         event("one", "PreToolUse", START + SECOND, **ASK),
         event("two", "UserPromptSubmit", prompt="Other."),
     )
-    for reference in ("agent-1", board.model.agent("agent-1").name):
-        assert [turn.text for turn in board.model.turns(reference, 10)] == ["Go.", "1. Go."]
-        (command,) = board.model.commands(reference, 10)
-        assert [turn.text for turn in board.model.command_turns(command.id, 10)] == ["Go.", "1. Go."]
-        assert len(board.model.sessions(reference)) == 1
-        assert [state.state for state in board.model.evidence(reference, 10)] == ["working", "waiting"]
-        assert [wait.kind for wait in board.model.waits(reference=reference, only_open=True)] == ["plan"]
-        assert [one.name for one in board.model.events(reference=reference, after=None, limit=10)] == [
+    for reference in ("agent-1", board.model.agents.view("agent-1").name):
+        assert [turn.text for turn in board.model.agents.turns(reference, 10)] == ["Go.", "1. Go."]
+        (command,) = board.model.agents.commands(reference, 10)
+        assert [turn.text for turn in board.model.agents.command_turns(command.id, 10)] == ["Go.", "1. Go."]
+        assert len(board.model.agents.sessions(reference)) == 1
+        assert [state.state for state in board.model.agents.states(reference, 10)] == ["working", "waiting"]
+        assert [wait.kind for wait in board.model.waits.views(agent_id="agent-1", only_open=True)] == ["plan"]
+        assert [one.name for one in board.model.events.page(agent_id="agent-1", after=None, limit=10)] == [
             "UserPromptSubmit",
             "PreToolUse",
         ]
-    assert len(board.model.events(reference=None, after=None, limit=10)) == 3
+    assert len(board.model.events.page(agent_id=None, after=None, limit=10)) == 3
 
 
 def test_the_newest_evidence_is_the_agents_own() -> None:
     """Why an agent is in its state is told the same everywhere."""
     board = Board(event("one", "UserPromptSubmit", **PROMPT), event("one", "PreToolUse", START + SECOND, **ASK))
-    newest, agent = board.model.evidence("agent-1", 1)[0], board.model.agent("agent-1")
+    newest, agent = board.model.agents.states("agent-1", 1)[0], board.model.agents.view("agent-1")
     assert agent.evidence is not None
     assert (newest.why, newest.source, newest.at) == (agent.evidence.why, agent.evidence.source, agent.evidence.at)
 
@@ -174,12 +174,12 @@ def test_the_newest_evidence_is_the_agents_own() -> None:
 def test_an_event_is_told_with_the_payload_as_it_came() -> None:
     """Not parsed and written anew."""
     strange = msgspec.structs.replace(event("one", "Stop"), payload=b'{ "session_id" : "one", "x": 1.50 }')
-    (told,) = Board(strange).model.events(reference=None, after=None, limit=10)
+    (told,) = Board(strange).model.events.page(agent_id=None, after=None, limit=10)
     assert b'"payload":{ "session_id" : "one", "x": 1.50 }' in msgspec.json.encode(told)
 
 
 def test_a_command_that_nobody_knows_is_refused() -> None:
     """An empty list would say that it is there and nothing was said."""
     with pytest.raises(BadRequest) as caught:
-        Board().model.command_turns("nothing", 10)
+        Board().model.agents.command_turns("nothing", 10)
     assert (caught.value.status, caught.value.code) == (404, "unknown_command")
