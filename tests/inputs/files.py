@@ -25,8 +25,9 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.views import iso
 from claude_headspace.ports import StoredEvent
-from claude_headspace.testing import MemoryJournal, hook
+from claude_headspace.testing import hook
 from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 
 HOST = "laptop"
 LIMIT_SECONDS = 30.0
@@ -109,9 +110,9 @@ class TranscriptFile:
 class Reading:
     """A config dir, and all that reads it, over a journal in memory."""
 
-    def __init__(self, home: Path, journal: MemoryJournal | None = None, *, ahead: float = 0.0) -> None:
+    def __init__(self, home: Path, journal: TemporaryJournal | None = None, *, ahead: float = 0.0) -> None:
         self.config_dir = home / ".claude"
-        self.journal = journal or MemoryJournal()
+        self.journal = journal or TemporaryJournal()
         self.ahead = ahead
         changes = CommittedChanges()
         self.engine = engine_over(self.journal, lambda: f"agent-{next(_numbers)}", changes=changes)

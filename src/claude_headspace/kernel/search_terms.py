@@ -119,14 +119,6 @@ def _stands_at(term: Term, found: Sequence[str], start: int) -> bool:
     return all(found[start + place] == each for place, each in enumerate(exact))
 
 
-def matches(query: Query, found: Sequence[str]) -> int:
-    """How often the terms occur; 0 if any term is missing or the excluded term occurs."""
-    if query.without and any(occurrences(Query((query.without,)), found)):
-        return 0
-    places = [number for number, _start, _end in occurrences(query, found)]
-    return len(places) if query.terms and set(places) == set(range(len(query.terms))) else 0
-
-
 # --- snippets ---------------------------------------------------------------------------------------------------------
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from claude_headspace.inputs.receive.clock import FURTHEST, SteadyClock
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.kernel.envelope import SECOND, Observations
-from claude_headspace.testing import START, ManualClock, MemoryJournal
+from claude_headspace.testing import START, ManualClock
 from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 
 HOUR = 3600
 
@@ -89,7 +90,7 @@ def test_agents_move_on_after_the_clock_was_set_back() -> None:
 
     async def story() -> list[str]:
         receiver = HookReceiver("laptop", clock, nowhere, told_at=clock.told)
-        engine = engine_over(MemoryJournal(), lambda: "agent-1")
+        engine = engine_over(TemporaryJournal(), lambda: "agent-1")
         engine.start()
         states = []
 

@@ -13,8 +13,9 @@ from claude_headspace.errors import JournalUnavailable
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.spool import ABANDONED, KEPT_REJECTED, Spool, in_order, read_letter
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
-from claude_headspace.testing import START, ManualClock, MemoryJournal
+from claude_headspace.testing import START, ManualClock
 from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 
 FIRED = START / SECOND - 100
 LARGEST = 100_000
@@ -37,9 +38,9 @@ async def until(condition: Callable[[], object]) -> None:
 class Room:
     """A spool with a journal behind it."""
 
-    def __init__(self, folder: Path, journal: MemoryJournal | None = None) -> None:
+    def __init__(self, folder: Path, journal: TemporaryJournal | None = None) -> None:
         self.folder = folder
-        self.journal = journal or MemoryJournal()
+        self.journal = journal or TemporaryJournal()
         self.taken: list[Envelope] = []
         self.trouble: Exception | None = None
         self.refused: list[str] = []
