@@ -18,7 +18,7 @@ from bench.report import Row, at_least
 from claude_headspace.clients.claude_code.wire import WireHook
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.creation import born
+from claude_headspace.kernel.creation import create_agent
 from claude_headspace.kernel.envelope import Envelope, Observations, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import Event
@@ -72,7 +72,7 @@ def _envelope(number: int, payload: bytes) -> Envelope:
 
 def newborn(envelopes: list[Envelope]) -> list[Agent]:
     """The agents at the beginning of the history, each from its first event."""
-    return [born(envelope.id, envelope, decode(envelope)) for envelope in envelopes[:AGENTS]]
+    return [create_agent(envelope.id, envelope, decode(envelope)) for envelope in envelopes[:AGENTS]]
 
 
 def evolve_all(agents: list[Agent], events: list[Event]) -> list[Agent]:

@@ -9,9 +9,8 @@ from itertools import count, islice
 from pathlib import Path
 
 from bench import sessions
-from claude_headspace.engine.batch import Batch, Submission
+from claude_headspace.engine.batch import Batch, BatchRules, Submission
 from claude_headspace.journal.sql import SqlJournal
-from claude_headspace.kernel.decide import nobody
 from claude_headspace.kernel.envelope import Envelope, Observations, Origin
 
 BEGAN = 1_750_000_000_000_000
@@ -31,8 +30,8 @@ def fill(url: str, already: int, wanted: int, say: Callable[[int], None]) -> Non
         events = islice(_events(), already, wanted)
         for number, batch in enumerate(iter(lambda: list(islice(events, BATCH)), [])):
             with journal.transaction() as transaction:
-                work = Batch(transaction, nobody, lambda: f"past-{next(ids):012}")
-                work.work([Submission(envelope, None, None) for envelope in batch])  # type: ignore[arg-type]
+                work = Batch(transaction, BatchRules(new_id=lambda: f"past-{next(ids):012}"))
+                work.process([Submission(envelope, None, None) for envelope in batch])  # type: ignore[arg-type]
                 transaction.write(work.records)
             say(already + number * BATCH)
     finally:

@@ -4,7 +4,6 @@ In this process, without the daemon: reading the call (shell, paths on the disk)
 What a hook waits for beside that is in `shim` (asking).
 """
 
-import json
 import statistics
 import tempfile
 import time
@@ -12,12 +11,15 @@ from pathlib import Path
 
 from bench.options import Options
 from bench.report import Row, at_most
+from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.calls import understand
 from claude_headspace.inputs.policy.cases import Case, read_cases
 from claude_headspace.inputs.policy.files import RuleBook, load
 from claude_headspace.kernel.decide import decide
+from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.policy.call import Subject
+from claude_headspace.testing import hook
 
 CORPUS = Path(__file__).resolve().parent.parent / "tests/inputs/policy/corpus"
 SECONDS = 4.0
@@ -29,26 +31,26 @@ def run(options: Options) -> list[Row]:
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
         book = load(Paths(home, home, home, home), "guard")
-        payloads = [_payload(case, home) for path in sorted(CORPUS.glob("*.toml")) for case in read_cases(path)]
-        taken = sorted(_measured(payloads, book, str(home), options.seconds or SECONDS))
-    note = f"{len(payloads)} calls of the corpus, {len(taken)} verdicts"
+        envelopes = [_envelope(case, home) for path in sorted(CORPUS.glob("*.toml")) for case in read_cases(path)]
+        taken = sorted(_measured(envelopes, book, str(home), options.seconds or SECONDS))
+    note = f"{len(envelopes)} calls of the corpus, {len(taken)} verdicts"
     return [
         Row("verdict, median", statistics.median(taken) * 1e3, "ms", at_most(2.0), note),
         Row("verdict, 99th percentile", taken[int(len(taken) * 0.99)] * 1e3, "ms"),
     ]
 
 
-def _payload(case: Case, home: Path) -> bytes:
-    return json.dumps({"tool_name": case.tool, "tool_input": case.input, "cwd": str(home)}).encode()
+def _envelope(case: Case, home: Path) -> Envelope:
+    return hook("PreToolUse", tool_name=case.tool, tool_input=case.input, cwd=str(home))
 
 
-def _measured(payloads: list[bytes], book: RuleBook, home: str, seconds: float) -> list[float]:
+def _measured(envelopes: list[Envelope], book: RuleBook, home: str, seconds: float) -> list[float]:
     """How long each verdict took, one pass after the other, at least one of them."""
     taken: list[float] = []
     deadline = time.perf_counter() + seconds
     while not taken or time.perf_counter() < deadline:
-        for payload in payloads:
+        for envelope in envelopes:
             began = time.perf_counter()
-            decide(book.policy, Subject(), understand(payload, book, home=home, project=home))
+            decide(book.policy, Subject(), understand(decode(envelope), book, home=home, project=home))
             taken.append(time.perf_counter() - began)
     return taken

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Lets Claude Code report to Headspace; with --uninstall, no longer. All other options are those of `headspace install`.
+# Installs the hooks of Headspace into Claude Code, or removes them (--uninstall). Other options: see `headspace install`.
 set -euo pipefail
 unset CDPATH
 

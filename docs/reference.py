@@ -28,6 +28,20 @@ def state_machine() -> str:
     return f"```mermaid\n{mermaid()}\n```\n\n{table}"
 
 
+def agent_state() -> str:
+    """The rules that decide the state of an agent, and the signals that they read."""
+    from claude_headspace.kernel.state import RULES, SIGNALS, mermaid
+
+    rules = [f"| {n} | {rule.name} | {rule.condition} | `{rule.state}` |" for n, rule in enumerate(RULES, 1)]
+    signals = [
+        f"| `{name}` | {signal.meaning} | {', '.join(dict.fromkeys(signal.facts)) or 'every hook'} |"
+        for name, signal in SIGNALS.items()
+    ]
+    table = "\n".join(["| | rule | condition | state |", "|---|---|---|---|", *rules])
+    evidence = "\n".join(["| signal | proves that | moved by |", "|---|---|---|", *signals])
+    return f"```mermaid\n{mermaid()}\n```\n\n{table}\n\n{evidence}"
+
+
 def settings() -> str:
     """Return the table of settings."""
     from claude_headspace.config import describe_settings
@@ -256,6 +270,7 @@ def decisions() -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "state machine": state_machine,
+    "agent state": agent_state,
     "settings": settings,
     "hooks": hooks,
     "installed hooks": installed_hooks,

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from claude_headspace.clients.claude_code.tool_table import TOOLS
+from claude_headspace.clients.claude_code.wire import HOOKS
+
 ROOT = Path(__file__).parent.parent
 KERNEL = ROOT / "src" / "claude_headspace" / "kernel"
 KERNEL_FILES = sorted(KERNEL.rglob("*.py"))
@@ -110,3 +113,46 @@ def is_pure(module: str) -> bool:
 def is_impure_call(name: str) -> bool:
     """Whether a call by this dotted name breaks purity."""
     return name in IMPURE_CALLS or ".".join(name.split(".")[-2:]) in IMPURE_CALLS
+
+
+# --- names of hooks and tools ---
+
+SOURCE = ROOT / "src" / "claude_headspace"
+CLAUDE_CODE = SOURCE / "clients" / "claude_code"
+NAMES_OF_THE_CLIENT = frozenset(HOOKS) | frozenset(TOOLS)
+
+MAY_NAME = {
+    "demo": "it plays a client, so it writes the client's payloads and transcripts",
+    "testing.py": "its helpers make the client's payloads for tests",
+}
+"""Files and directories outside the package that may use the client's names, and why."""
+
+OTHER_MEANINGS: dict[str, frozenset[str]] = {}
+"""Words that are also a hook or tool of the client, by file."""
+
+
+def test_exceptions_exist() -> None:
+    """Every exception is about a file that is there."""
+    assert [name for name in (*MAY_NAME, *OTHER_MEANINGS) if not (SOURCE / name).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(SOURCE.rglob("*.py")) if CLAUDE_CODE not in path.parents],
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_only_its_package_names_the_hooks_and_tools_of_a_client(path: Path) -> None:
+    """Code outside `clients/claude_code` uses kinds, facts or look-ups, never the name of a hook or tool."""
+    place = path.relative_to(SOURCE)
+    if str(place) in MAY_NAME or place.parts[0] in MAY_NAME:
+        return
+    allowed = OTHER_MEANINGS.get(str(place), frozenset())
+    assert [name for name in literals(parse(path)) if name in NAMES_OF_THE_CLIENT - allowed] == []
+
+
+def literals(tree: ast.Module) -> Iterator[str]:
+    """The string literals of a file, without docstrings: those stand alone in a statement."""
+    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            yield node.value

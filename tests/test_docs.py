@@ -1,4 +1,4 @@
-"""The documentation says what is true: everything is there, what is named exists, generated blocks are fresh.
+"""The documentation is complete and correct: all interfaces are listed, all names exist, generated blocks are current.
 
 `tests/stories/test_documentation.py` runs the examples.
 """
@@ -31,15 +31,15 @@ ROOT = Path(__file__).resolve().parent.parent
 FRONT = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md")
 PAGES = [*(ROOT / name for name in FRONT), *sorted((ROOT / "docs").rglob("*.md"))]
 CURRENT = [page for page in PAGES if page.parent.name != "decisions"]
-"""Pages about what is; a record of a decision is about what was."""
+"""Pages that describe the current state. Decision records may describe earlier states."""
 TREE = ("src", "web", "tests", "bench", "bin", "docs", "plugin", ".claude-plugin", ".ci")
-"""The folders of the checkout. Paths below `src` are named by their package."""
+"""The folders of the checkout. Pages name paths below `src` by their package."""
 PACKAGES = ("inputs", "journal", "kernel", "outputs", "surfaces", "evolve")
 VARIABLES = {f"HEADSPACE_{name.upper()}" for name, _, _ in describe_settings()}
 
 
 def reference() -> ModuleType:
-    """The generator of the reference blocks."""
+    """Load the generator of the reference blocks."""
     spec = importlib.util.spec_from_file_location("reference", ROOT / "docs/reference.py")
     assert spec is not None
     assert spec.loader is not None
@@ -50,32 +50,32 @@ def reference() -> ModuleType:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_generated_blocks_are_fresh(page: Path) -> None:
-    """Every block that is made from the program is as the program would make it now."""
+    """Every generated block is identical to what the program generates now."""
     text = page.read_text(encoding="utf-8")
     assert reference().rendered(text) == text, "run `.venv/bin/python docs/reference.py`"
 
 
-def test_every_block_stands_somewhere() -> None:
-    """Settings, events, endpoints, stream, commands and the state machine are all documented."""
+def test_every_generated_block_is_used() -> None:
+    """Every generated block is on a page."""
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     missing = [name for name in reference().BLOCKS if f"<!-- begin generated: {name} -->" not in text]
     assert missing == []
 
 
 def test_only_events_that_exist_are_explained() -> None:
-    """The meanings of events name events of Claude Code."""
+    """Every documented event effect belongs to an event of Claude Code."""
     assert set(reference().MEANING) <= set(HOOKS)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    """Every relative link of a page leads to a file or folder that is there."""
+    """Every relative link of a page leads to an existing file or folder."""
     targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
 def test_commands_in_the_readme_exist() -> None:
-    """Every `bin/…` line of the README names a program that is there, and a command that it knows."""
+    """Every `bin/…` line of the README names an existing program and command."""
     commands = application().commands
     lines = re.findall(r"^(bin/\S+.*?)(?:\s+#.*)?$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert lines
@@ -86,18 +86,18 @@ def test_commands_in_the_readme_exist() -> None:
             assert rest[0] in commands, line
 
 
-# --- everything is there ---
+# --- completeness ---
 
 
 def command_paths(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command, with those below it."""
+    """Yield every command with its path, including sub-commands."""
     yield path, command
     for name, child in getattr(command, "commands", {}).items():
         yield from command_paths(child.load(), (*path, name))
 
 
 def reported(counter: str = "") -> list[str]:
-    """The names of all metrics; those that count end in a word of their own."""
+    """Return the names of all metrics, with a suffix for counters."""
     return [each.name + (counter if each.type == "counter" else "") for each in Metrics().registry.collect()]
 
 
@@ -112,19 +112,19 @@ DOCUMENTED: dict[str, list[str]] = {
     "operations.md": [f"| `{name}` |" for name in reported(counter="_total")],
     "terminal.md": [f"| {key.meaning} |" for key in KEYS],
 }
-"""What must stand on which page."""
+"""What each page must contain."""
 
 
 @pytest.mark.parametrize("page", DOCUMENTED)
 def test_everything_is_documented(page: str) -> None:
-    """Every command, setting, endpoint, event, state, metric and key stands on its page."""
+    """Every command, setting, endpoint, event, state, metric and key is on its page."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     assert DOCUMENTED[page]
     assert [name for name in DOCUMENTED[page] if name not in text] == []
 
 
 def test_every_file_of_a_home_is_documented() -> None:
-    """Whoever finds a file in the home finds it on the page, too."""
+    """The configuration page names every file of an installation."""
     text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
     places = find_paths({"HEADSPACE_HOME": "/home"})
     files = [getattr(places, name) for name, each in vars(Paths).items() if isinstance(each, property)]
@@ -145,7 +145,7 @@ def test_every_key_of_the_page_is_documented() -> None:
 
 
 def test_the_board_of_grafana_shows_every_metric_and_no_other() -> None:
-    """A metric that is renamed, or new, is noticed."""
+    """The Grafana dashboard shows exactly the metrics that the program exports."""
     board = json.loads((ROOT / "docs/grafana.json").read_text(encoding="utf-8"))
     asked = " ".join(target["expr"] for panel in board["panels"] for target in panel["targets"])
     used = {re.sub(r"_(bucket|sum|count|total)$", "", name) for name in re.findall(r"headspace_\w+", asked)}
@@ -153,7 +153,7 @@ def test_the_board_of_grafana_shows_every_metric_and_no_other() -> None:
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
 
 
-# --- what is named exists ---
+# --- names exist ---
 
 SPANS = re.compile(r"`((?:bin/)?headspace [^`\n]+)`")
 LINES = re.compile(r"^(?:\$ | +)?((?:bin/)?headspace (?!\[).+)$", re.MULTILINE)
@@ -161,7 +161,7 @@ BLOCKS = re.compile(r"```(?:bash|console|text)\n(.*?)```", re.DOTALL)
 
 
 def typed(text: str) -> Iterator[str]:
-    """Every command of ours that a page names, in a sentence or in an example."""
+    """Yield every Headspace command that a page names, in a sentence or in an example."""
     for block in BLOCKS.findall(text):
         yield from LINES.findall(block)
     yield from SPANS.findall(BLOCKS.sub("", text))
@@ -169,7 +169,7 @@ def typed(text: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_and_their_options_exist(page: Path) -> None:
-    """Whatever is written as a command of ours is one, and takes the options that it is given."""
+    """Every Headspace command on a page exists and accepts the options shown."""
     for line in typed(page.read_text(encoding="utf-8")):
         words = re.split(r" (?:[|#]|--) |[;&]", line)[0].split()[1:]
         path: tuple[str, ...] = ()
@@ -185,7 +185,7 @@ def test_commands_and_their_options_exist(page: Path) -> None:
 
 @pytest.mark.parametrize("page", CURRENT, ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_and_variables_that_pages_name_exist(page: Path) -> None:
-    """A path of the checkout, or a variable of ours, is not misspelt and not gone."""
+    """Every path of the checkout and every Headspace variable that a page names exists."""
     text = page.read_text(encoding="utf-8")
     files = re.findall(r"`((?:[\w.-]+/)+[\w.-]+\.(?:py|ts|svelte|sh|toml|json))`", text)
     roots = (ROOT, ROOT / "src/claude_headspace", ROOT / "src/claude_headspace/kernel", ROOT / "docs", ROOT / "web")
@@ -196,7 +196,7 @@ def test_files_and_variables_that_pages_name_exist(page: Path) -> None:
 
 
 def programs() -> str:
-    """Everything that reads variables, as one text."""
+    """Return the source text of all programs that read environment variables."""
     code = [
         *(ROOT / "src").rglob("*.py"),
         *(ROOT / "bin").iterdir(),
@@ -208,26 +208,26 @@ def programs() -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_headings_that_links_name_exist(page: Path) -> None:
-    """A link into a page leads to a heading of it."""
+    """Every link with an anchor leads to an existing heading."""
     links = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text(encoding="utf-8"))
     assert [(file, to) for file, to in links if to not in headings(page.parent / file if file else page)] == []
 
 
 def headings(page: Path) -> set[str]:
-    """The headings of a page, as links name them."""
+    """Return the anchors of a page's headings."""
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def test_every_picture_is_shown() -> None:
-    """No picture is kept that no page shows."""
+    """Every picture is used by a page."""
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert [path.name for path in (ROOT / "docs/pictures").iterdir() if f"pictures/{path.name}" not in text] == []
 
 
 def test_every_page_can_be_found() -> None:
-    """The README leads to every page."""
+    """The README links to every page."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert [page.name for page in (ROOT / "docs").glob("*.md") if f"(docs/{page.name})" not in text] == []
 
@@ -236,20 +236,20 @@ def test_every_page_can_be_found() -> None:
 
 
 def blocks(kind: str) -> list[tuple[Path, str]]:
-    """Every example of a kind, with its page."""
+    """Return every code block of a language, with its page."""
     found = re.compile(rf"```{kind}\n(.*?)```", re.DOTALL)
     return [(page, block) for page in PAGES for block in found.findall(page.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize(("page", "block"), blocks("json"), ids=lambda each: getattr(each, "name", ""))
 def test_json_examples_are_json(page: Path, block: str) -> None:
-    """They can be read."""
+    """Every JSON example is valid."""
     assert json.loads(block), page
 
 
 @pytest.mark.parametrize(("page", "block"), blocks("toml"), ids=lambda each: getattr(each, "name", ""))
 def test_toml_examples_can_be_used(page: Path, block: str, tmp_path: Path) -> None:
-    """Settings load as they stand; rules, contacts and calls have tests of their own, and are only read here."""
+    """Every settings example loads. Rules, contacts and notifications have their own tests and are only parsed here."""
     assert tomllib.loads(block)
     first = block.partition("\n")[0]
     if page.name == "notifications.md" or re.match(r"# (policy|contacts|cases)\.toml", first):
@@ -264,7 +264,7 @@ def test_toml_examples_can_be_used(page: Path, block: str, tmp_path: Path) -> No
 
 
 def test_every_folder_is_explained() -> None:
-    """Whoever opens the checkout finds each folder on the page about it."""
+    """The codebase page names every folder of the checkout."""
     text = (ROOT / "docs/codebase.md").read_text(encoding="utf-8")
     folders = [f"{name}/" for name in TREE if (ROOT / name).is_dir()]
     folders += [f"tests/{path.parent.name}" for path in (ROOT / "tests").glob("*/*.py")]
@@ -273,13 +273,13 @@ def test_every_folder_is_explained() -> None:
 
 @pytest.mark.parametrize("folder", ["src", "tests", "bench", "docs"])
 def test_every_python_file_says_what_it_is(folder: str) -> None:
-    """A file begins with a sentence about itself."""
+    """Every Python file has a module docstring."""
     silent = [str(path) for path in (ROOT / folder).rglob("*.py") if not reference().first_sentence(path)]
     assert silent == []
 
 
 def test_every_file_of_the_page_says_what_it_is() -> None:
-    """So does every file of the page, and every program in `bin`."""
+    """Every file of the web page and every program in `bin` starts with a comment."""
     page = [
         path
         for end in ("ts", "svelte")
@@ -296,7 +296,7 @@ def test_every_file_of_the_page_says_what_it_is() -> None:
     ] == []
 
 
-# --- the cookbook of roles ---
+# --- roles cookbook ---
 
 ROLES = (ROOT / "docs/roles.md").read_text(encoding="utf-8")
 FILES = re.findall(r"^`(/home/ann/[^`\n]+)`\n\n```markdown\n(.*?)```", ROLES, re.MULTILINE | re.DOTALL)
@@ -305,7 +305,7 @@ EXAMPLES = re.findall(r"```console\n\$ headspace ([^\n]+)\n(.*?)```", ROLES, re.
 
 @pytest.mark.parametrize(("command", "printed"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
 def test_the_cookbook_of_roles_is_true(command: str, printed: str, tmp_path: Path) -> None:
-    """The examples are typed in, in the order of the page, and print what it says."""
+    """The examples, run in the order of the page, print what the page shows."""
     typed = command.partition(" | jq ")[0]
     written = ROLES[: ROLES.index(f"$ headspace {command}\n")]
     for path, text in (each for each in FILES if f"`{each[0]}`" in written):
@@ -328,6 +328,6 @@ def test_the_cookbook_of_roles_is_true(command: str, printed: str, tmp_path: Pat
 
 
 def test_the_cookbook_has_examples() -> None:
-    """The test above reads the page that people read."""
+    """The parser finds the files and examples of the page."""
     assert len(FILES) > 5
     assert len(EXAMPLES) > 4

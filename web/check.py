@@ -26,7 +26,7 @@ PAGE_SCOPES = {"none", "read", "act"}
 PROSE = {"title", "summary", "description"}
 """Left out, so that rewording a docstring does not change the types."""
 
-STALE = f"web/{API_TYPES} is out of date. Run: python web/check.py generate"
+STALE = f"web/{API_TYPES} is out of date. Run: .venv/bin/python web/check.py generate"
 
 
 def main(task: str) -> int:
@@ -81,7 +81,7 @@ def page_api() -> dict[str, Any]:
 
 
 def without_prose(part: Any) -> Any:
-    """The same without titles and descriptions; a property that has such a name stays."""
+    """The same without titles and descriptions. Properties that have these names are kept."""
     if isinstance(part, dict):
         return {
             name: without_prose(value)

@@ -1,5 +1,5 @@
-// Builds the page into the Python package. Nothing is inlined (the content policy is `self`), every asset has a hash in
-// its name, and a compressed copy lies beside each file, so that the daemon never compresses anything itself.
+// Builds the page into the Python package. Nothing is inlined (the content security policy is `self`), every asset has a
+// hash in its name, and each file also has compressed copies, so that the daemon does not compress anything.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,9 +10,9 @@ import { defineConfig, type Plugin } from "vite";
 const out = fileURLToPath(new URL("../src/claude_headspace/surfaces/page/built", import.meta.url));
 const COMPRESSED = /\.(html|js|css|svg)$/;
 
-function compressed(): Plugin {
+function compressFiles(): Plugin {
   return {
-    name: "compressed",
+    name: "compress-files",
     apply: "build",
     async closeBundle() {
       const files = await readdir(out, { recursive: true });
@@ -29,7 +29,7 @@ async function compress(path: string): Promise<void> {
 }
 
 export default defineConfig({
-  plugins: [svelte({ preprocess: vitePreprocess() }), compressed()],
+  plugins: [svelte({ preprocess: vitePreprocess() }), compressFiles()],
   build: {
     outDir: out,
     emptyOutDir: true,

@@ -13,11 +13,11 @@ import msgspec
 import typer
 
 from claude_headspace.config import Paths, find_paths, load_settings, without_password
-from claude_headspace.daemon.compose import wall_clock
+from claude_headspace.daemon.components import wall_clock
 from claude_headspace.errors import BadRequest, JournalUnavailable
 from claude_headspace.journal.backup import backup as write
 from claude_headspace.journal.copy import copy as copy_journal
-from claude_headspace.journal.exclusive_access import is_same, reserved
+from claude_headspace.journal.exclusive_access import exclusive_access, is_same_database
 from claude_headspace.journal.open import (
     database_url,
     open_configured_journal,
@@ -27,7 +27,7 @@ from claude_headspace.journal.open import (
 )
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.ports import Journal
-from claude_headspace.surfaces.api.endpoints.maintenance import prune_before
+from claude_headspace.surfaces.api.administration import prune_before
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.files import require_new_file
 from claude_headspace.surfaces.cli.options import AsJson
@@ -173,13 +173,11 @@ def copy(
 
 
 def _reject_same(source: str, target: str) -> None:
-
-    if is_same(_address(source), _address(target)):
+    if is_same_database(_address(source), _address(target)):
         raise BadRequest("same_database", "Source and target are the same database.", "Choose another target.")
 
 
 def _copy(source: SqlJournal, target: SqlJournal, *, quiet: bool) -> Json:
-
     with progress_bars(quiet=quiet) as phase:
         return msgspec.structs.asdict(copy_journal(source, target, phase))
 
@@ -204,7 +202,7 @@ def _opened(address: str, *, create: bool) -> Iterator[SqlJournal]:
         raise BadRequest("no_database", f"There is no database at {address}.", "Pass the file of a journal.")
     is_home = without_password(url) == without_password(database_url(load_settings(paths), paths))
     paths.create_directories()
-    with daemon_lock(paths) if is_home else nullcontext(), reserved(url, without_password(address)):
+    with daemon_lock(paths) if is_home else nullcontext(), exclusive_access(url, without_password(address)):
         journal = open_journal(url, allow_partial_copy=True)
         try:
             yield journal

@@ -219,7 +219,7 @@ def test_a_child_of_an_agent_has_no_effort_by_itself() -> None:
         context = Observations(project_root=ROOT, client_pid=9, ancestor_pids=(7,))
         child = await work.engine.submit(
             hook("PreToolUse", START + 60 * SECOND, observations=context, session_id="child", tool_name="Bash"),
-            asked=True,
+            expects_reply=True,
         )
         assert child.agent.parent_id == "agent-1"
         assert child.effort is None

@@ -1,40 +1,42 @@
-"""Errands from one machine to another: taken up or given up, never both, and done once."""
+"""Remote actions from one machine to another: accepted or cancelled, never both, and done once."""
 
 import asyncio
-import uuid
 from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 import pytest
 
-from claude_headspace.engine.remote_actions import Errand, Errands
+from claude_headspace.engine.changes import CommittedChanges
+from claude_headspace.engine.remote_actions import Action, Handler, RemoteActions
 from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import WireAct
 from claude_headspace.ports import StreamMessage
-from claude_headspace.surfaces.api.routes import operator_envelope
-from claude_headspace.testing import ManualClock, MemoryJournal, hook
+from claude_headspace.testing import ManualClock, hook
+from tests.journals import TemporaryJournal
 
-HELLO = Errand("send", "ann", "cli", "Hello.")
+HELLO = Action("send", "ann", "cli", "Hello.")
 LIMIT = 60.0
 SOON = (0.05, 0.05)
 
 
-class SharedJournal(MemoryJournal):
+class SharedJournal(TemporaryJournal):
     """A journal that others write to as well."""
 
-    is_shared = True
+    @property
+    def is_shared(self) -> bool:
+        """Always: what others announce must be read from the stream."""
+        return True
 
 
 class Said(msgspec.Struct, frozen=True):
-    """What a hand tells."""
+    """The output of a handler."""
 
     text: str
 
 
 class Machine:
-    """One of several on a journal; it hears of everything, unless it is deaf."""
+    """One of several on a journal; it receives every message, unless it is deaf."""
 
     def __init__(self, team: "Team", name: str, patience: tuple[float, float] = (LIMIT, LIMIT)) -> None:
         self._team, self._name = team, name
@@ -42,34 +44,31 @@ class Machine:
         self.typed: list[str] = []
         self.hangs = asyncio.Event()
         self.hangs.set()
-        self.errands = Errands(team.journal, self._act, team.clock, name, patience)
-        self.errands.hands = {"send": self._type}
+        self.handlers: dict[str, Handler] = {"send": self._type}
+        self.actions = RemoteActions(team.journal, team.engine, team.clock, name, self.handlers, patience)
         team.machines.append(self)
 
-    async def _act(self, name: str, act: WireAct, agent_id: str, delivery_id: str) -> tuple[Agent, bool]:
-        envelope = operator_envelope(name, act, self._name, self._team.clock())
-        sealed = msgspec.structs.replace(envelope, delivery_id=delivery_id)
-        outcome = await self._team.engine.submit(sealed, agent_id)
-        return outcome.agent, outcome.duplicate
-
-    async def _type(self, _agent: Agent, errand: Errand) -> Said:
-        self.typed.append(errand.text)
+    async def _type(self, _agent: Agent, action: Action) -> Said:
+        self.typed.append(action.text)
         await self.hangs.wait()
-        return Said(f"{errand.by} said {errand.text}")
+        return Said(f"{action.by} said {action.text}")
 
-    async def ask(self, errand: Errand = HELLO) -> Said:
+    async def ask(self, action: Action = HELLO) -> Said:
         """Have something typed to the team's agent."""
-        return await self.errands.do(self._team.agent, errand, Said)
+        return await self.actions.do(self._team.agent, action, Said)
 
 
 class Team:
     """An agent of a laptop, and machines on one journal."""
 
-    def __init__(self, journal: MemoryJournal) -> None:
+    def __init__(self, journal: TemporaryJournal) -> None:
         self.journal = journal
         self.clock = ManualClock()
         self.machines: list[Machine] = []
-        self.engine = Engine(journal, self._publish, lambda: uuid.uuid4().hex)
+        self._published = 0
+        changes = CommittedChanges()
+        changes.on_agent(self._follow)
+        self.engine = Engine(journal, changes, "laptop", self.clock)
 
     @property
     def agent(self) -> Agent:
@@ -81,17 +80,23 @@ class Team:
         """What was done about it."""
         return [event.envelope.name for event in self.journal.events(limit=100)][1:]
 
+    def _follow(self, _agent: Agent) -> None:
+        """Publish what is new in the journal, as the follower of a shared journal does."""
+        messages = self.journal.stream(self._published, 1_000)
+        self._published = messages[-1].seq if messages else self._published
+        self._publish(messages)
+
     def _publish(self, messages: Sequence[StreamMessage]) -> None:
         for machine in self.machines:
             if not machine.is_deaf:
-                machine.errands.hear(messages)
+                machine.actions.receive(messages)
 
     def tell_again(self) -> None:
         """Everybody reads the whole stream, as after a time without the database."""
         self._publish(self.journal.stream(0, 1_000))
 
 
-def play(story: Callable[[Team], Awaitable[None]], journal: MemoryJournal | None = None) -> None:
+def play(story: Callable[[Team], Awaitable[None]], journal: TemporaryJournal | None = None) -> None:
     """Play with a running engine; the log explains what is shown."""
 
     async def main() -> None:
@@ -100,7 +105,7 @@ def play(story: Callable[[Team], Awaitable[None]], journal: MemoryJournal | None
         await team.engine.submit(hook("SessionStart", host="laptop"))
         await story(team)
         for machine in team.machines:
-            await machine.errands.stop()
+            await machine.actions.stop()
         await team.engine.stop()
         assert list(team.journal.verify()) == []
 
@@ -139,7 +144,7 @@ def test_what_was_given_up_is_not_done_when_it_is_heard_of() -> None:
     async def story(team: Team) -> None:
         page, laptop = Machine(team, "page", SOON), Machine(team, "laptop")
         laptop.is_deaf = True
-        with pytest.raises(HeadspaceError, match="laptop did not take it up") as refused:
+        with pytest.raises(HeadspaceError, match="laptop did not accept it") as refused:
             await page.ask()
         assert refused.value.code == "host_away"
         laptop.is_deaf = False
@@ -189,7 +194,7 @@ def test_nobody_pretends_to_know() -> None:
     play(story)
 
 
-def test_an_old_errand_is_refused() -> None:
+def test_an_old_action_is_refused() -> None:
     """Nobody gave it up, since its asker was killed; what is found an hour later is not typed."""
 
     async def story(team: Team) -> None:
@@ -213,12 +218,12 @@ def test_a_hand_that_refuses_or_fails_says_so_at_both_ends() -> None:
     async def story(team: Team) -> None:
         page, laptop = Machine(team, "page"), Machine(team, "laptop")
         with pytest.raises(HeadspaceError, match="does not know dance"):
-            await page.ask(Errand("dance", "ann", "cli"))
+            await page.ask(Action("dance", "ann", "cli"))
 
-        async def fail(_agent: Agent, _errand: Errand) -> Said:
+        async def fail(_agent: Agent, _action: Action) -> Said:
             raise ZeroDivisionError
 
-        laptop.errands.hands = {"send": fail}
+        laptop.handlers["send"] = fail
         with pytest.raises(HeadspaceError, match="made a mistake") as bug:
             await page.ask()
         assert (bug.value.code, bug.value.status) == ("bug", 500)
@@ -235,4 +240,4 @@ def test_where_nobody_else_can_be_it_is_refused_at_once() -> None:
             await desktop.ask()
         assert (refused.value.code, refused.value.status, team.log) == ("elsewhere", 409, [])
 
-    play(story, MemoryJournal())
+    play(story, TemporaryJournal())

@@ -10,9 +10,10 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from claude_headspace.engine.batch import INATTENTIVE, Attend, Batch, Outcome, say_nothing
-from claude_headspace.engine.writer import LARGEST_BATCH, Engine
+from claude_headspace.engine.batch import NOTICES_FAILED, Batch, ChooseNotices, no_notices
+from claude_headspace.engine.writer import MAX_BATCH
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
+from claude_headspace.journal.transaction import SqlTransaction
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
 from claude_headspace.kernel.correlate import Strategy
@@ -20,13 +21,15 @@ from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Ori
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.names import suggestions
-from claude_headspace.ports import StreamMessage
-from claude_headspace.testing import START, MemoryJournal, MemoryTransaction, hook
+from claude_headspace.ports import Outcome, StreamMessage
+from claude_headspace.testing import START, hook
+from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 
 Result = TypeVar("Result")
 
 
-class Watched(MemoryJournal):
+class Watched(TemporaryJournal):
     """A journal that counts its batches, and fails when it is told to."""
 
     def __init__(self) -> None:
@@ -34,25 +37,29 @@ class Watched(MemoryJournal):
         self.batches: list[int] = []
         self.broken: Exception | None = None
 
-    async def transact(self, work: Callable[[MemoryTransaction], Result]) -> Result:
+    async def transact(self, work: Callable[[SqlTransaction], Result]) -> Result:
         """Do work in one batch; fail at the commit if broken."""
-        before = len(self._events)
-        with self.transaction() as batch:
+
+        def watched(batch: SqlTransaction) -> Result:
             result = work(batch)
             if self.broken is not None:
                 raise self.broken
-        self.batches.append(len(self._events) - before)
+            return result
+
+        before = self.counts().events
+        result = await super().transact(watched)
+        self.batches.append(self.counts().events - before)
         return result
 
 
 class Room:
     """An engine over a watched journal, and what it announced."""
 
-    def __init__(self, attend: Attend = say_nothing) -> None:
+    def __init__(self, choose_notices: ChooseNotices = no_notices) -> None:
         self.journal = Watched()
         self.told: list[StreamMessage] = []
         new_id = iter(map("agent-{}".format, count(1))).__next__
-        self.engine = Engine(self.journal, self._hear, new_id, attend=attend)
+        self.engine = engine_over(self.journal, new_id, self._hear, choose_notices)
 
     def _hear(self, messages: Sequence[StreamMessage]) -> None:
         stored = {message.seq for message in self.journal.stream(0, 1_000_000)}
@@ -64,11 +71,11 @@ class Room:
         return await asyncio.gather(*map(self.engine.submit, envelopes), return_exceptions=True)
 
 
-def run(play: Callable[[Room], Awaitable[None]], attend: Attend = say_nothing) -> Room:
+def run(play: Callable[[Room], Awaitable[None]], choose_notices: ChooseNotices = no_notices) -> Room:
     """Play with a running engine, stop it, and check that the projections follow from the log."""
 
     async def main() -> Room:
-        room = Room(attend)
+        room = Room(choose_notices)
         room.engine.start()
         async with asyncio.timeout(60):
             await play(room)
@@ -105,7 +112,7 @@ def test_an_event_is_answered_with_its_agent() -> None:
 
 def test_what_gathers_is_worked_through_together() -> None:
     """Under load many events share one commit, none of them is larger than allowed, and their order is kept."""
-    many = 3 * LARGEST_BATCH + 5
+    many = 3 * MAX_BATCH + 5
 
     async def play(room: Room) -> None:
         envelopes = [hook("Notification", START + n, session_id=f"s-{n % 7}", cwd=f"/{n % 7}") for n in range(many)]
@@ -115,7 +122,7 @@ def test_what_gathers_is_worked_through_together() -> None:
 
     batches = run(play).journal.batches
     assert sum(batches) == many
-    assert max(batches) <= LARGEST_BATCH
+    assert max(batches) <= MAX_BATCH
     assert len(batches) < 10
 
 
@@ -198,7 +205,7 @@ def test_an_event_that_is_not_understood_is_kept() -> None:
 
     async def play(room: Room) -> None:
         await room.engine.submit(hook("SessionStart"))
-        timeless = msgspec.structs.replace(hook("Stop"), fired_at=None)
+        timeless = msgspec.structs.replace(hook("Stop"), fired_at="soon")
         results = done(
             await room.all(
                 [
@@ -212,7 +219,7 @@ def test_an_event_that_is_not_understood_is_kept() -> None:
         assert [stored.anomaly for stored in room.journal.events()] == [None, None, "not understood: TypeError", None]
         assert (await room.engine.submit(hook("Stop", START + 2 * SECOND))).agent.state == "idle"
 
-    assert run(play).engine.last_failure is None
+    assert run(play).engine.failure is None
 
 
 @pytest.mark.parametrize(
@@ -228,8 +235,8 @@ def test_a_batch_that_cannot_be_stored_leaves_no_trace(reason: Exception) -> Non
         results = await room.all([hook("UserPromptSubmit", START + SECOND, prompt=f"{n}") for n in range(20)])
         assert all(isinstance(result, JournalUnavailable) for result in results)
         assert all(isinstance(result, HeadspaceError) and result.status == 503 for result in results)
-        assert room.engine.last_failure is not None
-        assert "disk is full" in room.engine.last_failure
+        assert room.engine.failure is not None
+        assert "disk is full" in room.engine.failure
         assert room.engine.running
         assert room.journal.agents() == before
         assert len(room.told) == 1
@@ -238,7 +245,7 @@ def test_a_batch_that_cannot_be_stored_leaves_no_trace(reason: Exception) -> Non
         assert (outcome.agent.state, outcome.strategy) == ("working", Strategy.MEMORY)
 
     room = run(play)
-    assert room.engine.last_failure is None
+    assert room.engine.failure is None
     assert len(room.journal.events()) == 2
 
 
@@ -343,7 +350,7 @@ def test_the_name_of_an_ended_agent_is_free() -> None:
 
 def test_stopping_finishes_what_was_handed_in() -> None:
     """Everybody who handed something in before is answered; whoever comes later is told to come again."""
-    many = 2 * LARGEST_BATCH + 3
+    many = 2 * MAX_BATCH + 3
 
     async def play(room: Room) -> None:
         waiting = [
@@ -351,7 +358,7 @@ def test_stopping_finishes_what_was_handed_in() -> None:
             for n in range(many)
         ]
         await asyncio.sleep(0)
-        assert room.engine.backlog > 0
+        assert room.engine.queued > 0
         await room.engine.stop()
         assert len(done(await asyncio.gather(*waiting))) == many
         assert not room.engine.running
@@ -373,7 +380,7 @@ def test_an_idle_engine_stops_too() -> None:
 
     async def play(room: Room) -> None:
         assert room.engine.running
-        assert room.engine.backlog == 0
+        assert room.engine.queued == 0
 
     assert not run(play).engine.running
 
@@ -449,10 +456,12 @@ def test_what_a_session_is_told_stands_with_the_event() -> None:
 
     async def play(room: Room) -> None:
         told = await room.engine.submit(hook("UserPromptSubmit", prompt="One"))
-        asked = await room.engine.submit(hook("UserPromptSubmit", prompt="Two"), asked=True, speaks=True)
-        elsewhere = await room.engine.submit(hook("UserPromptSubmit", prompt="Three"), asked=True)
+        asked = await room.engine.submit(
+            hook("UserPromptSubmit", prompt="Two"), expects_reply=True, reply_reaches_client=True
+        )
+        elsewhere = await room.engine.submit(hook("UserPromptSubmit", prompt="Three"), expects_reply=True)
         assert [each.care for each in (told, asked, elsewhere)] == [NO_CARE, spoken, NO_CARE]
-        assert asked.agent.told_level == 80
+        assert asked.agent.context_level_told == 80
 
     room = run(play, lambda _agent, _event: spoken)
     assert [each.envelope.decisions.session_notice for each in room.journal.events()] == [None, spoken, None]
@@ -465,8 +474,10 @@ def test_a_mistake_leaves_the_session_in_peace_and_its_mark() -> None:
         raise ZeroDivisionError
 
     async def play(room: Room) -> None:
-        outcome = await room.engine.submit(hook("UserPromptSubmit", prompt="One"), asked=True, speaks=True)
+        outcome = await room.engine.submit(
+            hook("UserPromptSubmit", prompt="One"), expects_reply=True, reply_reaches_client=True
+        )
         assert (outcome.care, outcome.agent.state.value) == (NO_CARE, "working")
 
     room = run(play, fails)
-    assert [each.anomaly for each in room.journal.events()] == [f"{INATTENTIVE}ZeroDivisionError"]
+    assert [each.anomaly for each in room.journal.events()] == [f"{NOTICES_FAILED}ZeroDivisionError"]

@@ -7,8 +7,8 @@ import pytest
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.answers import Answer, asked_by, misfit
-from claude_headspace.kernel.creation import born
+from claude_headspace.kernel.answers import Answer, mismatch, wait_of
+from claude_headspace.kernel.creation import create_agent
 from claude_headspace.kernel.facts import PermissionAsked
 from claude_headspace.kernel.wait_request import Option, Question
 from claude_headspace.testing import hook
@@ -52,13 +52,13 @@ UNFIT = [
 @pytest.mark.parametrize(("about", "answer"), FITTING)
 def test_what_fits(about: Wait, answer: Answer) -> None:
     """Each kind of wait takes its kind of answer."""
-    assert misfit(about, answer) is None
+    assert mismatch(about, answer) is None
 
 
 @pytest.mark.parametrize(("about", "answer", "reason"), UNFIT)
 def test_what_does_not_fit_is_told_why(about: Wait, answer: Answer, reason: str) -> None:
     """The reason names what is missing or wrong."""
-    assert reason in (misfit(about, answer) or "")
+    assert reason in (mismatch(about, answer) or "")
 
 
 def test_a_dialog_is_about_the_wait_of_its_call() -> None:
@@ -67,8 +67,8 @@ def test_a_dialog_is_about_the_wait_of_its_call() -> None:
     assert isinstance(asked.fact, PermissionAsked)
     ours = wait("permission", tool="Bash", digest=asked.fact.digest)
     other = msgspec.structs.replace(ours, id="w2", digest="another")
-    agent = born("a1", hook("SessionStart"), decode(hook("SessionStart")))
+    agent = create_agent("a1", hook("SessionStart"), decode(hook("SessionStart")))
     for waits, found in (((other, ours), ours), ((other,), other), ((other, other), None), ((), None)):
-        assert asked_by(msgspec.structs.replace(agent, waits=waits), asked) == found
+        assert wait_of(msgspec.structs.replace(agent, waits=waits), asked) == found
     elsewhere = msgspec.structs.replace(other, tool="Write")
-    assert asked_by(msgspec.structs.replace(agent, waits=(elsewhere,)), asked) is None
+    assert wait_of(msgspec.structs.replace(agent, waits=(elsewhere,)), asked) is None

@@ -16,7 +16,7 @@ from claude_headspace.kernel.correlate import (
     ancestors,
     correlate,
     identities,
-    is_unclaimed,
+    is_claimable,
     project_at,
 )
 from claude_headspace.kernel.envelope import Envelope, Observations
@@ -243,7 +243,7 @@ def test_a_parent_is_older_than_its_child() -> None:
 )
 def test_who_is_unclaimed(known: dict[str, object], free: bool) -> None:
     """No client known to be alive, not in a turn, not ended long ago nor after the event, and nobody's child."""
-    assert is_unclaimed(agent("a", **known), moment(100)) is free
+    assert is_claimable(agent("a", **known), moment(100)) is free
 
 
 def test_two_clients_alive_in_one_directory_are_two_agents() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_headspace.kernel.decide import decide, judged, subject_of
+from claude_headspace.kernel.decide import decide, subject_of, with_verdict
 from claude_headspace.kernel.policy.call import Call, PathUse, Program, Subject, Trait, Use
 from claude_headspace.kernel.policy.rules import Policy, Rule
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
@@ -76,9 +76,9 @@ def test_the_reason_names_what_and_which() -> None:
 def test_a_verdict_travels_with_its_event() -> None:
     """It is stored with the envelope; where nothing was said nothing is stored."""
     envelope = hook("PreToolUse")
-    assert judged(envelope, ABSTAIN) is envelope
+    assert with_verdict(envelope, ABSTAIN) is envelope
     verdict = Verdict(Ruling.DENY, "x", "because")
-    assert judged(envelope, verdict).decisions.verdict == verdict
+    assert with_verdict(envelope, verdict).decisions.verdict == verdict
 
 
 def test_what_of_an_agent_rules_depend_on() -> None:

@@ -105,7 +105,7 @@ def test_the_old_clients_compaction_does_not_end_a_restart() -> None:
     story = supervised()
     story.take(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Observations()))
     story.hook("SessionStart", at=11, source="compact")
-    assert story.agent.restarts
+    assert story.agent.is_restarting
 
 
 def test_who_is_supervised_no_more_says_why() -> None:

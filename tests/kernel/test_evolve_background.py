@@ -36,14 +36,14 @@ def test_what_the_list_lacks_is_over(story: Story) -> None:
     story.called("t1", "sleep 60", tool_response={"backgroundTaskId": "b1"})
     story.hook("SubagentStart", **in_subagent())
     story.stops("Done with it.", background_tasks=[])
-    assert (shells(story), story.agent.working_subagents, story.board) == ([], (), ("idle", None))
+    assert (shells(story), story.agent.running_subagents, story.board) == ([], (), ("idle", None))
 
 
 def test_the_list_tells_of_what_was_missed(story: Story) -> None:
     """A daemon that started late learns from the next Stop what runs."""
     story.stops("They run.", background_tasks=running("sub-1", "b1"))
     assert shells(story) == ["b1"]
-    assert [(sub.id, sub.type) for sub in story.agent.working_subagents] == [("sub-1", "Explore")]
+    assert [(sub.id, sub.type) for sub in story.agent.running_subagents] == [("sub-1", "Explore")]
     assert story.board == ("working", None)
 
 
@@ -53,7 +53,7 @@ def test_what_began_before_the_newest_list_and_is_not_on_it_stays_over(story: St
     story.called("t1", "sleep 60", at=4, tool_response={"backgroundTaskId": "b1"})
     story.hook("SubagentStart", at=4, **in_subagent())
     story.stops("They run.", at=6, background_tasks=running("sub-2", "b2"))
-    assert (shells(story), story.agent.working_subagents, story.board) == ([], (), ("idle", None))
+    assert (shells(story), story.agent.running_subagents, story.board) == ([], (), ("idle", None))
 
 
 @pytest.mark.parametrize("kind", ["sub-1", "b1"])
@@ -62,7 +62,7 @@ def test_what_came_back_before_it_was_known_stays_over(story: Story, kind: str) 
     story.prompted(task_notification(kind), "p2", at=9)
     story.hook("SubagentStart", at=4, **in_subagent("sub-1"))
     story.called("t1", "sleep 60", at=4, tool_response={"backgroundTaskId": "b1"})
-    assert (kind in shells(story), kind in [sub.id for sub in story.agent.working_subagents]) == (False, False)
+    assert (kind in shells(story), kind in [sub.id for sub in story.agent.running_subagents]) == (False, False)
 
 
 def test_a_new_client_has_nothing_in_its_background(story: Story) -> None:
@@ -113,7 +113,7 @@ def test_a_client_that_rests_waits_for_no_news(story: Story) -> None:
     story.tell(news("sub-2"))
     story.stops("The first is done.")
     story.tell(ClientReported("idle"), origin=Origin.REGISTRY)
-    assert (story.board, story.agent.returning, story.command.outcome) == (("idle", None), (), "completed")
+    assert (story.board, story.agent.pending_results, story.command.outcome) == (("idle", None), (), "completed")
 
 
 def test_a_subagent_is_described_where_no_hook_did(story: Story) -> None:
@@ -121,16 +121,16 @@ def test_a_subagent_is_described_where_no_hook_did(story: Story) -> None:
     story.hook("SubagentStart", **in_subagent())
     story.tell(SubagentDescribed("general-purpose", "count lines"), subagent_id="sub-1")
     story.tell(SubagentDescribed("general-purpose", "sleep"), subagent_id="sub-2")
-    assert [(sub.type, sub.description) for sub in story.agent.working_subagents] == [("Explore", "count lines")]
+    assert [(sub.type, sub.description) for sub in story.agent.running_subagents] == [("Explore", "count lines")]
 
 
 def test_a_client_whose_subagent_has_just_ended_goes_on_by_itself(story: Story) -> None:
     """Until the news have come, or for so long that they never will."""
     story.hook("SubagentStart", **in_subagent("sub-1"), at=3)
     story.stops("It runs.", background_tasks=running("sub-1"), at=4)
-    assert not story.agent.goes_on_by_itself(moment(5))
+    assert not story.agent.continues_by_itself(moment(5))
     story.hook("SubagentStop", **in_subagent("sub-1"), at=6)
-    assert story.agent.goes_on_by_itself(moment(6.5))
-    assert not story.agent.goes_on_by_itself(moment(60))
+    assert story.agent.continues_by_itself(moment(6.5))
+    assert not story.agent.continues_by_itself(moment(60))
     story.prompted(task_notification("sub-1"), "p2", at=7)
-    assert not story.agent.goes_on_by_itself(moment(7.5))
+    assert not story.agent.continues_by_itself(moment(7.5))

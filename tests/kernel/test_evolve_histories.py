@@ -16,10 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import AgentState, state_of
+from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.evolve import HANDLERS
 from claude_headspace.kernel.facts import Event, Fact, Meta
+from claude_headspace.kernel.state import state_of
 from claude_headspace.kernel.state_machine import TRANSITIONS, CommandState
 from claude_headspace.kernel.wait_request import Ask
 from tests.kernel.histories import believable
@@ -61,7 +62,7 @@ def outlook(story: Story) -> dict[str, object]:
         "board": story.board,
         "calls": sorted(story.open_calls),
         "waits": sorted(story.open_waits),
-        "subagents": sorted(sub.id for sub in agent.working_subagents),
+        "subagents": sorted(sub.id for sub in agent.running_subagents),
         "ended": agent.ended_at is not None,
     }
 
@@ -89,7 +90,7 @@ def check_agent(story: Story) -> None:
     agent = story.agent
     assert (agent.state, agent.waiting_for) == state_of(agent)
     if agent.state is AgentState.ENDED:
-        assert (agent.calls, agent.waits, agent.working_subagents) == ((), (), ())
+        assert (agent.calls, agent.waits, agent.running_subagents) == ((), (), ())
     still_open = {wait.id for wait in story.waits.values() if wait.closed_at is None}
     assert still_open == {wait.id for wait in agent.waits}
     asking = [wait.call_id for wait in agent.waits if wait.call_id is not None]
@@ -123,16 +124,16 @@ SEEN: list[tuple[Fact, Origin]] = [
     (facts.TurnInterrupted(), Origin.TRANSCRIPT),
     (facts.TurnClosed(), Origin.TRANSCRIPT),
     (facts.TurnClosed(1), Origin.TRANSCRIPT),
-    (facts.AgentSpoke("All tests pass now."), Origin.TRANSCRIPT),
-    (facts.AgentSpoke("Shall I delete the old files?", final=True), Origin.TRANSCRIPT),
-    (facts.UserSpoke("Please do prompt-1"), Origin.TRANSCRIPT),
-    (facts.UserSpoke("and then prompt-1", queued=True), Origin.TRANSCRIPT),
-    (facts.UserSpoke("Something new"), Origin.TRANSCRIPT),
+    (facts.AgentWrote("All tests pass now."), Origin.TRANSCRIPT),
+    (facts.AgentWrote("Shall I delete the old files?", final=True), Origin.TRANSCRIPT),
+    (facts.UserWrote("Please do prompt-1"), Origin.TRANSCRIPT),
+    (facts.UserWrote("and then prompt-1", queued=True), Origin.TRANSCRIPT),
+    (facts.UserWrote("Something new"), Origin.TRANSCRIPT),
     (facts.PromptQueued("and then prompt-1"), Origin.TRANSCRIPT),
     (facts.PromptUnqueued(""), Origin.TRANSCRIPT),
     (facts.ToolRejected("call-1"), Origin.TRANSCRIPT),
     (facts.UsageMeasured(tokens=1000), Origin.TRANSCRIPT),
-    (facts.Several((facts.AgentSpoke("Let me look."), facts.UsageMeasured(tokens=10))), Origin.TRANSCRIPT),
+    (facts.Several((facts.AgentWrote("Let me look."), facts.UsageMeasured(tokens=10))), Origin.TRANSCRIPT),
     (facts.ClientVanished(4711), Origin.PROCESS),
 ]
 

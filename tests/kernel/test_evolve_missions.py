@@ -142,13 +142,13 @@ def test_a_conversation_hears_of_a_worker_once() -> None:
     ended = facts.WorkerEnded("m1", "Count the tests", "There are 12.")
     story.tell(ended, origin=Origin.OPERATOR)
     story.tell(ended, origin=Origin.OPERATOR)
-    [news] = story.agent.news
+    [news] = story.agent.worker_reports
     assert (news.text, news.woken) == ("There are 12.", False)
     story.tell(facts.ConversationWoken(), origin=Origin.OPERATOR)
-    assert [each.woken for each in story.agent.news] == [True]
+    assert [each.woken for each in story.agent.worker_reports] == [True]
     told = Decisions(session_notice=Care(said=("There are 12.",), missions=("m1",)))
     story.hook("UserPromptSubmit", prompt="[Headspace] A worker is back", decisions=told)
-    assert story.agent.news == ()
+    assert story.agent.worker_reports == ()
 
 
 def test_a_conversation_that_is_gone_hears_when_it_comes_back() -> None:
@@ -157,10 +157,10 @@ def test_a_conversation_that_is_gone_hears_when_it_comes_back() -> None:
     story.starts()
     story.hook("SessionEnd", reason="prompt_input_exit")
     story.tell(facts.WorkerEnded("m1", "", "x"), origin=Origin.OPERATOR)
-    assert len(story.agent.news) == 1
+    assert len(story.agent.worker_reports) == 1
     alone = Story(new_agent(mode="background"))
     alone.tell(facts.WorkerEnded("m1", "", "x"), origin=Origin.OPERATOR)
-    assert alone.agent.news == ()
+    assert alone.agent.worker_reports == ()
 
 
 def test_another_mission_follows_one_that_is_over() -> None:

@@ -70,7 +70,7 @@ def test_idle_ends_subagents_in_the_background_too(story: Story) -> None:
     story.hook("SubagentStart", **in_subagent())
     story.stops("I have sent somebody.", background_tasks=running("sub-1"))
     reports(story, "idle")
-    assert (story.board, story.agent.working_subagents) == (("idle", None), ())
+    assert (story.board, story.agent.running_subagents) == (("idle", None), ())
 
 
 def test_idle_from_before_newer_work_is_late(story: Story) -> None:

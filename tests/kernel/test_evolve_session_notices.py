@@ -28,7 +28,7 @@ def test_a_turn_that_was_held_goes_on() -> None:
     """It is working with the same command, says why, and the second Stop ends it."""
     story = working()
     story.hook("Stop", decisions=with_notice(level=80, holds=True), last_assistant_message="Done.")
-    assert (story.board, story.agent.told_level) == (("working", None), 80)
+    assert (story.board, story.agent.context_level_told) == (("working", None), 80)
     command = story.command.id
     story.hook("Stop", last_assistant_message="Noted.", stop_hook_active=True, prompt_id="p1")
     assert (story.board, story.command.id) == (("idle", None), command)
@@ -41,7 +41,7 @@ def test_what_was_told_is_remembered() -> None:
     story.hook("UserPromptSubmit", at=20, decisions=care, prompt="On")
     story.hook("UserPromptSubmit", at=21, decisions=with_notice(level=60), prompt="On")
     agent = story.agent
-    assert (agent.told_level, agent.reminded_at) == (80, moment(20))
+    assert (agent.context_level_told, agent.note_requested_at) == (80, moment(20))
 
 
 def test_a_new_window_begins_empty() -> None:
@@ -50,7 +50,7 @@ def test_a_new_window_begins_empty() -> None:
         story = working()
         story.hook("UserPromptSubmit", decisions=with_notice(level=80), prompt="On")
         story.hook("SessionStart", source=source, session_id="session-2")
-        assert (story.agent.context_percent, story.agent.told_level) == (percent, 80 if percent else 0), source
+        assert (story.agent.context_percent, story.agent.context_level_told) == (percent, 80 if percent else 0), source
 
 
 def test_a_late_measure_of_the_window_before_does_not_count() -> None:
@@ -94,9 +94,9 @@ def test_notes_and_what_a_window_began_with() -> None:
     story.tell(ContextLoaded(("a.md",), ("b.md: is not there",)), origin=Origin.OPERATOR, at=41)
     assert story.agent.note is not None
     assert (story.agent.note.text, story.agent.note.at) == ("the login", moment(40))
-    assert story.agent.briefed is not None
-    assert story.agent.briefed.files == ("a.md",)
+    assert story.agent.session_context is not None
+    assert story.agent.session_context.files == ("a.md",)
     story.tell(AgentNoted(""), origin=Origin.OPERATOR, at=42)
     story.hook("SessionStart", source="clear", session_id="session-2", at=43)
     agent = story.agent
-    assert (agent.note, agent.briefed) == (None, None)
+    assert (agent.note, agent.session_context) == (None, None)

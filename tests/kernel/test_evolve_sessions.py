@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from claude_headspace.kernel.envelope import Observations, Origin
-from claude_headspace.kernel.facts import ClientReported, ClientVanished, TurnClosed, UserSpoke
+from claude_headspace.kernel.facts import ClientReported, ClientVanished, TurnClosed, UserWrote
 from tests.kernel.story import Story, in_subagent, moment, new_agent, running
 
 
@@ -170,7 +170,7 @@ def test_a_restarted_client_has_left_everything_behind(story: Story) -> None:
     story.hook("SubagentStart", **in_subagent())
     story.hook("SessionStart", source="resume")
     assert (story.board, story.open_calls, story.open_waits) == (("idle", None), [], [])
-    assert (story.agent.working_subagents, story.command.outcome) == ((), "interrupted")
+    assert (story.agent.running_subagents, story.command.outcome) == ((), "interrupted")
 
 
 # --- ends -------------------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def test_an_exit_ends_the_agent(story: Story, reason: str) -> None:
     agent = story.agent
     assert story.board == ("ended", None)
     assert (agent.end_reason, agent.ended_at, agent.pid) == (reason, moment(story.now), None)
-    assert (agent.calls, agent.waits, agent.working_subagents) == ((), (), ())
+    assert (agent.calls, agent.waits, agent.running_subagents) == ((), (), ())
     assert all(wait.closed_at is not None for wait in story.waits.values())
     assert story.command.outcome == "interrupted"
 
@@ -223,7 +223,7 @@ def test_a_hook_fired_before_the_end_does_not(story: Story, name: str) -> None:
     )
     agent = story.agent
     assert story.board == ("ended", None)
-    assert (agent.pid, agent.calls, agent.waits, agent.working_subagents) == (None, (), (), ())
+    assert (agent.pid, agent.calls, agent.waits, agent.running_subagents) == (None, (), (), ())
 
 
 def test_a_late_end_does_not_end_what_went_on(story: Story) -> None:
@@ -237,10 +237,10 @@ def test_an_end_leaves_no_subagent_running(story: Story) -> None:
     """Not even one that a transcript has shown at work since: the client that it ran in is gone."""
     story.hook("SubagentStart", at=3, **in_subagent())
     story.stops("I have sent somebody.", at=5, background_tasks=running("sub-1"))
-    story.tell(UserSpoke("Something new"), at=48)
+    story.tell(UserWrote("Something new"), at=48)
     story.tell(TurnClosed(pending=1), at=49)
     story.hook("SessionEnd", at=20, reason="prompt_input_exit")
-    assert (story.board, story.agent.working_subagents) == (("ended", None), ())
+    assert (story.board, story.agent.running_subagents) == (("ended", None), ())
 
 
 def test_an_end_told_twice_is_one(story: Story) -> None:

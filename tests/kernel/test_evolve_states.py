@@ -9,7 +9,7 @@ table is the same for hooks that a sub-agent fires.
 import pytest
 
 from claude_headspace.clients.claude_code.wire import HOOKS
-from claude_headspace.kernel.agent import state_of
+from claude_headspace.kernel.state import state_of
 from tests.kernel.story import Payload, Story, bash, batch, in_subagent, plan, question, running, task_notification
 
 TABLE = """

@@ -237,7 +237,7 @@ def test_a_subagent_has_its_own_calls(story: Story) -> None:
     story.calls("t1", "ls", **in_subagent())
     assert [(call.id, call.subagent_id) for call in story.agent.calls] == [("t1", "sub-1")]
     story.hook("SubagentStop", **in_subagent())
-    assert (story.open_calls, story.agent.working_subagents) == ([], ())
+    assert (story.open_calls, story.agent.running_subagents) == ([], ())
 
 
 def test_a_step_of_the_main_thread_leaves_a_subagents_calls_open(story: Story) -> None:
@@ -279,14 +279,14 @@ def test_a_late_start_does_not_revive_a_subagent(story: Story) -> None:
     story.hook("SubagentStop", at=5, **in_subagent())
     story.hook("SubagentStart", at=4, **in_subagent())
     story.calls("t1", at=4.5, **in_subagent())
-    assert (story.agent.working_subagents, story.open_calls) == ((), [])
+    assert (story.agent.running_subagents, story.open_calls) == ((), [])
 
 
 def test_a_subagent_that_starts_anew_runs_again(story: Story) -> None:
     """The client may continue a sub-agent under its old id."""
     story.hook("SubagentStop", at=5, **in_subagent())
     story.hook("SubagentStart", at=6, **in_subagent())
-    assert [sub.id for sub in story.agent.working_subagents] == ["sub-1"]
+    assert [sub.id for sub in story.agent.running_subagents] == ["sub-1"]
 
 
 def test_a_stop_without_a_type_belongs_to_nobody(story: Story) -> None:

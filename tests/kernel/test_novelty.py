@@ -6,7 +6,7 @@ import pytest
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.facts import (
-    AgentSpoke,
+    AgentWrote,
     ClientReported,
     Event,
     Fact,
@@ -16,9 +16,9 @@ from claude_headspace.kernel.facts import (
     TurnClosed,
     TurnInterrupted,
     UsageMeasured,
-    UserSpoke,
+    UserWrote,
 )
-from claude_headspace.kernel.novelty import is_beyond_memory, is_news
+from claude_headspace.kernel.novelty import is_new, is_older_than_recent_turns
 from tests.kernel.story import CLIENT, Story, bash, envelope, moment
 
 
@@ -48,7 +48,7 @@ def told(fact: Fact, at: float, origin: Origin = Origin.TRANSCRIPT, observations
 )
 def test_what_everybody_knows_is_no_news(story: Story, event: Event) -> None:
     """A call that is open, a busy client, a little more in the context."""
-    assert not is_news(story.agent, event)
+    assert not is_new(story.agent, event)
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_what_everybody_knows_is_no_news(story: Story, event: Event) -> None:
     [
         told(ToolFinished("t1", ""), 4),
         told(TurnInterrupted(), 4),
-        told(AgentSpoke("Let me look."), 2.5),
-        told(UserSpoke("Fix it"), 2),
+        told(AgentWrote("Let me look."), 2.5),
+        told(UserWrote("Fix it"), 2),
         told(TurnClosed(), 5),
         told(ClientReported("idle"), 4, Origin.REGISTRY),
         told(ClientReported("busy"), 3.1, Origin.REGISTRY, Observations(client_pid=99)),
@@ -66,13 +66,13 @@ def test_what_everybody_knows_is_no_news(story: Story, event: Event) -> None:
 )
 def test_what_changes_something_is(story: Story, event: Event) -> None:
     """An end, words, an exact time, another process."""
-    assert is_news(story.agent, event)
+    assert is_new(story.agent, event)
 
 
 def test_nothing_is_changed_by_asking(story: Story) -> None:
     """The agent stays what it is."""
     before = msgspec.json.encode(story.agent)
-    is_news(story.agent, told(TurnInterrupted(), 4))
+    is_new(story.agent, told(TurnInterrupted(), 4))
     assert msgspec.json.encode(story.agent) == before
 
 
@@ -80,10 +80,10 @@ def test_what_is_older_than_everything_remembered_was_told() -> None:
     """Where hooks told of an agent then; before its first hook, or where few things were said, it may be new."""
     story = Story()
     story.starts(at=1)
-    assert not is_beyond_memory(story.agent, moment(1))
+    assert not is_older_than_recent_turns(story.agent, moment(1))
     for number in range(10):
         story.prompted(f"Do {number}", f"p{number}", at=100 * number + 100)
         story.stops(f"I did {number}.", f"p{number}", at=100 * number + 150)
-    assert is_beyond_memory(story.agent, moment(150))
-    assert not is_beyond_memory(story.agent, moment(990))
-    assert not is_beyond_memory(story.agent, moment(-500))
+    assert is_older_than_recent_turns(story.agent, moment(150))
+    assert not is_older_than_recent_turns(story.agent, moment(990))
+    assert not is_older_than_recent_turns(story.agent, moment(-500))

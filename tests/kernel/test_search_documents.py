@@ -7,7 +7,7 @@ import pytest
 
 from claude_headspace.clients.claude_code.transcript import LINE
 from claude_headspace.clients.decode import decode
-from claude_headspace.kernel.creation import born
+from claude_headspace.kernel.creation import create_agent
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.search_documents import LONGEST_CALL, LONGEST_TURN, call_text, call_texts, documents
@@ -17,7 +17,7 @@ from claude_headspace.testing import hook
 def of(envelope: Envelope) -> list[tuple[str, str | None, str]]:
     """Kind, tool and text of an event's documents."""
     event = decode(envelope)
-    found = documents(7, event, evolve(born("a", envelope, event), event))
+    found = documents(7, event, evolve(create_agent("a", envelope, event), event))
     return [(document.kind, document.tool, text) for document, text in found]
 
 
@@ -91,7 +91,7 @@ def test_the_text_is_read_again_from_the_event() -> None:
     """By the document's number, and nothing where there is none."""
     envelope = hook("PreToolUse", tool_name="Bash", tool_input={"command": "make"})
     event = decode(envelope)
-    [(document, text)] = documents(7, event, evolve(born("a", envelope, event), event))
+    [(document, text)] = documents(7, event, evolve(create_agent("a", envelope, event), event))
     assert call_text(document.id, event) == text == "make"
     assert call_text(document.id + 1, event) == ""
 

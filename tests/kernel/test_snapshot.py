@@ -9,8 +9,8 @@ from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.envelope import SECOND, Envelope
-from claude_headspace.kernel.replay import UNDERSTANDING_FAILED, retell
-from claude_headspace.kernel.snapshot import Snapshot, Telling
+from claude_headspace.kernel.replay import NOT_UNDERSTOOD, replay_event
+from claude_headspace.kernel.snapshot import Snapshot, SnapshotBuilder
 from claude_headspace.testing import START, hook
 
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "make"}}
@@ -27,13 +27,13 @@ STORY = [
 ]
 
 
-def told(events: list[Envelope], before: Snapshot | None = None) -> Telling:
+def told(events: list[Envelope], before: Snapshot | None = None) -> SnapshotBuilder:
     """What events come to."""
-    telling = Telling(before)
+    telling = SnapshotBuilder(before)
     for event in events:
-        retold = retell(telling.agent, "agent-1", event, decode(event), Strategy.MEMORY, None)
+        retold = replay_event(telling.agent, "agent-1", event, decode(event), Strategy.MEMORY, None)
         assert retold is not None
-        telling.take(retold.change)
+        telling.add(retold.change)
     return telling
 
 
@@ -66,5 +66,5 @@ def test_only_what_may_still_change_is_kept() -> None:
 
 def test_what_was_kept_without_meaning_tells_nothing() -> None:
     """Tests of the way in, and events that could not be understood."""
-    assert retell(None, "a", STORY[0], decode(STORY[0]), Strategy.NOBODY, None) is None
-    assert retell(None, "a", STORY[0], decode(STORY[0]), Strategy.NEW, f"{UNDERSTANDING_FAILED}ValueError") is None
+    assert replay_event(None, "a", STORY[0], decode(STORY[0]), Strategy.NOBODY, None) is None
+    assert replay_event(None, "a", STORY[0], decode(STORY[0]), Strategy.NEW, f"{NOT_UNDERSTOOD}ValueError") is None

@@ -3,13 +3,13 @@
 import json
 from pathlib import Path
 
+from claude_headspace.clients.claude_code.replies import verdict_reply
 from claude_headspace.kernel.claude_os.session_notice import Care
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.effort.model import Injection
 from claude_headspace.kernel.policy.verdict import Ruling, Verdict
 from claude_headspace.outputs.advice import room_beside, with_advice
 from claude_headspace.outputs.file_contents import BUDGET
-from claude_headspace.outputs.reply import for_claude
 
 
 def said(event: str, advice: Advice, *injections: Injection, policy: bytes = b"") -> dict[str, str]:
@@ -30,14 +30,14 @@ def test_a_denial_is_claude_codes_own() -> None:
 
 def test_a_policys_denial_stands() -> None:
     """Its reason is not replaced by the effort's."""
-    policy = for_claude("PreToolUse", Verdict(Ruling.DENY, "no-rm", "Dangerous."))
+    policy = verdict_reply("PreToolUse", Verdict(Ruling.DENY, "no-rm", "Dangerous."))
     answer = said("PreToolUse", Advice(rule="heartbeat", reason="Log first."), policy=policy)
     assert answer["permissionDecisionReason"] == "Dangerous."
 
 
 def test_an_effort_denies_what_a_policy_allows() -> None:
     """The stricter one wins."""
-    policy = for_claude("PreToolUse", Verdict(Ruling.ALLOW))
+    policy = verdict_reply("PreToolUse", Verdict(Ruling.ALLOW))
     assert said("PreToolUse", Advice(rule="x", reason="No."), policy=policy)["permissionDecision"] == "deny"
 
 

@@ -1,4 +1,4 @@
-"""The answer to a hook: one JSON for programs and for Claude Code."""
+"""The reply to whoever sends an event over HTTP."""
 
 import json
 
@@ -8,18 +8,17 @@ import pytest
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.correlate import Strategy
-from claude_headspace.kernel.creation import born
+from claude_headspace.kernel.creation import create_agent
 from claude_headspace.kernel.envelope import SECOND, Envelope
 from claude_headspace.kernel.evolve import evolve
-from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.kernel.views import agent_view
-from claude_headspace.outputs.reply import compose, for_claude
+from claude_headspace.outputs.reply import compose
 from claude_headspace.testing import START, hook
 
 
 def after(*envelopes: Envelope) -> Agent:
     """The agent after these events."""
-    agent = born("agent-1", envelopes[0], decode(envelopes[0]))
+    agent = create_agent("agent-1", envelopes[0], decode(envelopes[0]))
     for envelope in envelopes:
         agent = evolve(agent, decode(envelope)).agent
     return agent
@@ -75,7 +74,7 @@ def test_a_second_delivery_says_so() -> None:
 def test_an_agent_without_a_session_is_told_too() -> None:
     """Before its first session an agent is starting."""
     start = hook("SessionStart")
-    reply = compose(born("agent-1", start, decode(start)), Strategy.NEW, duplicate=False)
+    reply = compose(create_agent("agent-1", start, decode(start)), Strategy.NEW, duplicate=False)
     assert (reply.state, reply.session_id) == (AgentState.STARTING, None)
 
 
@@ -87,37 +86,3 @@ def test_nothing_in_it_makes_claude_code_act() -> None:
 
 
 # --- Claude Code's part -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest", "SessionStart", "UserPromptSubmit", "Unknown"])
-def test_who_abstains_says_nothing(event: str) -> None:
-    """Not even an empty object: what a hook prints may reach the model."""
-    assert for_claude(event, ABSTAIN) == b""
-
-
-@pytest.mark.parametrize("ruling", [Ruling.ALLOW, Ruling.ASK, Ruling.DENY])
-def test_a_ruling_on_a_call_is_said_in_its_words(ruling: Ruling) -> None:
-    """Before a tool runs, the decision and its reason stand where Claude Code reads them."""
-    said = json.loads(for_claude("PreToolUse", Verdict(ruling, "no-sudo", "sudo is not wanted here")))
-    assert said == {
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": ruling.value,
-            "permissionDecisionReason": "sudo is not wanted here",
-        }
-    }
-
-
-def test_a_permission_is_given_or_refused() -> None:
-    """A dialog is answered with its own words; a rule without a reason gives its name."""
-    assert json.loads(for_claude("PermissionRequest", Verdict(Ruling.ALLOW)))["hookSpecificOutput"]["decision"] == {
-        "behavior": "allow"
-    }
-    refused = json.loads(for_claude("PermissionRequest", Verdict(Ruling.DENY, "no-sudo")))
-    assert refused["hookSpecificOutput"]["decision"] == {"behavior": "deny", "message": "Headspace: no-sudo"}
-
-
-@pytest.mark.parametrize(("event", "ruling"), [("PermissionRequest", Ruling.ASK), ("Stop", Ruling.DENY)])
-def test_what_an_event_cannot_say_is_not_said(event: str, ruling: Ruling) -> None:
-    """A ruling that has no words in an event is left to the client."""
-    assert for_claude(event, Verdict(ruling, "rule", "reason")) == b""

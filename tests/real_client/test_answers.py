@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.surfaces.auth.answer_links import Invited, Links
+from claude_headspace.surfaces.auth.answer_links import AnswerGrant, AnswerLinks
 from tests.real_client.model import bash, helper, question, reply, text, tool
 from tests.real_client.place import Place, placed
 from tests.support import LIMIT_SECONDS, Reply, wait_until
@@ -82,8 +82,8 @@ def test_every_surface_answers_while_the_dialog_is_open(tmp_path: Path) -> None:
 
 def link_to(place: Place, wait: dict[str, Any]) -> str:
     """The link that a message to ann would carry."""
-    links = Links((place.root / "secret").read_bytes(), "")
-    return f"{place.daemon.url}/answer/{links.seal(Invited(wait['id'], 'ann'))}"
+    links = AnswerLinks((place.root / "secret").read_bytes(), "")
+    return f"{place.daemon.url}/answer/{links.sign(AnswerGrant(wait['id'], 'ann'))}"
 
 
 FORM = {"Ask me": [reply(tool("mcp__forms__ask")), reply(tool("mcp__forms__ask")), reply(text("Thank you."))]}

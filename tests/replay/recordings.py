@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from claude_headspace.clients.claude_code.registry import ACTIVITIES
 from claude_headspace.clients.claude_code.transcript import read_line
 from claude_headspace.clients.decode import decode
-from claude_headspace.inputs.watch.session_registry import BETWEEN_TURNS, RESTING
+from claude_headspace.clients.readings import Activity
+from claude_headspace.inputs.watch.session_registry import BETWEEN_TURNS
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from tests.kernel.story import Story, new_agent
 
@@ -108,7 +110,7 @@ def _entries(rows: list[dict[str, Any]], others: list[Told]) -> list[Told]:
                 continue
             arrived = released
         passes = [each for each in later if round(each["arrived"] * SECOND) <= arrived + BETWEEN_TURNS]
-        if data.get("status") and not (data["status"] in RESTING and passes):
+        if data.get("status") and not (ACTIVITIES.get(data["status"]) is Activity.IDLE and passes):
             at = data["statusUpdatedAt"] * 1000
             told.append(Told(arrived, "entry", _envelope(Origin.REGISTRY, "Entry", at, arrived, data, data["pid"])))
     return told

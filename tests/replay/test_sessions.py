@@ -295,7 +295,7 @@ def test_a_session_comes_to_the_same_whoever_tells_it(scenario: str, order: str,
         pytest.skip("with -p nothing but the Stop hook, or the client's end, tells that the turn is over")
     story = play(orders(without_end(recorded(scenario, version)))[order])
     assert outcome(story) == (board, done, said)
-    assert (story.open_calls, story.agent.working_subagents) == ([], ())
+    assert (story.open_calls, story.agent.running_subagents) == ([], ())
 
 
 @pytest.mark.parametrize("version", VERSIONS)

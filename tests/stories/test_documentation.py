@@ -1,7 +1,7 @@
-"""The examples of the documentation, typed in as they stand, page by page, each from its top to its end.
+"""Runs the shell examples of the documentation, page by page, from top to bottom.
 
-Hooks are installed, the daemon runs, and an agent `calm-otter` has worked. What a person would answer is given along;
-what cannot be typed in here is named with its reason, and who tries it instead.
+Hooks are installed, the daemon runs, and there is an agent `calm-otter`. Options replace interactive answers. Examples
+that cannot run here are listed with the reason and the test that covers them.
 """
 
 import json
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BASH = re.compile(r"```bash\n(.*?)```", re.DOTALL)
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if BASH.search(page.read_text())]
 
-ELSEWHERE = {
+NOT_RUN = {
     "headspace demo": "tests/demo plays it to the end",
     "headspace top": "it fills a screen: tests/tui",
     "headspace tail": "it never ends: tests/surfaces/cli/test_follow.py",
@@ -48,30 +48,30 @@ ELSEWHERE = {
     "git ": "the repository is here already",
     "pipx ": "tests/clean_room installs the wheel",
 }
-"""How a command begins that is not run here, and why."""
+"""Commands that are not run here, by their first words, and the reason."""
 
-TOO_EARLY = ("--at 14:30", "?at=")
-"""Examples with a moment that may lie before this agent's time, or be still to come; then that is said."""
+TIMES_OUT_OF_RANGE = ("--at 14:30", "?at=")
+"""Examples with a time at which the agent may not exist yet, or in the future. The command then reports that."""
 
 ANSWERS = {"headspace up": "--yes --no-open", "headspace install": "--yes", "headspace uninstall": "--yes"}
-"""What a person would answer, as options."""
+"""Options that replace interactive answers."""
 
 
 def examples(page: Path) -> list[str]:
-    """The commands of a page, in their order."""
+    """Return the commands of a page, in order."""
     text = "\n".join(BASH.findall(page.read_text(encoding="utf-8"))).replace("\\\n", " ")
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
-def beginning(command: str, table: dict[str, str]) -> str | None:
-    """What a table says of a command."""
+def entry_for(command: str, table: dict[str, str]) -> str | None:
+    """Return the table entry whose key is a prefix of the command."""
     bare = command.removeprefix("bin/") if command.startswith("bin/headspace") else command
-    return next((said for start, said in table.items() if bare.startswith(start)), None)
+    return next((entry for start, entry in table.items() if bare.startswith(start)), None)
 
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A home with a project, an agent, and a daemon that does not outlive the tests."""
+    """A home with a project, an agent and a daemon that stops after the tests."""
     place = tmp_path_factory.mktemp("docs") / "home"
     (place / "shop" / ".git").mkdir(parents=True)
     for program in (place.parent / "bin/headspace", place / "shop/bin/headspace"):
@@ -79,7 +79,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         program.write_text(f'#!/bin/sh\nexec {sys.executable} -m claude_headspace "$@"\n')
         program.chmod(0o755)
     run(place, "headspace up --yes --no-open")
-    meet(place)
+    create_agent(place)
     yield place
     run(place, "headspace down")
     assert find_daemon(find_paths({"HEADSPACE_HOME": str(place)})) is None
@@ -87,13 +87,13 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def home(machine: Path) -> Path:
-    """The same with everything up, whatever the page before has taken down."""
+    """The same home, with the daemon running again if a page stopped it."""
     run(machine, "headspace up --yes --no-open")
     return machine
 
 
 def run(home: Path, command: str) -> "subprocess.CompletedProcess[str]":
-    """Type a command in the project of a home."""
+    """Run a command in the project of a home."""
     path = f"{home.parent / 'bin'}:{os.environ['PATH']}"
     return subprocess.run(
         ["bash", "-c", command],
@@ -107,8 +107,8 @@ def run(home: Path, command: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def meet(home: Path) -> None:
-    """Let an agent work, under the name that the pages use."""
+def create_agent(home: Path) -> None:
+    """Create a working agent with the name that the pages use."""
     url = address(home)
     hook = {"session_id": "docs", "cwd": str(home / "shop"), "prompt": "Fix the login with expired cards."}
     for event in ("session-start", "user-prompt-submit"):
@@ -120,7 +120,7 @@ def meet(home: Path) -> None:
 
 
 def address(home: Path) -> str:
-    """Where the daemon listens."""
+    """Return the URL of the daemon."""
     daemon = find_daemon(find_paths({"HEADSPACE_HOME": str(home)}))
     assert daemon is not None
     return daemon.url
@@ -129,23 +129,23 @@ def address(home: Path) -> str:
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_examples_of_a_page_work(page: Path, home: Path) -> None:
-    """Every command does what it is there for, after those above it."""
+    """Every command succeeds, after the commands above it on the page."""
     for example in examples(page):
-        if beginning(example, ELSEWHERE):
+        if entry_for(example, NOT_RUN):
             continue
         command = example.partition("  #")[0].replace("<agent>", "calm-otter")
         if ":5055" in command:
             command = command.replace("localhost:5055", address(home).removeprefix("http://"))
-        done = run(home, f"{command} {beginning(example, ANSWERS) or ''}")
-        said = done.stdout + done.stderr
-        refused = "was not known at" in said or "is still to come" in said
-        is_too_early = refused and any(moment in example for moment in TOO_EARLY)
-        assert is_too_early or (done.returncode == 0 and '{"error"' not in said), f"{example}\n{said}"
+        done = run(home, f"{command} {entry_for(example, ANSWERS) or ''}")
+        output = done.stdout + done.stderr
+        refused = "did not exist yet at" in output or "is still to come" in output
+        is_out_of_range = refused and any(time in example for time in TIMES_OUT_OF_RANGE)
+        assert is_out_of_range or (done.returncode == 0 and '{"error"' not in output), f"{example}\n{output}"
 
 
-def test_only_what_is_written_is_left_out() -> None:
-    """Nothing stands in the tables that no page has."""
+def test_the_tables_have_no_unused_entries() -> None:
+    """Every entry of the tables matches an example on a page."""
     written = [example for page in PAGES for example in examples(page)]
-    for table in (ELSEWHERE, ANSWERS):
-        unused = [start for start in table if not any(beginning(each, {start: "x"}) for each in written)]
+    for table in (NOT_RUN, ANSWERS):
+        unused = [start for start in table if not any(entry_for(each, {start: "x"}) for each in written)]
         assert unused == []

@@ -18,10 +18,10 @@ import pytest
 from claude_headspace.clients.claude_code.wire import HOOKS, kebab
 from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.watch.reconcile import Cadence, Mode, Polling, polling
-from claude_headspace.kernel.creation import born
+from claude_headspace.kernel.creation import create_agent
 from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.kernel.evolve import evolve
-from claude_headspace.kernel.facts import AgentSpoke, Event, Meta
+from claude_headspace.kernel.facts import AgentWrote, Event, Meta
 from claude_headspace.kernel.react import react
 from claude_headspace.kernel.views import iso
 from claude_headspace.testing import START, ManualClock, hook
@@ -265,7 +265,7 @@ def test_turn_created_from_hook_with_sse_broadcast(
 def test_jsonl_timestamps_used_for_progress_capture() -> None:
     """Words that come from the transcript carry the transcript's time, and say that they do."""
     start = hook("UserPromptSubmit", START, prompt="Look around.")
-    agent = evolve(born("agent-1", start, decode(start)), decode(start)).agent
+    agent = evolve(create_agent("agent-1", start, decode(start)), decode(start)).agent
     written_at = START + 3 * SECOND
     meta = Meta(
         event_id="line-1",
@@ -275,7 +275,7 @@ def test_jsonl_timestamps_used_for_progress_capture() -> None:
         received_at=written_at + 40 * SECOND,
         session_id="session-1",
     )
-    change = evolve(agent, Event(meta, AgentSpoke("I look at the tests first."), Observations()))
+    change = evolve(agent, Event(meta, AgentWrote("I look at the tests first."), Observations()))
     (turn,) = change.turns
     assert (turn.at, turn.timestamp_source, turn.intent) == (written_at, "jsonl", "PROGRESS")
     (told,) = [message for message in react(agent, change) if message.type == "turn_created"]
@@ -284,14 +284,14 @@ def test_jsonl_timestamps_used_for_progress_capture() -> None:
 
 def test_a_turn_gets_the_transcripts_time_later() -> None:
     """A turn that a hook told first is corrected when the transcript tells it too, and never doubled."""
-    agent = born("agent-1", first := hook("UserPromptSubmit", START, prompt="Look around."), decode(first))
+    agent = create_agent("agent-1", first := hook("UserPromptSubmit", START, prompt="Look around."), decode(first))
     agent = evolve(agent, decode(first)).agent
     stop = hook("Stop", START + 9 * SECOND, last_assistant_message="All done.")
     agent = evolve(agent, decode(stop)).agent
     meta = msgspec.structs.replace(
         decode(stop).meta, event_id="line-2", origin=Origin.TRANSCRIPT, at=START + 8 * SECOND
     )
-    change = evolve(agent, Event(meta, AgentSpoke("All done.", final=True), Observations()))
+    change = evolve(agent, Event(meta, AgentWrote("All done.", final=True), Observations()))
     assert change.turns == []
     (patch,) = change.patches
     assert (patch.at, patch.timestamp_source) == (START + 8 * SECOND, "jsonl")

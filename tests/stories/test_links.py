@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from claude_headspace.surfaces.auth.answer_links import Invited, Links
+from claude_headspace.surfaces.auth.answer_links import AnswerGrant, AnswerLinks
 from tests.receivers import receiver
 from tests.stories.asking import COMMAND, QUESTIONS, Asking, printed
 from tests.support import LIMIT_SECONDS, Reply, running_daemon, wait_until
@@ -21,9 +21,9 @@ class Reader:
 
     def __init__(self, asking: Asking, to: str = "ann@example.org") -> None:
         self._port = asking.daemon.port
-        links = Links((asking.home / "secret").read_bytes(), f"https://{HOST}")
+        links = AnswerLinks((asking.home / "secret").read_bytes(), f"https://{HOST}")
         [wait] = asking.held()
-        self.path = "/answer/" + links.seal(Invited(wait["id"], to))
+        self.path = "/answer/" + links.sign(AnswerGrant(wait["id"], to))
 
     def look(self, method: str = "GET") -> Reply:
         """Open the link, as people and previews do."""

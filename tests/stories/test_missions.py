@@ -165,7 +165,7 @@ def test_a_mission_can_be_only_recorded(tmux: Terminal) -> None:
     assert "Done elsewhere" in listed
     done = run_in(tmux, "mission", "finish", mission["id"][:8], "Enough.", "-o", "abandoned")
     assert "abandoned" in done.stdout
-    assert "is over" in run_in(tmux, "mission", "finish", mission["id"]).stderr
+    assert "already ended" in run_in(tmux, "mission", "finish", mission["id"]).stderr
 
 
 def test_what_cannot_be_started_is_abandoned(tmux: Terminal) -> None:

@@ -416,10 +416,10 @@ class SampleAgents:
         """Write the transcript as the client would: messages and context usage."""
         path = self._transcript(agent)
         path.parent.mkdir(parents=True, exist_ok=True)
-        begun = max((ago for ago, _, _ in agent.steps), default=1.0)
-        lines = [self._line(agent, ago, text, 1 - ago / (begun + 1) * 0.7) for ago, text in agent.messages]
+        first = max((ago for ago, _, _ in agent.steps), default=1.0)
+        lines = [self._line(agent, ago, text, 1 - ago / (first + 1) * 0.7) for ago, text in agent.messages]
         if agent.tokens:
-            lines += [self._line(agent, begun * share, "", 1 - share * 0.8) for share in (0.9, 0.7, 0.5, 0.3, 0.15)]
+            lines += [self._line(agent, first * share, "", 1 - share * 0.8) for share in (0.9, 0.7, 0.5, 0.3, 0.15)]
         lines.sort(key=lambda line: str(line["timestamp"]))
         if agent.cost is not None:
             lines.append({"type": "cost-state", "totalCostUSD": agent.cost, "sessionId": f"session-{agent.name}"})

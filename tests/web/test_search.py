@@ -55,7 +55,7 @@ def test_no_results(pages: Pages, sample: Sample) -> None:
     expect(page.locator(".hit").first).to_be_visible()
     expect(page.get_by_label("Tool")).to_have_value("")
     page.get_by_label("Search for").fill("zzz")
-    expect(page.get_by_text("No word begins with “zzz”.")).to_be_visible()
+    expect(page.get_by_text("No word starts with “zzz”.")).to_be_visible()
     expect(page.get_by_role("button", name="Remove the filters")).to_have_count(0)
 
 

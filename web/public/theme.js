@@ -1,7 +1,7 @@
-// Before the first paint: the theme that was chosen here, if one was. It must not wait for the page.
+// Applies the stored theme. A separate script, so that it runs before the first paint.
 try {
-  const chosen = localStorage.getItem("headspace.theme");
-  if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
+  const theme = localStorage.getItem("headspace.theme");
+  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
 } catch {
-  // A browser that keeps nothing follows the system.
+  // No storage: the theme is that of the system.
 }

@@ -8,6 +8,7 @@ Rules
 """
 
 import asyncio
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -17,8 +18,9 @@ import msgspec
 import structlog
 
 from claude_headspace.clients.decode import decode
-from claude_headspace.engine.effort_batch import Desk
+from claude_headspace.engine.effort_batch import EffortBatch
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
+from claude_headspace.kernel.acts import AgentClosed, caused_by
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import too_late
 from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
@@ -31,28 +33,26 @@ from claude_headspace.kernel.correlate import (
     ancestors,
     correlate,
     identities,
-    leaves_its_pane,
+    is_replaced_in_pane,
     project_at,
 )
-from claude_headspace.kernel.creation import born, claims
-from claude_headspace.kernel.decide import Judge, judged
-from claude_headspace.kernel.decode import WireAct
+from claude_headspace.kernel.creation import claimed_identities, create_agent
+from claude_headspace.kernel.decide import Judge, abstain, with_verdict
 from claude_headspace.kernel.effort.acts import is_act
-from claude_headspace.kernel.effort.advice import Advice
-from claude_headspace.kernel.effort.model import EffortOutcome
 from claude_headspace.kernel.effort.resolve import is_at_work
-from claude_headspace.kernel.envelope import NO_DECISIONS, NO_OBSERVATIONS, Envelope, Origin, decided
+from claude_headspace.kernel.envelope import Envelope, Origin, decided
 from claude_headspace.kernel.evolve import evolve
-from claude_headspace.kernel.evolve.notifications import objection
+from claude_headspace.kernel.evolve.notifications import notification_conflict
 from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.mission.assignment import assign
 from claude_headspace.kernel.names import suggestions
-from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
+from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.react import react
-from claude_headspace.kernel.replay import UNDERSTANDING_FAILED
+from claude_headspace.kernel.replay import NOT_UNDERSTOOD
 from claude_headspace.ports import (
     LockScope,
+    Outcome,
     Record,
     StoredDelivery,
     Transaction,
@@ -67,53 +67,52 @@ PANE_REUSED = "another client began in its pane"
 NAMES_TRIED_AT_ONCE = 8
 
 
-class Outcome(msgspec.Struct, frozen=True):
-    """What came of an envelope: the agent afterwards, how it was found, and what the client is answered."""
-
-    agent: Agent
-    strategy: Strategy
-    verdict: Verdict = ABSTAIN
-    duplicate: bool = False
-    effort: EffortOutcome | None = None
-    advice: Advice | None = None
-    care: Care = NO_CARE
-    coordinator: str | None = None
-    """Who was told of it, of a team."""
-
-
 class Submission(msgspec.Struct):
-    """An envelope on its way, with the promise of its outcome."""
+    """An envelope in the queue of the writer, with the future of its outcome."""
 
     envelope: Envelope
     agent_id: str | None
     future: "asyncio.Future[Outcome]"
+    event: Event | None = None
+    """The decoded envelope, if the sender decoded it."""
     announce: bool = True
-    """Whether others are told; what is only brought in from the past is no news."""
-    asked: bool = False
-    """Whether whoever sent it waits for an answer and acts on it."""
+    """Whether the changes are published. An import of old events publishes nothing."""
+    expects_reply: bool = False
+    """Whether the sender waits for the reply and acts on it."""
     trusted: bool = True
-    """Whether it came through a door that only the user opens: what anybody sent counts on no effort."""
-    speaks: bool = False
-    """Whether the answer goes to Claude Code itself, which can be told something with it."""
+    """Whether only the user can send through this entry. Untrusted events count for no effort."""
+    reply_reaches_client: bool = False
+    """Whether the reply goes to the client itself, which can receive context with it."""
 
     @property
-    def listens(self) -> bool:
-        """Whether something can be told with the answer: whoever waited may have been answered without it."""
-        return self.speaks and not self.future.done()
+    def can_inject(self) -> bool:
+        """Whether context can be injected with the reply. A sender that timed out has been answered without it."""
+        return self.reply_reaches_client and not self.future.done()
 
 
-Answer = Outcome | HeadspaceError
+Result = Outcome | HeadspaceError
 
-Attend = Callable[[Agent, Event], Care]
-"""What an agent, as it was before an event, is told with the answer to it."""
+ChooseNotices = Callable[[Agent, Event], Care]
+"""Chooses the session notices of an agent, as it was before an event."""
 
-INATTENTIVE = "the session was not told how it stands: "
-"""How the anomaly of an event begins with which a mistake of ours kept something unsaid."""
+NOTICES_FAILED = "the session notices failed: "
+"""Prefix of the anomaly of an event whose session notices could not be chosen."""
 
 
-def say_nothing(_agent: Agent, _event: Event) -> Care:
-    """For whoever has nothing to tell."""
+def no_notices(_agent: Agent, _event: Event) -> Care:
+    """No session notices."""
     return NO_CARE
+
+
+class BatchRules(msgspec.Struct, frozen=True):
+    """What a batch cannot derive from its events: verdicts, session notices, new ids."""
+
+    judge: Judge = abstain
+    choose_notices: ChooseNotices = no_notices
+    new_id: Callable[[], str] = lambda: str(uuid.uuid4())
+
+
+DEFAULT_RULES = BatchRules()
 
 
 class Opened(msgspec.Struct):
@@ -135,22 +134,20 @@ class Opened(msgspec.Struct):
 class Batch:
     """Works envelopes through, one after the other; each sees what the ones before it changed."""
 
-    def __init__(
-        self, transaction: Transaction, judge: Judge, new_id: Callable[[], str], attend: Attend = say_nothing
-    ) -> None:
+    def __init__(self, transaction: Transaction, rules: BatchRules = DEFAULT_RULES) -> None:
         self._transaction = transaction
-        self._judge = judge
-        self._attend = attend
-        self._new_id = new_id
+        self._rules = rules
         self._agents: dict[str, Agent] = {}
         self._owners: dict[Identity, str] = {}
         self._outcomes: dict[str, Outcome] = {}
         self._delivered: dict[str, StoredDelivery] = {}
         # Not a method of ours: everything that a batch worked on would stay until the collector finds the cycle.
-        self._desk = Desk(transaction, partial(_is_alive, transaction, self._agents))
+        self._efforts = EffortBatch(transaction, partial(_is_alive, transaction, self._agents))
         self.records: list[Record] = []
+        self.changed: dict[str, Agent] = {}
+        """The agents that changed, without those whose events are not announced."""
 
-    def work(self, submissions: Sequence[Submission]) -> list[Answer]:
+    def process(self, submissions: Sequence[Submission]) -> list[Result]:
         """Hold what all of them are about, then take one after the other."""
         read = [_attempt(_opened, submission, submission.envelope.name) for submission in submissions]
         touched = _touched([each for each in read if isinstance(each, Opened)])
@@ -158,7 +155,7 @@ class Batch:
         self._delivered = self._transaction.find_deliveries(touched.delivery_ids) if touched.delivery_ids else {}
         return [_attempt(self._take, each, each.envelope.name) if isinstance(each, Opened) else each for each in read]
 
-    def _take(self, opened: Opened) -> Answer:
+    def _take(self, opened: Opened) -> Result:
         """Work one envelope through."""
         envelope, event, known = opened.envelope, opened.event, opened.known
         if (stored := self._known_delivery(envelope, event)) is not None:
@@ -182,22 +179,11 @@ class Batch:
     def _clear_pane(self, opened: Opened, newcomer: Agent, found: dict[Identity, Found]) -> None:
         """Whoever was in the client's pane before is gone."""
         before = found.get(opened.known["pane"]) if "pane" in opened.known else None
-        if before is None or not leaves_its_pane(before.agent, newcomer, opened.event):
+        if before is None or not is_replaced_in_pane(before.agent, newcomer, opened.event):
             return
-        closing = msgspec.structs.replace(
-            opened.envelope,
-            id=f"{opened.envelope.id}-pane",
-            name="AgentClosed",
-            origin=Origin.OPERATOR,
-            client="headspace",
-            payload=msgspec.json.encode(WireAct(reason=PANE_REUSED)),
-            observations=NO_OBSERVATIONS,
-            decisions=NO_DECISIONS,
-            delivery_id=None,
-            original_payload=None,
-        )
-        said = Submission(closing, before.agent.id, opened.submission.future, opened.submission.announce)
-        self._apply(closing, decode(closing), self._agent(before.agent.id), Strategy.ADDRESSED, {}, said)
+        closing = caused_by(opened.envelope, AgentClosed(reason=PANE_REUSED), "pane")
+        submission = Submission(closing, before.agent.id, opened.submission.future, announce=opened.submission.announce)
+        self._apply(closing, decode(closing), self._agent(before.agent.id), Strategy.ADDRESSED, {}, submission)
 
     def _known_delivery(self, envelope: Envelope, event: Event) -> Outcome | None:
         delivery_id = envelope.delivery_id
@@ -208,7 +194,7 @@ class Batch:
         stored = self._delivered.get(delivery_id)
         if stored is None:
             return None
-        agent = self._agent(stored.agent_id) or born(stored.agent_id, envelope, event)
+        agent = self._agent(stored.agent_id) or create_agent(stored.agent_id, envelope, event)
         return Outcome(agent, stored.strategy, duplicate=True)
 
     def _whose(self, opened: Opened, found: dict[Identity, Found]) -> tuple[Agent | None, Strategy, Envelope]:
@@ -284,13 +270,13 @@ class Batch:
         """Decide, evolve, react. What cannot be understood is kept as it is and changes nothing."""
         before = agent
         if agent is None:
-            agent_id = self._new_id()
+            agent_id = self._rules.new_id()
             given = event.fact.name if isinstance(event.fact, AgentRegistered) else ""
             envelope = decided(envelope, assigned_name=given or self._free_name(agent_id))
-            agent = born(agent_id, envelope, event)
+            agent = create_agent(agent_id, envelope, event)
         envelope = self._ordered(envelope, event, agent, trusted=submission.trusted)
         owned = {identity for identity, owner in found.items() if owner.agent.id == agent.id}
-        claimed = [identity for identity in claims(agent, envelope, event) if identity not in owned]
+        claimed = [identity for identity in claimed_identities(agent, envelope, event) if identity not in owned]
         record = Record(
             envelope=envelope,
             agent_id=agent.id,
@@ -303,30 +289,32 @@ class Batch:
         )
         verdict = ABSTAIN
         try:
-            verdict = envelope.decisions.verdict or self._judge(envelope, agent)
-            care, inattentive = self._cared(agent, event) if submission.listens else (NO_CARE, "")
-            envelope = record.envelope = _told(judged(envelope, verdict), care)
+            verdict = envelope.decisions.verdict or self._rules.judge(envelope, agent)
+            care, notices_failed = self._cared(agent, event) if submission.can_inject else (NO_CARE, "")
+            envelope = record.envelope = _told(with_verdict(envelope, verdict), care)
             change = evolve(agent, msgspec.structs.replace(event, decisions=envelope.decisions))
             record.change, record.publish = change, react(before, change) if submission.announce else ()
-            record.anomaly = "; ".join(filter(None, (*change.anomalies, inattentive))) or None
+            record.anomaly = "; ".join(filter(None, (*change.anomalies, notices_failed))) or None
             agent = change.agent
+            if submission.announce:
+                self.changed[agent.id] = agent
         except Exception as error:
             log.exception("event_not_understood", event_name=envelope.name, agent=agent.id)
-            record.anomaly = f"{UNDERSTANDING_FAILED}{type(error).__name__}"
+            record.anomaly = f"{NOT_UNDERSTOOD}{type(error).__name__}"
             record.claims = ()
             return self._remember(record, Outcome(agent, strategy, verdict))
         outcome = Outcome(agent, strategy, verdict, care=care)
         if not submission.trusted:
             return self._keep(record, agent, outcome)
-        return self._serve_effort(record, event, outcome, asked=submission.asked)
+        return self._serve_effort(record, event, outcome, expects_reply=submission.expects_reply)
 
     def _cared(self, agent: Agent, event: Event) -> tuple[Care, str]:
         """What the agent is told of itself; a mistake there says nothing, and is noted."""
         try:
-            return self._attend(agent, event), ""
+            return self._rules.choose_notices(agent, event), ""
         except Exception as error:
             log.exception("session_not_attended_to", event_name=event.meta.name, agent=agent.id)
-            return NO_CARE, f"{INATTENTIVE}{type(error).__name__}"
+            return NO_CARE, f"{NOTICES_FAILED}{type(error).__name__}"
 
     def _ordered(self, envelope: Envelope, event: Event, agent: Agent, *, trusted: bool) -> Envelope:
         """The envelope with the mode and the mission that count for its client."""
@@ -337,9 +325,9 @@ class Batch:
         mode, mission_id = assign(event, agent, parent, trusted=trusted)
         return decided(envelope, mode=mode, mission_id=mission_id) if mode or mission_id else envelope
 
-    def _serve_effort(self, record: Record, event: Event, outcome: Outcome, *, asked: bool) -> Outcome:
+    def _serve_effort(self, record: Record, event: Event, outcome: Outcome, *, expects_reply: bool) -> Outcome:
         """Let the effort that the event belongs to, if any, take it in and say what it has to."""
-        followed = self._desk.follow(record.envelope, event, outcome.agent, asked=asked)
+        followed = self._efforts.follow(record.envelope, event, outcome.agent, expects_reply=expects_reply)
         if followed is None:
             return self._keep(record, outcome.agent, outcome)
         record.envelope, record.efforts = followed.envelope, (followed.change,) if followed.change else ()
@@ -353,17 +341,17 @@ class Batch:
         self.records += followed.records
         return kept
 
-    def _act(self, envelope: Envelope, event: Event) -> Answer:
+    def _act(self, envelope: Envelope, event: Event) -> Result:
         """What somebody did to an effort changes no agent."""
         try:
-            record, outcome = self._desk.act(envelope)
+            record, outcome = self._efforts.act(envelope)
         except HeadspaceError as refusal:
             return refusal
-        return self._remember(record, Outcome(born("", envelope, event), Strategy.EFFORT, effort=outcome))
+        return self._remember(record, Outcome(create_agent("", envelope, event), Strategy.EFFORT, effort=outcome))
 
     def _keep_probe(self, envelope: Envelope, event: Event) -> Outcome:
         """A test of the way in is written down and changes nothing."""
-        nobody = born("", envelope, event)
+        nobody = create_agent("", envelope, event)
         record = Record(
             envelope=envelope,
             agent_id=nobody.id,
@@ -400,7 +388,7 @@ def _is_alive(transaction: Transaction, ours: Mapping[str, Agent], agent_id: str
 
 def _opened(submission: Submission) -> Opened:
     envelope = submission.envelope
-    event = decode(envelope)
+    event = submission.event or decode(envelope)
     return Opened(submission, event, identities(envelope, event), ancestors(envelope), _project_of(envelope, event))
 
 
@@ -447,7 +435,7 @@ def _refuse_late_answer(agent: Agent | None, event: Event) -> None:
 
 def _refuse_second_call(agent: Agent | None, event: Event) -> None:
     """A need is announced once, whichever daemon is about to."""
-    if agent is not None and (reason := objection(agent, event)) is not None:
+    if agent is not None and (reason := notification_conflict(agent, event)) is not None:
         raise BadRequest("already_called", reason, "See `headspace notify list`.", status=409)
 
 

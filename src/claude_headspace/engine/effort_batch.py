@@ -10,6 +10,7 @@ import msgspec
 import structlog
 
 from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.acts import caused_by
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy, project_at
 from claude_headspace.kernel.effort import acts
@@ -20,8 +21,8 @@ from claude_headspace.kernel.effort.evolve import evolve, managed_teams, settle,
 from claude_headspace.kernel.effort.model import Delivery, Effort, EffortChange, EffortOutcome, Task, task_id
 from claude_headspace.kernel.effort.resolve import IsAlive, resolve
 from claude_headspace.kernel.effort.views import effort_view
-from claude_headspace.kernel.envelope import NO_DECISIONS, NO_OBSERVATIONS, Envelope, Origin, decided
-from claude_headspace.kernel.facts import ContextArrived, Event
+from claude_headspace.kernel.envelope import Envelope, Origin, decided
+from claude_headspace.kernel.facts import ContextAdded, Event
 from claude_headspace.kernel.react import Publish
 from claude_headspace.ports import Record, Transaction
 
@@ -33,7 +34,7 @@ MISTAKE = "the effort was not served: "
 """How the anomaly of an event begins that its effort did not take in."""
 
 
-class Desk:
+class EffortBatch:
     """The efforts of one batch."""
 
     def __init__(self, transaction: Transaction, is_alive: IsAlive) -> None:
@@ -77,15 +78,15 @@ class Desk:
 
     # --- hooks ---
 
-    def follow(self, envelope: Envelope, event: Event, agent: Agent, *, asked: bool) -> "Followed | None":
+    def follow(self, envelope: Envelope, event: Event, agent: Agent, *, expects_reply: bool) -> "Followed | None":
         """Give a hook of an agent (as it is afterwards) to the effort that it belongs to, if any."""
         try:
-            return self._follow(envelope, event, agent, asked=asked)
+            return self._follow(envelope, event, agent, expects_reply=expects_reply)
         except Exception as error:
             log.exception("effort_not_served", event_name=envelope.name, agent=agent.id)
             return Followed(envelope, anomaly=f"{MISTAKE}{type(error).__name__}")
 
-    def _follow(self, envelope: Envelope, event: Event, agent: Agent, *, asked: bool) -> "Followed | None":
+    def _follow(self, envelope: Envelope, event: Event, agent: Agent, *, expects_reply: bool) -> "Followed | None":
         effort = self._effort_of(envelope, event, agent)
         chief = self._coordinator(effort, envelope, event)
         if effort is None:
@@ -96,7 +97,7 @@ class Desk:
             )
         change = evolve(effort, event, agent)
         session = agent.session.id if agent.session else None
-        if asked:
+        if expects_reply:
             window = change.effort.window(session, event.meta.subagent_id)
             advice = advise(change.effort, window, event)
             envelope = decided(envelope, advice=None if advice == NOTHING else advice)
@@ -111,7 +112,7 @@ class Desk:
 
     def _effort_of(self, envelope: Envelope, event: Event, agent: Agent) -> Effort | None:
         """Only hooks happen in a session; a client that an agent started works for it, and has no effort by itself."""
-        if isinstance(event.fact, ContextArrived):
+        if isinstance(event.fact, ContextAdded):
             return self._expecting(envelope.host, event.fact, agent)
         if envelope.origin is not Origin.HOOK or (agent.parent_id is not None and not envelope.observations.fleet_id):
             return None
@@ -126,7 +127,7 @@ class Desk:
             is_alive=self._is_alive,
         )
 
-    def _expecting(self, host: str, arrived: ContextArrived, agent: Agent) -> Effort | None:
+    def _expecting(self, host: str, arrived: ContextAdded, agent: Agent) -> Effort | None:
         """The effort whose injections are confirmed, or whose agent has read something."""
         for effort in self._active(host):
             if arrived.files and effort.holder == agent.id:
@@ -153,17 +154,7 @@ class Desk:
 
     def _inject(self, effort: Effort, text: str, cause: Envelope) -> Record:
         act = acts.InjectionQueued(effort_id=effort.id, text=text, source=cause.id)
-        envelope = replace(
-            cause,
-            id=f"{cause.id}-signal",
-            name=type(act).__name__,
-            origin=Origin.OPERATOR,
-            client="headspace",
-            payload=msgspec.json.encode(act),
-            observations=NO_OBSERVATIONS,
-            decisions=NO_DECISIONS,
-            delivery_id=None,
-        )
+        envelope = caused_by(cause, act, "signal")
         change = act_on(envelope, self._effort, self._task)
         assert change is not None
         self._keep(change)

@@ -18,13 +18,14 @@ import msgspec
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.acts import AgentImported, wrap_act
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy, identities
 from claude_headspace.kernel.effort.snapshot import KEY
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decode_context, encode_context
-from claude_headspace.kernel.replay import retell
+from claude_headspace.kernel.replay import replay_event
 from claude_headspace.kernel.snapshot import Snapshot
-from claude_headspace.ports import LockScope, Reader, Record, StoredEvent, Writer
+from claude_headspace.ports import LockScope, Reader, Record, StoredEvent, Transaction
 
 FORMAT = "headspace-log"
 VERSION = 1
@@ -164,25 +165,26 @@ def read_header(line: bytes) -> Header:
     return header
 
 
-def bring_in(writer: Writer, header: Header, lines: Iterable[bytes], first: int, new_id: str, now: Micros) -> BroughtIn:
-    """Bring lines in, in one batch; `first` is the number of the first, for what is said of a wrong one."""
+def import_lines(
+    transaction: Transaction, header: Header, lines: Iterable[bytes], first: int, new_id: str, now: Micros
+) -> BroughtIn:
+    """Import lines, in one transaction. `first` is the number of the first line, for error messages."""
     snapshot, events, is_last = _read(header, lines, first)
     mark = _mark(header, new_id, now)
-    with writer.transaction() as transaction:
-        transaction.lock(_touched(header, events, mark))
-        known = transaction.stored_event_ids(header.agent_id, [line.id for line in events])
-        delivered = transaction.find_deliveries([line.delivery_id for line in events if line.delivery_id])
-        fresh = [line for line in events if line.id not in known and line.delivery_id not in delivered]
-        agent = transaction.agents_by_id([header.agent_id]).get(header.agent_id)
-        restored = snapshot if agent is None else None
-        if restored is not None:
-            transaction.restore(restored)
-            agent = restored.agent
-        records = list(_retold(agent, fresh))
-        if is_last and (fresh or restored) and not transaction.find_deliveries([mark.delivery_id or ""]):
-            records += _retold(_last(records) or agent, [_as_line(mark, header.agent_id, Strategy.ADDRESSED)])
-        if records:
-            transaction.write(records)
+    transaction.lock(_touched(header, events, mark))
+    known = transaction.stored_event_ids(header.agent_id, [line.id for line in events])
+    delivered = transaction.find_deliveries([line.delivery_id for line in events if line.delivery_id])
+    fresh = [line for line in events if line.id not in known and line.delivery_id not in delivered]
+    agent = transaction.agents_by_id([header.agent_id]).get(header.agent_id)
+    restored = snapshot if agent is None else None
+    if restored is not None:
+        transaction.restore(restored)
+        agent = restored.agent
+    records = list(_retold(agent, fresh))
+    if is_last and (fresh or restored) and not transaction.find_deliveries([mark.delivery_id or ""]):
+        records += _retold(_last(records) or agent, [_as_line(mark, header.agent_id, Strategy.ADDRESSED)])
+    if records:
+        transaction.write(records)
     return BroughtIn(header.agent_id, len(fresh), len(events) - len(fresh))
 
 
@@ -225,7 +227,7 @@ def _retold(agent: Agent | None, lines: Iterable[LineOfLog]) -> Iterator[Record]
     for line in lines:
         envelope = _envelope(line)
         event = decode(envelope)
-        retold = retell(agent, line.agent_id, envelope, event, line.strategy, line.anomaly)
+        retold = replay_event(agent, line.agent_id, envelope, event, line.strategy, line.anomaly)
         agent = retold.change.agent if retold else agent
         yield Record(
             envelope=envelope,
@@ -263,14 +265,8 @@ def _envelope(line: LineOfLog) -> Envelope:
 
 def _mark(header: Header, new_id: str, now: Micros) -> Envelope:
     """Says that the agent was brought in, as it was when the file was written, and from where; once for each file."""
-    return Envelope(
-        id=new_id,
-        name="AgentImported",
-        origin=Origin.OPERATOR,
-        client="headspace",
-        host=header.host,
-        fired_at=min(header.exported_at, now),
-        received_at=now,
-        payload=msgspec.json.encode({"host": header.host, "exported_at": header.exported_at}),
-        delivery_id=f"import:{header.exported_at}:{header.agent_id}:{header.host}"[:200],
-    )
+    act = AgentImported(host=header.host, exported_at=header.exported_at)
+    delivery_id = f"import:{header.exported_at}:{header.agent_id}:{header.host}"[:200]
+    at = min(header.exported_at, now)
+    wrapped = wrap_act(act, new_id, header.host, at, delivery_id=delivery_id)
+    return msgspec.structs.replace(wrapped, received_at=now)

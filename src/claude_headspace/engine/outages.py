@@ -1,12 +1,11 @@
-"""When the journal could not be written, and why, and when a daemon was killed: what `status` tells afterwards.
+"""Outages: when the journal could not be written and why, and when a daemon was killed. `headspace status` shows them.
 
-A trouble begins with the first batch that fails, or that does not come to its end in time, and ends with the next one
-that is committed.
+An outage starts with the first batch that fails or does not finish in time, and ends with the next commit.
 
 Rules
-- The newest of the last week are remembered, in a file of the home: the next daemon tells them too.
-- One that lasted when the daemon ended goes on with the next daemon, unless that finds the journal well.
-- What waited is counted at the end, by what then lies in the spool: whether it was put there by the daemon or a shim.
+- The newest outages of the last week are stored in a file, so that the next daemon reports them too.
+- An outage that lasts when the daemon stops continues in the next daemon, unless the journal is available then.
+- The events that waited are counted at the end, in the spool: the daemon or a hook script may have put them there.
 """
 
 from collections import deque
@@ -23,89 +22,89 @@ from claude_headspace.ports import Clock
 
 log = structlog.get_logger(__name__)
 
-REMEMBERED = 20
-REMEMBERED_FOR: Micros = 7 * 24 * 3600 * SECOND
+MAX_STORED = 20
+STORED_FOR: Micros = 7 * 24 * 3600 * SECOND
 
 
-class Trouble(msgspec.Struct):
+class Outage(msgspec.Struct):
     """A time without the journal, or without a daemon."""
 
     since: Micros
     reason: str
     until: Micros | None = None
     spooled: int = 0
-    """How many events waited in the spool meanwhile."""
+    """Events that waited in the spool."""
     lost: int = 0
-    """How many could be kept nowhere."""
+    """Events that could be stored nowhere."""
 
 
-class Troubles:
-    """The newest troubles, and whether one lasts."""
+class Outages:
+    """The newest outages, and the current one."""
 
-    def __init__(self, clock: Clock, file: Path | None = None) -> None:
+    def __init__(self, clock: Clock, file: Path | None = None, count_waiting: Callable[[], int] = lambda: 0) -> None:
         self._clock = clock
         self._file = file
+        self._count_waiting = count_waiting
+        """How many events in the spool have not been counted yet."""
         self._has_begun = False
-        self.waiting: Callable[[], int] = lambda: 0
-        """How many events wait in the spool that were not counted before."""
-        self._known: deque[Trouble] = deque(_recalled(file, clock() - REMEMBERED_FOR), maxlen=REMEMBERED)
+        self._known: deque[Outage] = deque(_read(file, clock() - STORED_FOR), maxlen=MAX_STORED)
 
     @property
-    def now(self) -> Trouble | None:
+    def current(self) -> Outage | None:
         """The one that lasts."""
         return self._known[-1] if self._known and self._known[-1].until is None else None
 
     @property
-    def all(self) -> list[Trouble]:
-        """What happened, oldest first."""
+    def all(self) -> list[Outage]:
+        """All of them, oldest first."""
         return list(self._known)
 
     def begin(self, reason: str) -> None:
-        """The journal cannot be written; of a trouble that lasts the newest reason is told."""
+        """The journal cannot be written. During an outage only its reason is updated."""
         self._has_begun = True
-        if (trouble := self.now) is not None:
-            trouble.reason = reason
+        if (outage := self.current) is not None:
+            outage.reason = reason
             return
-        self._known.append(Trouble(self._clock(), reason))
+        self._known.append(Outage(self._clock(), reason))
         log.warning("journal_unavailable", reason=reason)
-        self._keep()
+        self._store()
 
-    def note(self, what: str) -> None:
-        """Something happened, and is over."""
-        if self.now is None:
+    def note(self, reason: str) -> None:
+        """Something happened that has already ended. No-op during an outage."""
+        if self.current is None:
             at = self._clock()
-            self._known.append(Trouble(at, what, at))
-            self._keep()
+            self._known.append(Outage(at, reason, at))
+            self._store()
 
     def killed(self, pid: int, last_seen: Micros) -> None:
-        """The daemon before this one did not end by itself; what waited counts to a trouble that lasts since then."""
-        lasting = self._known.pop() if self.now is not None else None
+        """The previous daemon was killed. If an outage lasts since then, waiting events count for that one."""
+        lasting = self._known.pop() if self.current is not None else None
         reason = f"the daemon before this one (pid {pid}) was killed, or crashed"
-        trouble = Trouble(last_seen, reason, self._clock(), 0 if lasting else self.waiting())
-        self._known.extend(each for each in (trouble, lasting) if each is not None)
-        log.warning("predecessor_killed", pid=pid, last_seen=iso(last_seen), waiting=trouble.spooled)
-        self._keep()
+        outage = Outage(last_seen, reason, self._clock(), 0 if lasting else self._count_waiting())
+        self._known.extend(each for each in (outage, lasting) if each is not None)
+        log.warning("predecessor_killed", pid=pid, last_seen=iso(last_seen), waiting=outage.spooled)
+        self._store()
 
     def spooled(self) -> None:
-        """A hook was answered without the journal: in the newest trouble of this daemon, which may be over just now."""
+        """A hook was answered without the journal. Counts for the newest outage, which may have ended."""
         if self._has_begun:
             self._known[-1].spooled += 1
 
     def lost(self) -> None:
-        """An event could be kept nowhere, neither in the journal nor in the spool."""
+        """An event could be stored nowhere, neither in the journal nor in the spool."""
         if self._has_begun:
             self._known[-1].lost += 1
 
     def end(self) -> None:
-        """The journal was written."""
-        if (trouble := self.now) is not None:
-            trouble.until = self._clock()
-            trouble.spooled += self.waiting()
-            log.warning("journal_available", seconds=(trouble.until - trouble.since) / 1e6, spooled=trouble.spooled)
-            self._keep()
+        """The journal was written. No-op without an outage."""
+        if (outage := self.current) is not None:
+            outage.until = self._clock()
+            outage.spooled += self._count_waiting()
+            log.warning("journal_available", seconds=(outage.until - outage.since) / 1e6, spooled=outage.spooled)
+            self._store()
 
-    def _keep(self) -> None:
-        """Write them down, for the next daemon; a full disk must not make more trouble."""
+    def _store(self) -> None:
+        """Write the file. A full disk is ignored: it must not cause another failure."""
         if self._file is None:
             return
         draft = self._file.with_suffix(".new")
@@ -115,10 +114,10 @@ class Troubles:
             draft.replace(self._file)
 
 
-def _recalled(file: Path | None, after: Micros) -> Iterable[Trouble]:
-    """What an earlier daemon wrote down; what waited in one that lasts is counted anew at its end."""
+def _read(file: Path | None, after: Micros) -> Iterable[Outage]:
+    """The outages that an earlier daemon stored. Waiting events of a lasting one are counted again at its end."""
     try:
-        found = msgspec.json.decode(file.read_bytes(), type=list[Trouble]) if file is not None else []
+        found = msgspec.json.decode(file.read_bytes(), type=list[Outage]) if file is not None else []
     except (OSError, msgspec.DecodeError):
         return []
     if found and found[-1].until is None:

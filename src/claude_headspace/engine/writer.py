@@ -1,36 +1,65 @@
-"""The loop: decode → correlate → decide → evolve → commit → reply → react.
+"""The writer: the only one that opens transactions on the log while the daemon runs.
 
-Everybody who has something to tell hands an envelope to `submit` and waits for its outcome. One writer takes what has
-gathered, works it through in one transaction (`batch`), commits once, and then answers everybody in the batch: under
-load the batches grow and the cost of a durable commit is shared.
+`submit` queues an envelope, `record` an act, `transact` other work that writes events (the import of a log). One task
+processes the queue: everything that has arrived since the last commit becomes one batch (`batch.py`) and one
+transaction. Under load the batches grow, and many events share the cost of a durable commit.
+
+Who may write
+- Events and everything derived from them: only this class.
+- Read positions, tokens, pruning and rebuilding: the journal itself, under the lock that its transactions share.
+  They add no events.
 
 Rules
-- Nobody is answered before the commit, and what is announced was committed.
-- A failed commit leaves no trace, in the database or in memory; what waits behind it fails too.
+- A caller gets its outcome, and subscribers their changes, only after the commit.
+- A failed commit changes nothing, in the database or in memory. What is queued behind it fails with it, so that a
+  sender that retries keeps the order.
 """
 
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 import structlog
 
-from claude_headspace.engine.batch import Answer, Attend, Batch, Outcome, Submission, say_nothing, unavailable
-from claude_headspace.engine.outages import Troubles
+from claude_headspace.engine.batch import DEFAULT_RULES, Batch, BatchRules, Result, Submission, unavailable
+from claude_headspace.engine.changes import CommittedChanges
+from claude_headspace.engine.outages import Outages
 from claude_headspace.errors import STOPPING, HeadspaceError, JournalUnavailable
-from claude_headspace.kernel.decide import Judge, nobody
-from claude_headspace.kernel.envelope import Envelope
-from claude_headspace.ports import (
-    StreamMessage,
-    Transaction,
-    Writer,
-)
+from claude_headspace.kernel.acts import Act, wrap_act
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.effort.acts import Act as EffortAct
+from claude_headspace.kernel.effort.model import Effort
+from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Observations
+from claude_headspace.kernel.facts import Event
+from claude_headspace.ports import Clock, Outcome, StreamMessage, Transaction, Writer
 
 log = structlog.get_logger(__name__)
 
-LARGEST_BATCH = 128
-TRY_SECONDS = 1.0
+MAX_BATCH = 128
+RETRY_SECONDS = 1.0
+
+Answer = TypeVar("Answer")
+
+
+class Job(msgspec.Struct):
+    """Work that writes events, in a transaction of its own."""
+
+    work: Callable[[Transaction], Any]
+    future: "asyncio.Future[Any]"
+
+
+class Committed(NamedTuple):
+    """A batch after its commit: the result of each submission, and the changes to publish."""
+
+    results: Sequence[Result]
+    agents: Iterable[Agent] = ()
+    efforts: Iterable[Effort] = ()
+    messages: Sequence[StreamMessage] = ()
 
 
 class Engine:
@@ -39,141 +68,194 @@ class Engine:
     def __init__(
         self,
         journal: Writer,
-        publish: Callable[[Sequence[StreamMessage]], None],
-        new_id: Callable[[], str],
+        changes: CommittedChanges,
+        host: str,
+        clock: Clock,
+        *,
+        rules: BatchRules = DEFAULT_RULES,
+        outages: Outages | None = None,
         observe_commit: Callable[[float, int], None] = lambda _seconds, _size: None,
-        troubles: Troubles | None = None,
-        judge: Judge = nobody,
-        attend: Attend = say_nothing,
-        require: Callable[[], None] = lambda: None,
+        check_may_write: Callable[[], None] = lambda: None,
     ) -> None:
         self._journal = journal
-        self._publish = publish
-        self._new_id = new_id
+        self._changes = changes
+        self._host = host
+        self._clock = clock
+        self._rules = rules
+        self._outages = outages
         self._observe_commit = observe_commit
-        self._troubles = troubles
-        self._judge = judge
-        self._attend = attend
-        self._require = require
-        """Raises while nothing may be written."""
-        self._waiting: asyncio.Queue[Submission | None] = asyncio.Queue()
-        self._loop: asyncio.Task[None] | None = None
+        self._check_may_write = check_may_write
+        """Raises while this daemon must not write."""
+        self._queue: asyncio.Queue[Submission | Job | None] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
         self._closed = False
-        self.last_failure: str | None = None
+        self.failure: str | None = None
+        """Why the last batch failed, until one succeeds."""
 
     @property
     def running(self) -> bool:
-        """Whether envelopes are being worked on."""
-        return self._loop is not None and not self._loop.done()
+        """Whether the queue is being processed."""
+        return self._task is not None and not self._task.done()
 
     @property
-    def backlog(self) -> int:
-        """How many envelopes wait for the writer."""
-        return self._waiting.qsize()
+    def queued(self) -> int:
+        """The length of the queue."""
+        return self._queue.qsize()
+
+    def health(self) -> tuple[bool, str | None, str]:
+        """Whether it runs, why the last batch failed, and the length of the queue."""
+        return self.running, self.failure, f"{self.queued} waiting"
 
     def start(self) -> None:
-        """Begin to work."""
-        self._loop = asyncio.create_task(self._run(), name="engine")
+        """Start processing."""
+        self._task = asyncio.create_task(self._run(), name="engine")
 
     async def stop(self) -> None:
-        """Finish what was handed in, then rest."""
+        """Process what is queued, then stop."""
         self._closed = True
-        await self._waiting.put(None)
-        if self._loop is not None:
-            await self._loop
+        await self._queue.put(None)
+        if self._task is not None:
+            await self._task
+
+    # --- queueing ---
 
     async def submit(
         self,
         envelope: Envelope,
         agent_id: str | None = None,
         *,
+        event: Event | None = None,
         announce: bool = True,
-        asked: bool = False,
+        expects_reply: bool = False,
         trusted: bool = True,
-        speaks: bool = False,
+        reply_reaches_client: bool = False,
     ) -> Outcome:
-        """Hand in an envelope and wait until it is stored. `agent_id` is for senders who know whose it is."""
-        if self._closed:
-            raise JournalUnavailable(STOPPING, "The daemon is stopping.", "Send it again in a moment.")
-        self._require()
-        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._waiting.put_nowait(Submission(envelope, agent_id, future, announce, asked, trusted, speaks))
+        """Store an envelope. `agent_id`: its agent, if the sender knows it. See `Submission` for the others."""
+        future: asyncio.Future[Outcome] = self._new_future()
+        submission = Submission(
+            envelope, agent_id, future, event, announce, expects_reply, trusted, reply_reaches_client
+        )
+        self._queue.put_nowait(submission)
         return await future
 
-    async def _run(self) -> None:
-        ending = False
-        while not ending:
-            batch = [await self._next()]
-            with contextlib.suppress(asyncio.QueueEmpty):
-                while len(batch) < LARGEST_BATCH:
-                    batch.append(self._waiting.get_nowait())
-            ending = None in batch
-            submissions = [submission for submission in batch if submission is not None]
-            if submissions:
-                await self._work_through(submissions)
+    async def record(
+        self,
+        act: Act | EffortAct,
+        agent_id: str | None = None,
+        *,
+        delivery_id: str | None = None,
+        observations: Observations = NO_OBSERVATIONS,
+        client: str = "headspace",
+    ) -> Outcome:
+        """Store an act. The same `delivery_id` is stored once; the outcome of a repetition is a `duplicate`."""
+        envelope = wrap_act(
+            act,
+            self._rules.new_id(),
+            self._host,
+            self._clock(),
+            observations=observations,
+            delivery_id=delivery_id,
+            client=client,
+        )
+        return await self.submit(envelope, agent_id)
 
-    async def _next(self) -> Submission | None:
-        """What comes next. After a failure, when nothing comes, see whether the journal can be written again."""
-        while self.last_failure is not None:
+    async def transact(self, work: Callable[[Transaction], Answer]) -> Answer:
+        """Run work in a transaction of its own, in a thread."""
+        future = self._new_future()
+        self._queue.put_nowait(Job(work, future))
+        answer: Answer = await future
+        return answer
+
+    def _new_future(self) -> "asyncio.Future[Any]":
+        if self._closed:
+            raise JournalUnavailable(STOPPING, "The daemon is stopping.", "Send it again in a moment.")
+        self._check_may_write()
+        return asyncio.get_running_loop().create_future()
+
+    # --- processing ---
+
+    async def _run(self) -> None:
+        stopping = False
+        while not stopping:
+            queued = [await self._next()]
+            with contextlib.suppress(asyncio.QueueEmpty):
+                while len(queued) < MAX_BATCH:
+                    queued.append(self._queue.get_nowait())
+            stopping = None in queued
+            for kind, some in groupby(queued, type):
+                if kind is Submission:
+                    await self._write_batch(list(some))  # type: ignore[arg-type]  # of that type
+                elif kind is Job:
+                    await self._do_jobs(some)  # type: ignore[arg-type]  # of that type
+
+    async def _next(self) -> Submission | Job | None:
+        """The next in the queue. After a failure, while nothing arrives, try whether the journal is writable again."""
+        while self.failure is not None:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(TRY_SECONDS):
-                    return await self._waiting.get()
+                async with asyncio.timeout(RETRY_SECONDS):
+                    return await self._queue.get()
             with contextlib.suppress(Exception):
                 await self._journal.transact(lambda transaction: transaction.write([]))
-                self._note(None)
-        return await self._waiting.get()
+                self._set_failure(None)
+        return await self._queue.get()
 
-    async def _work_through(self, submissions: list[Submission]) -> None:
+    async def _write_batch(self, submissions: list[Submission]) -> None:
         started = time.perf_counter()
         try:
-            results, messages = await self._journal.transact(lambda batch: self._process(batch, submissions))
-        except Exception as error:  # whatever the journal raises, the loop goes on and everybody is told
+            committed = await self._journal.transact(partial(self._process, submissions))
+            self._set_failure(None)
+        except Exception as error:  # whatever the journal raises, the loop continues and every caller gets the error
             log.exception("batch_failed", size=len(submissions))
-            submissions += self._those_behind()
-            results, messages = [unavailable(error)] * len(submissions), []
-            self._note(str(error))
-        else:
-            self._note(None)
+            self._set_failure(str(error))
+            committed = Committed([unavailable(error)] * len(submissions))
+            self._fail_queued(unavailable(error))
         self._observe_commit(time.perf_counter() - started, len(submissions))
-        for submission, result in zip(submissions, results, strict=True):
+        self._changes.publish(committed.agents, committed.efforts)
+        for submission, result in zip(submissions, committed.results, strict=True):
             _settle(submission.future, result)
-        if messages:
-            self._announce(messages)
+        if not self._journal.is_shared:
+            self._changes.publish_messages(committed.messages)
 
-    def _those_behind(self) -> list[Submission]:
-        """What waits behind a batch that failed fails with it, so that whoever sends again can keep the order."""
-        behind: list[Submission | None] = []
+    def _process(self, submissions: list[Submission], transaction: Transaction) -> "Committed":
+        batch = Batch(transaction, self._rules)
+        results = batch.process(submissions)
+        messages = transaction.write(batch.records) if batch.records else ()
+        efforts = [change.effort for record in batch.records for change in record.efforts]
+        return Committed(results, batch.changed.values(), efforts, messages)
+
+    async def _do_jobs(self, jobs: Iterable[Job]) -> None:
+        for job in jobs:
+            try:
+                _settle(job.future, await asyncio.to_thread(self._do, job.work))
+            except Exception as error:  # noqa: BLE001  # the caller gets it
+                _settle(job.future, error)
+
+    def _do(self, work: Callable[[Transaction], Answer]) -> Answer:
+        with self._journal.transaction() as transaction:
+            return work(transaction)
+
+    def _fail_queued(self, error: HeadspaceError) -> None:
+        """Fail everything that is queued; a request to stop stays."""
+        stopping = False
         with contextlib.suppress(asyncio.QueueEmpty):
             while True:
-                behind.append(self._waiting.get_nowait())
-        if None in behind:
-            self._waiting.put_nowait(None)
-        return [submission for submission in behind if submission is not None]
+                if (each := self._queue.get_nowait()) is None:
+                    stopping = True
+                else:
+                    _settle(each.future, error)
+        if stopping:
+            self._queue.put_nowait(None)
 
-    def _note(self, failure: str | None) -> None:
-        self.last_failure = failure
-        if self._troubles is not None:
-            self._troubles.end() if failure is None else self._troubles.begin(failure)
-
-    def _announce(self, messages: Sequence[StreamMessage]) -> None:
-        """They are stored: a reader that cannot be told now reads them from the journal."""
-        try:
-            self._publish(messages)
-        except Exception:
-            log.exception("announcement_failed")
-
-    def _process(
-        self, transaction: Transaction, submissions: list[Submission]
-    ) -> tuple[list[Answer], list[StreamMessage]]:
-        batch = Batch(transaction, self._judge, self._new_id, self._attend)
-        results = batch.work(submissions)
-        return results, transaction.write(batch.records) if batch.records else []
+    def _set_failure(self, failure: str | None) -> None:
+        self.failure = failure
+        if self._outages is not None:
+            self._outages.end() if failure is None else self._outages.begin(failure)
 
 
-def _settle(future: "asyncio.Future[Outcome]", result: Answer) -> None:
+def _settle(future: "asyncio.Future[Any]", result: object) -> None:
     if future.done():
         return
-    if isinstance(result, HeadspaceError):
+    if isinstance(result, Exception):
         future.set_exception(result)
     else:
         future.set_result(result)

@@ -1,11 +1,13 @@
-"""The nouns: an agent and what belongs to it.
+"""The types of an agent and of everything that belongs to it.
 
-An `Agent` is everything that is needed to understand the next event, no history: turns and finished commands leave it
-as rows. Its parts are immutable; `evolve` copies the agent once per event and replaces parts in the copy.
+An `Agent` holds what is needed to process the next event, and no history: turns and finished commands leave it as rows.
+The parts of an agent are immutable. `evolve` copies the agent once per event and replaces parts in the copy.
 
-The agent's state is never set, it follows from the parts (`state_of`): who is ended, who waits, what runs. Two moments
-decide whether the turn runs, the newest sign of work (`busy_at`) and the newest end (`settled_at`); because both are
-compared by the time the event was fired, a late or doubled event cannot bring back what is over.
+The state is never set by an event. It follows from the other fields (`kernel/state.py`).
+
+An agent is stored as one flat JSON object, in rows, snapshots and exported logs. Its JSON names and their order do not
+change: other versions read them, and `verify` compares the text. A renamed field keeps its JSON name with
+`msgspec.field(name=…)`. Why the fields are not nested: docs/decisions/0013-agent-stays-flat.md.
 """
 
 from enum import StrEnum
@@ -20,16 +22,16 @@ from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 from claude_headspace.kernel.wait_request import Field, Question
 
-NEWS: Micros = 5 * SECOND
-"""So soon after its end the news of a background sub-agent come to the agent."""
+RESULT_DELAY: Micros = 5 * SECOND
+"""The client reports the result of a background sub-agent to the model within this time after its end."""
 
 
 INTERACTIVE = "interactive"
-"""The mode of a session that nobody gave another one."""
+"""The mode of a session without a declared mode."""
 
 
 class AgentState(StrEnum):
-    """The canonical states; every dialect is a view of them."""
+    """The states of an agent. The states of other tools are views of them (`kernel/views.py`)."""
 
     STARTING = "starting"
     IDLE = "idle"
@@ -46,9 +48,9 @@ class Trigger(StrEnum):
     QUEUED = "queued_prompt"
     NOTIFICATION = "task_notification"
     SHELL = "shell_command"
-    """A `!` command: no hook tells it."""
+    """A `!` command. No hook reports it."""
     UNANNOUNCED = "unannounced"
-    """No prompt was heard: the hook was lost, or it was a `!` command."""
+    """No prompt was received: the hook was lost, or it was a `!` command."""
 
 
 class Outcome(StrEnum):
@@ -61,7 +63,7 @@ class Outcome(StrEnum):
 
 
 class Confidence(StrEnum):
-    """How sure we are: told by a hook, read from what the client leaves behind, or concluded."""
+    """How certain a state is: reported by a hook or a person, read from files or the process table, or inferred."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -69,7 +71,7 @@ class Confidence(StrEnum):
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """Why a state is believed."""
+    """Why an agent has its state: the event that last determined it."""
 
     source: str
     confidence: Confidence
@@ -78,7 +80,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class Project(msgspec.Struct, frozen=True):
-    """A repository or directory."""
+    """A repository, or a directory outside of one."""
 
     id: str
     name: str
@@ -86,7 +88,7 @@ class Project(msgspec.Struct, frozen=True):
 
 
 class Session(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One context window. `client_id` is Claude's session id: resume and compaction keep it."""
+    """One context window. `client_id` is the client's session id; resume and compaction keep it."""
 
     id: str
     agent_id: str
@@ -116,7 +118,7 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Turn(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One utterance."""
+    """One message in a command: of the user or of the agent."""
 
     id: str
     agent_id: str
@@ -128,26 +130,26 @@ class Turn(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     at: Micros
     timestamp_source: str = "server"
     reason: str = ""
-    """Why the intent is believed."""
+    """Why it has this intent."""
 
 
-class Heard(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
-    """A recent turn, remembered so that hook and transcript never make two of one utterance."""
+class RecentTurn(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """A recent turn. Used to recognise the same message when hook and transcript both report it."""
 
     turn_id: str
     command_id: str
     actor: Actor
     intent: Intent
-    mark: str
+    fingerprint: str
     at: Micros
     prompt_id: str | None = None
     from_transcript: bool = False
     text: str = ""
-    """The words, kept only while the prompt is queued."""
+    """The text, only while the prompt is queued."""
 
 
 class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A call that has begun and not come to its end."""
+    """A tool call that has started and not ended."""
 
     id: str
     tool: str
@@ -158,7 +160,7 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class FinishedCall(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
-    """A call that is over, remembered so that a late start or dialog does not open it again."""
+    """A tool call that ended. Kept so that a late start or dialog of it does not open it again."""
 
     id: str
     tool: str
@@ -167,17 +169,19 @@ class FinishedCall(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     subagent_id: str | None = None
 
 
-class Answered(msgspec.Struct, frozen=True):
-    """Who answered a wait through us: what, from where, when."""
+class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An answer to a wait given through Headspace: what, by whom, from where, when."""
 
     words: str
     by: str
     via: str
     at: Micros
+    event_id: str = ""
+    """The `WaitAnswered` event, which has the complete answer. Empty in waits of older versions."""
 
 
 class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """An open need for a human."""
+    """The agent needs a person: a question, a plan, a permission, a form, a dialog."""
 
     id: str
     agent_id: str
@@ -193,63 +197,63 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     subagent_id: str | None = None
     suggestions: str = ""
     asked_in_text: bool = False
-    """The last words of the turn were a question: no dialog is open, only a prompt answers it."""
+    """The turn ended with a question in its text: no dialog is open, and only a prompt answers it."""
     held_until: Micros = 0
-    """Until when the client takes an answer through us; 0: it does not."""
+    """Until when the client accepts an answer through Headspace; 0: it does not."""
     answered: Answered | None = None
-    """An answer that the client has yet to take up, or has taken up."""
+    """The answer given through Headspace. While the wait is open, the client has not applied it yet."""
     closed_at: Micros | None = None
     resolution: str | None = None
 
 
 class Subagent(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A child session inside the agent. Kept for a while after its end, so that a late start does not revive it."""
+    """A sub-agent: it has its own tool calls and waits. Kept after its end so that a late start does not revive it."""
 
     id: str
     type: str = ""
     started_at: Micros = 0
     stopped_at: Micros = 0
     last_active_at: Micros = 0
-    step_at: Micros = 0
-    began_at: Micros = 0
+    step_ended_at: Micros = msgspec.field(default=0, name="step_at")
+    call_started_at: Micros = msgspec.field(default=0, name="began_at")
     background: bool = False
     description: str = ""
 
     @property
-    def heard_at(self) -> Micros:
-        """The newest sign that it runs."""
+    def last_seen_at(self) -> Micros:
+        """The newest event that shows it running."""
         return max(self.started_at, self.last_active_at)
 
     @property
-    def running(self) -> bool:
-        """Whether the newest thing heard of it is not its end."""
-        return self.heard_at > self.stopped_at
+    def is_running(self) -> bool:
+        """Whether it was seen running after its newest end."""
+        return self.last_seen_at > self.stopped_at
 
 
 class BackgroundTask(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Work that outlives the turn: a shell (sub-agents have their own type)."""
+    """Work that continues after the turn, such as a shell. Sub-agents have their own type."""
 
     id: str
     kind: str
     description: str
     started_at: Micros
-    seen_at: Micros = 0
-    """The newest list that it stood on."""
+    listed_at: Micros = msgspec.field(default=0, name="seen_at")
+    """The newest list of running tasks that contains it."""
     ended_at: Micros = 0
 
     @property
-    def heard_at(self) -> Micros:
-        """The newest sign that it runs."""
-        return max(self.started_at, self.seen_at)
+    def last_seen_at(self) -> Micros:
+        """The newest event that shows it running."""
+        return max(self.started_at, self.listed_at)
 
     @property
-    def running(self) -> bool:
-        """Whether it was last seen running."""
-        return self.heard_at > self.ended_at
+    def is_running(self) -> bool:
+        """Whether it was seen running after its newest end."""
+        return self.last_seen_at > self.ended_at
 
 
-class Judged(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A call that a rule spoke about."""
+class RuledCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A tool call that a policy rule warned about, asked about or denied."""
 
     event_id: str
     ruling: Ruling
@@ -262,20 +266,20 @@ class Judged(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Supervision(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Somebody starts the agent's client anew when its context window is spent."""
+    """`headspace run --supervise` restarts the client when its context window is full."""
 
     restarts: int = 0
     restarted_at: Micros = 0
     reason: str = ""
-    """Why it was started anew the last time."""
+    """Why it was restarted the last time."""
     under_way: bool = False
     """The old client is being ended, and the new one has not reported yet."""
     ended: str = ""
-    """Why nobody starts it anew any more."""
+    """Why it is not restarted any more; empty while it is supervised."""
 
 
 class EarlyEnd(msgspec.Struct, frozen=True):
-    """The end of a session that was not in use as far as we knew: its start may still be on its way."""
+    """The end of a session other than the current one. Its start may still arrive."""
 
     client_id: str
     at: Micros
@@ -283,14 +287,14 @@ class EarlyEnd(msgspec.Struct, frozen=True):
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What an agent says that it is at."""
+    """What an agent says it is working on."""
 
     text: str
     at: Micros
 
 
-class Briefed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What the context window in use began with."""
+class SessionContext(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The files that the current context window started with."""
 
     at: Micros
     files: tuple[str, ...] = ()
@@ -299,14 +303,17 @@ class Briefed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """One worker that a person would point at; survives `/clear`, compaction, resume and restarts."""
+    """One worker, such as a Claude Code in a terminal. It survives `/clear`, compaction, resume and restarts."""
 
+    # --- identity ---
     id: str
     name: str
     host: str
     client: str
+    """The program, such as `claude-code`."""
     project: Project
     created_at: Micros
+    # --- the client's directory, process and terminal ---
     cwd: str | None = None
     branch: str | None = None
     pid: int | None = None
@@ -314,150 +321,133 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     tmux_session: str | None = None
     tmux_pane: str | None = None
     headspace_id: str | None = None
+    """The id that a wrapper put into the client's environment."""
     wrapper_pid: int | None = None
-    """The process that started its client and stays with it."""
+    """The process that started the client and stays with it (`headspace run`)."""
     wrapper_started_at: Micros | None = None
     supervision: Supervision | None = None
+    # --- role and mission ---
     parent_id: str | None = None
+    """The agent whose client started this client."""
     role: str | None = None
     mode: str = INTERACTIVE
     mission: Mission | None = None
-    """What it was sent to do."""
-    news: tuple[News, ...] = ()
-    """What it is to be told of its workers."""
+    worker_reports: tuple[News, ...] = msgspec.field(default=(), name="news")
+    """Results of its workers that it has not been told yet."""
     note: Note | None = None
-    briefed: Briefed | None = None
+    session_context: SessionContext | None = msgspec.field(default=None, name="briefed")
     imported_from: str | None = None
-    """The host whose journal the agent's log was brought in from."""
-    # what it is
+    """The host whose log the agent was imported from."""
+    # --- the state, derived after every event (`kernel/state.py`) ---
     state: AgentState = AgentState.STARTING
     waiting_for: str | None = None
     state_since: Micros = 0
     evidence: Evidence | None = None
     last_active_at: Micros = 0
     seen_at: Micros = 0
-    """When somebody last looked at it through Headspace."""
-    # the moments that decide
-    alive_at: Micros = 0
-    """The newest hook that was not an end."""
+    """When a person last looked at it through Headspace."""
+    # --- signals: the timestamps that decide the state (`SIGNALS` in `kernel/state.py`) ---
+    last_hook_at: Micros = msgspec.field(default=0, name="alive_at")
     busy_at: Micros = 0
-    settled_at: Micros = 0
-    stopped_at: Micros = 0
-    """The newest end that was told; `settled_at` may be a later one that was only seen."""
-    stop_mark: str = ""
-    """Recognises the newest end when it is told twice."""
-    step_at: Micros = 0
-    """All calls and dialogs of the main thread that began before are over."""
-    began_at: Micros = 0
-    """The newest start of a call of the main thread."""
-    undisturbed_at: Micros = 0
-    """All dialogs that opened before are over: the client was seen at work after."""
-    listed_at: Micros = 0
-    """Sub-agents and background work of which nothing was heard since are over: the client listed all that runs."""
+    idle_at: Micros = msgspec.field(default=0, name="settled_at")
+    turn_ended_at: Micros = msgspec.field(default=0, name="stopped_at")
+    turn_end_fingerprint: str = msgspec.field(default="", name="stop_mark")
+    """Recognises the newest end of a turn when it is reported twice."""
+    step_ended_at: Micros = msgspec.field(default=0, name="step_at")
+    call_started_at: Micros = msgspec.field(default=0, name="began_at")
+    dialogs_closed_at: Micros = msgspec.field(default=0, name="undisturbed_at")
+    background_listed_at: Micros = msgspec.field(default=0, name="listed_at")
     ended_at: Micros | None = None
     end_reason: str | None = None
-    compacting_at: Micros = 0
-    compacted_at: Micros = 0
-    tool_finished_at: Micros = 0
-    # what is going on
+    compaction_started_at: Micros = msgspec.field(default=0, name="compacting_at")
+    compaction_ended_at: Micros = msgspec.field(default=0, name="compacted_at")
+    call_ended_at: Micros = msgspec.field(default=0, name="tool_finished_at")
+    # --- current work ---
     session: Session | None = None
     past_sessions: tuple[str, ...] = ()
     early_end: EarlyEnd | None = None
     command: Command | None = None
     turn_ids: tuple[str, ...] = ()
-    """The client's ids of further turns of the command: an answer begins one, and a task that comes back."""
+    """The client's ids of further turns of the command: an answer starts one, and so does a finished task."""
     past_commands: tuple[Command, ...] = ()
     calls: tuple[ToolCall, ...] = ()
     finished_calls: tuple[FinishedCall, ...] = ()
     waits: tuple[Wait, ...] = ()
-    queued: tuple[Heard, ...] = ()
-    returning: tuple[str, ...] = ()
-    """Background work that is over, and whose news waits for the turn to end."""
-    returned: tuple[str, ...] = ()
-    """Background work whose news came."""
-    heard: tuple[Heard, ...] = ()
+    queued_prompts: tuple[RecentTurn, ...] = msgspec.field(default=(), name="queued")
+    pending_results: tuple[str, ...] = msgspec.field(default=(), name="returning")
+    """Background work that ended and whose result the model gets when the turn ends."""
+    delivered_results: tuple[str, ...] = msgspec.field(default=(), name="returned")
+    """Background work whose result the model got."""
+    recent_turns: tuple[RecentTurn, ...] = msgspec.field(default=(), name="heard")
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
     notices: tuple[Notice, ...] = ()
-    """Who was called about it, and what came of that."""
-    verdicts: tuple[Judged, ...] = ()
-    """The newest calls that a rule spoke about."""
+    """Notifications about the agent, with their result."""
+    verdicts: tuple[RuledCall, ...] = ()
+    """The newest tool calls with a verdict, newest last."""
     error: str | None = None
+    """The API error that ended the last turn."""
     last_tool: str | None = None
     """The newest tool of the main thread, running or not."""
     todos: tuple[str, ...] = ()
     todos_done: tuple[str, ...] = ()
-    last_words: str = ""
-    """How the running turn ends, as far as the transcript shows; empty again when the turn is closed."""
-    last_words_turn: str = ""
-    # what it costs
+    final_text: str = msgspec.field(default="", name="last_words")
+    """The last text of the turn in the transcript; empty again when the turn is closed."""
+    final_text_turn_id: str = msgspec.field(default="", name="last_words_turn")
+    # --- usage ---
     permission_mode: str | None = None
     model: str | None = None
     context_window: int | None = None
-    """How much the model can take in, where that was told."""
+    """The size of the model's context window in tokens, if reported."""
     measured_at: Micros = 0
     context_percent: float | None = None
     tokens: int | None = None
     cost_usd: float | None = None
     rate_limits: tuple[RateLimit, ...] = ()
-    # what it was told of itself
-    told_level: int = 0
-    """The highest level of its context that it was told of in this context window, in percent."""
-    reminded_at: Micros = 0
-    """When it was asked for a note."""
+    # --- session notices ---
+    context_level_told: int = msgspec.field(default=0, name="told_level")
+    """The highest context level that the session was told in this context window, in percent."""
+    note_requested_at: Micros = msgspec.field(default=0, name="reminded_at")
+    """When the session was asked for a note."""
 
     @property
-    def turn_runs(self) -> bool:
-        """Whether the newest sign of work is newer than the newest end."""
-        return self.busy_at > self.settled_at
+    def is_in_turn(self) -> bool:
+        """Whether the newest sign of work is newer than the newest sign of idleness."""
+        return self.busy_at > self.idle_at
 
     @property
     def is_unseen(self) -> bool:
-        """Whether it came to something that a person would want to know, and nobody has looked since."""
+        """Whether it waits, failed or completed a command, and no person has looked at it since."""
         if self.seen_at and self.state_since <= self.seen_at:
             return False
         done = self.state is AgentState.IDLE and self.command is not None and self.command.outcome is Outcome.COMPLETED
         return done or self.state in (AgentState.WAITING, AgentState.ERROR)
 
     @property
-    def restarts(self) -> bool:
-        """Whether its client is being replaced by another one."""
+    def is_restarting(self) -> bool:
+        """Whether a supervised restart of its client is in progress."""
         return self.supervision is not None and self.supervision.under_way
 
     @property
-    def compacts(self) -> bool:
-        """Whether nothing was heard since compaction began."""
-        return self.compacting_at > max(self.compacted_at, self.busy_at, self.settled_at)
+    def is_compacting(self) -> bool:
+        """Whether a manual compaction started, and no newer event shows that it ended."""
+        return self.compaction_started_at > max(self.compaction_ended_at, self.busy_at, self.idle_at)
 
     @property
-    def working_subagents(self) -> tuple[Subagent, ...]:
-        """The sub-agents that still run."""
-        return tuple(sub for sub in self.subagents if sub.running)
+    def running_subagents(self) -> tuple[Subagent, ...]:
+        """The sub-agents that run now."""
+        return tuple(sub for sub in self.subagents if sub.is_running)
 
-    def goes_on_by_itself(self, at: Micros) -> bool:
-        """Whether the client is about to begin a turn that nobody has to start: something waited for the last one."""
+    def continues_by_itself(self, at: Micros) -> bool:
+        """Whether the client will start another turn without a prompt: something waits for the turn to end."""
         queued = self.command is not None and self.command.trigger is Trigger.QUEUED and not self.command.prompt_id
-        comes_back = any(
-            sub.background and 0 <= at - sub.stopped_at < NEWS and sub.id not in self.returned for sub in self.subagents
+        result_expected = any(
+            sub.background and 0 <= at - sub.stopped_at < RESULT_DELAY and sub.id not in self.delivered_results
+            for sub in self.subagents
         )
-        return bool(self.queued or self.returning) or queued or comes_back
+        return bool(self.queued_prompts or self.pending_results) or queued or result_expected
 
     @property
     def running_background(self) -> tuple[BackgroundTask, ...]:
-        """The background work that still runs."""
-        return tuple(task for task in self.background if task.running)
-
-
-def state_of(agent: Agent) -> tuple[AgentState, str | None]:
-    """The state that follows from the parts, and what is waited for."""
-    if agent.ended_at is not None:
-        return AgentState.ENDED, None
-    if agent.restarts:
-        return AgentState.STARTING, None
-    if agent.waits:
-        return AgentState.WAITING, agent.waits[-1].kind
-    if agent.turn_runs or agent.compacts or any(sub.running for sub in agent.subagents):
-        return AgentState.WORKING, None
-    if agent.error:
-        return AgentState.ERROR, None
-    return (AgentState.IDLE if agent.session else AgentState.STARTING), None
+        """The background work that runs now."""
+        return tuple(task for task in self.background if task.is_running)

@@ -5,7 +5,7 @@ Rules
 - `ToolUse.input` and `ToolText.value` are JSON values as builtins. Nothing parses them again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -17,6 +17,9 @@ from claude_headspace.kernel.wait_request import Ask
 MAX_DEPTH = 64
 TEXT_BLOCK = ("type", "text")
 """A member that only marks its neighbour as text."""
+
+ADDRESS_FIELDS = ("email", "address", "id", "name")
+"""Members that identify an object: a contact, a channel, a file."""
 
 
 class ToolKind(StrEnum):
@@ -37,6 +40,22 @@ class ToolKind(StrEnum):
     OTHER = "other"
 
 
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a tool."""
+
+    kind: ToolKind
+    doing: str = ""
+    """The verb for a running call: "editing" (auth.py)."""
+    wants: str = ""
+    """The verb for a permission: wants to "edit"."""
+    file: str = ""
+    """The input field that names the one file it touches."""
+    use: Use = Use.READ
+    """What it does to that file."""
+    asks: str = ""
+    """The kind of wait, for a tool that asks the user."""
+
+
 class FileUse(msgspec.Struct, frozen=True):
     """A path as the input names it, and what the tool does to it."""
 
@@ -52,6 +71,8 @@ class ToolUse(msgspec.Struct, frozen=True, kw_only=True):
     id: str | None = None
     input: Any = None
     """The input as builtins; an object unless the payload is malformed."""
+    result: Any = None
+    """The result as builtins, the error text, or why the call was refused; None while it runs."""
     command: str = ""
     """What a shell would run."""
     path: str | None = None
@@ -87,3 +108,20 @@ def strings_in(value: Any, depth: int = 0) -> Iterator[str]:
         for item in value.items():
             if item != TEXT_BLOCK:
                 yield from strings_in(item[1], depth + 1)
+
+
+def strings_under(value: dict[str, Any], names: Iterable[str]) -> Iterator[str]:
+    """The strings under these names, also those in lists, and in objects that name or address something."""
+    for name in names:
+        yield from _named_strings(value.get(name))
+
+
+def _named_strings(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for each in value:
+                yield from _named_strings(each)
+        case dict():
+            yield from strings_under(value, ADDRESS_FIELDS)

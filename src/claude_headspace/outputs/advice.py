@@ -1,14 +1,14 @@
-"""What Headspace has to say, in Claude Code's words: what a session is given and told of itself, an effort's advice,
-and what a policy said, whose denial stands.
+"""What Headspace adds to the reply to a hook: session context, session notices, and the advice of an effort.
 
-One bound for all of it, in this order: what the effort says itself, the session's files, the effort's files.
+One size limit for all of it, in this order: what the effort says itself, the session's files, the effort's files. A
+denial by a policy stands.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
+from claude_headspace.clients.claude_code.replies import keep_turn, with_context
 from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
 from claude_headspace.kernel.effort import messages as texts
 from claude_headspace.kernel.effort.advice import NOTHING, Advice
@@ -42,17 +42,10 @@ def with_advice(
     care: Care = NO_CARE,
 ) -> Spoken:
     """Claude Code's part of the reply with all of it. It reads the files to preload, which may take a moment."""
-    output: dict[str, Any] = msgspec.json.decode(reply) if reply else {}
     if care.holds:
-        return Spoken(msgspec.json.encode(output | {"decision": "block", "reason": "\n\n".join(care.said)}))
-    said: dict[str, Any] = output.setdefault("hookSpecificOutput", {"hookEventName": event})
+        return Spoken(keep_turn(reply, "\n\n".join(care.said)))
     text, loaded = _words([briefing, *care.said], advice, injections)
-    if advice.denies and said.get("permissionDecision") != "deny":
-        reasons = "\n".join(part for part in (advice.reason, text) if part)
-        said |= {"permissionDecision": "deny", "permissionDecisionReason": f"Headspace: {reasons}"}
-    elif text:
-        said["additionalContext"] = "\n\n".join(part for part in (said.get("additionalContext"), text) if part)
-    return Spoken(msgspec.json.encode(output) if len(said) > 1 or len(output) > 1 else reply, loaded)
+    return Spoken(with_context(event, reply, text, advice.reason if advice.denies else None), loaded)
 
 
 def _words(first: Sequence[str], advice: Advice, injections: Sequence[Injection]) -> tuple[str, tuple[str, ...]]:

@@ -1,14 +1,16 @@
 """Replies to hooks, in the client's JSON."""
 
+import json
 from typing import Any
 
 import msgspec
 import pytest
 
-from claude_headspace.clients.claude_code.replies import answer_reply
+from claude_headspace.clients.claude_code.replies import answer_reply, verdict_reply
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.answers import Answer
+from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.kernel.wait_request import Option, Question
 from claude_headspace.testing import hook
 
@@ -81,3 +83,37 @@ def test_an_approved_plan_gets_its_input_back_without_its_text() -> None:
     assert reply(Answer(decision="deny", message="shorter"), wait("plan"), given) == {
         "decision": {"behavior": "deny", "message": "shorter"}
     }
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest", "SessionStart", "UserPromptSubmit", "Unknown"])
+def test_who_abstains_says_nothing(event: str) -> None:
+    """Not even an empty object: what a hook prints may reach the model."""
+    assert verdict_reply(event, ABSTAIN) == b""
+
+
+@pytest.mark.parametrize("ruling", [Ruling.ALLOW, Ruling.ASK, Ruling.DENY])
+def test_a_ruling_on_a_call_is_said_in_its_words(ruling: Ruling) -> None:
+    """Before a tool runs, the decision and its reason stand where Claude Code reads them."""
+    said = json.loads(verdict_reply("PreToolUse", Verdict(ruling, "no-sudo", "sudo is not wanted here")))
+    assert said == {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": ruling.value,
+            "permissionDecisionReason": "sudo is not wanted here",
+        }
+    }
+
+
+def test_a_permission_is_given_or_refused() -> None:
+    """A dialog is answered with its own words; a rule without a reason gives its name."""
+    assert json.loads(verdict_reply("PermissionRequest", Verdict(Ruling.ALLOW)))["hookSpecificOutput"]["decision"] == {
+        "behavior": "allow"
+    }
+    refused = json.loads(verdict_reply("PermissionRequest", Verdict(Ruling.DENY, "no-sudo")))
+    assert refused["hookSpecificOutput"]["decision"] == {"behavior": "deny", "message": "Headspace: no-sudo"}
+
+
+@pytest.mark.parametrize(("event", "ruling"), [("PermissionRequest", Ruling.ASK), ("Stop", Ruling.DENY)])
+def test_what_an_event_cannot_say_is_not_said(event: str, ruling: Ruling) -> None:
+    """A ruling that has no words in an event is left to the client."""
+    assert verdict_reply(event, Verdict(ruling, "rule", "reason")) == b""

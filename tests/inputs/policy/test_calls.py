@@ -1,15 +1,18 @@
 """A tool call as the client tells it becomes a call as rules see it."""
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from claude_headspace.clients.decode import decode
+from claude_headspace.clients.tool_uses import describe_call
 from claude_headspace.inputs.policy.calls import call_of, understand
 from claude_headspace.inputs.policy.files import RuleBook
 from claude_headspace.kernel.policy.call import Call, Recipient, Use
+from claude_headspace.testing import hook
 
-RECORDED = {
+RECORDED: dict[str, Any] = {
     "session_id": "s",
     "cwd": "/code",
     "permission_mode": "default",
@@ -22,12 +25,12 @@ RECORDED = {
 
 def call(book: RuleBook, tool: str, **given: object) -> Call:
     """A call in /code."""
-    return call_of(tool, given, book, directory="/code", home="/home/dev", project="/code")
+    return call_of(describe_call(tool, given), book, directory="/code", home="/home/dev", project="/code")
 
 
 def test_a_payload_of_the_client(book: RuleBook) -> None:
     """Tool, input and directory are taken from it; everything else is ignored."""
-    found = understand(json.dumps(RECORDED).encode(), book, home="/home/dev", project="/code")
+    found = understand(decode(hook("PreToolUse", **RECORDED)), book, home="/home/dev", project="/code")
     assert [(use.path, use.use) for use in found.paths] == [("/code/x", Use.DELETE)]
     assert (found.tool, found.home, found.project) == ("Bash", "/home/dev", "/code")
 
@@ -54,9 +57,11 @@ def test_file_tools(book: RuleBook, tool: str, field: str, use: Use) -> None:
 def test_links_are_followed_for_writing_and_not_for_deleting(book: RuleBook, home: Path) -> None:
     """Who writes through a link writes what it leads to; who deletes a link deletes the link."""
     app = str(home / "app")
-    [written] = call_of("Write", {"file_path": "link-to-etc/x"}, book, directory=app, home=str(home)).paths
+    [written] = call_of(
+        describe_call("Write", {"file_path": "link-to-etc/x"}), book, directory=app, home=str(home)
+    ).paths
     assert written.real == "/etc/x"
-    [deleted] = call_of("Bash", {"command": "rm link-to-etc"}, book, directory=app, home=str(home)).paths
+    [deleted] = call_of(describe_call("Bash", {"command": "rm link-to-etc"}), book, directory=app, home=str(home)).paths
     assert (deleted.path, deleted.real) == (f"{app}/link-to-etc", "")
 
 

@@ -10,20 +10,22 @@ from pathlib import Path
 
 import pytest
 
+from claude_headspace.clients.claude_code.locations import is_entry
+from claude_headspace.clients.claude_code.registry import read_entry
 from claude_headspace.clients.decode import decode
-from claude_headspace.inputs.watch.session_registry import Entry, is_entry
+from claude_headspace.clients.readings import Activity
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import ClientReported
 from claude_headspace.kernel.wait_request import Ask
-from claude_headspace.testing import MemoryJournal
 from tests.inputs.files import Reading, prompt
+from tests.journals import TemporaryJournal
 from tests.kernel.story import envelope as sealed
 
 Play = Callable[[Reading], Awaitable[None]]
 RECORDED = Path(__file__).parents[2] / "replay" / "registry"
 
 
-def read(home: Path, play: Play, journal: MemoryJournal | None = None) -> Reading:
+def read(home: Path, play: Play, journal: TemporaryJournal | None = None) -> Reading:
     """Play with a running reader, and check that everything that is shown follows from the log."""
 
     async def main() -> Reading:
@@ -55,7 +57,9 @@ def test_recorded_entries_are_understood(path: Path) -> None:
     ask = Ask(waits[asked], asked) if asked else None
     assert event.fact == ClientReported(told.get("status", ""), ask, headless="headless" in path.name)
     assert (event.meta.session_id, event.anomaly) == (told["sessionId"], None)
-    assert Entry(pid=1, session_id="s", started_at=2, status="idle", status_updated_at=3).at == 3_000
+    entry = read_entry(b'{"pid":1,"sessionId":"s","startedAt":2,"status":"idle","statusUpdatedAt":3}')
+    assert entry is not None
+    assert (entry.at, entry.activity) == (3_000, Activity.IDLE)
 
 
 def test_an_interrupt_is_seen_at_once(tmp_path: Path) -> None:
@@ -261,7 +265,7 @@ def test_keys_beside_the_entries_are_nobodys_business() -> None:
 
 def test_the_same_entry_after_a_restart_is_the_same_event(tmp_path: Path) -> None:
     """What was told is not told again."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
 
     async def play(reading: Reading) -> None:
         if not journal.agents():

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.inputs.watch.transcript_files import find_transcripts, is_transcript
+from claude_headspace.clients.claude_code.locations import find_transcripts, is_transcript
 from claude_headspace.inputs.watch.transcripts import RECENT, SILENT
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.testing import MemoryJournal
 from tests.inputs.files import Reading, call, closed, interrupt, prompt, reply, result, wall_clock
+from tests.journals import TemporaryJournal, forget_positions
 
 Play = Callable[[Reading], Awaitable[None]]
 
 
-def read(home: Path, play: Play, journal: MemoryJournal | None = None, *, ahead: float = 0.0) -> Reading:
+def read(home: Path, play: Play, journal: TemporaryJournal | None = None, *, ahead: float = 0.0) -> Reading:
     """Play with a running reader, and check that everything that is shown follows from the log."""
 
     async def main() -> Reading:
@@ -190,7 +190,7 @@ def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
 
 def test_nothing_is_told_twice_after_a_restart(tmp_path: Path) -> None:
     """How far each file was read is remembered, and what was written meanwhile is told."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
 
     async def before(reading: Reading) -> None:
         reading.session("s1").says(prompt("One", ago=9), reply("I did one.", ago=8), closed(ago=7))
@@ -208,7 +208,7 @@ def test_nothing_is_told_twice_after_a_restart(tmp_path: Path) -> None:
 
 def test_a_crash_before_the_position_was_kept_does_no_harm(tmp_path: Path) -> None:
     """Lines that are read again are known already."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
 
     async def before(reading: Reading) -> None:
         reading.session("s1").says(prompt("One", ago=9))
@@ -218,7 +218,7 @@ def test_a_crash_before_the_position_was_kept_does_no_harm(tmp_path: Path) -> No
         await reading.until(lambda: reading.said("s1") == ["One", "Two"])
 
     read(tmp_path, before, journal)
-    journal._positions.clear()
+    forget_positions(journal)
     Reading(tmp_path).session("s1").says(reply("Two"))
     assert len(read(tmp_path, after, journal).stored("transcript")) == 2
 
@@ -429,9 +429,9 @@ def test_a_subagent_has_a_transcript_of_its_own(tmp_path: Path) -> None:
         own: Any = {"isSidechain": True, "agentId": "a1"}
         subagent = reading.subagent("s1", "a1")
         subagent.says(prompt("Look around", **own), call("t1", **own))
-        await reading.until(lambda: (agent := reading.agent("s1")) is not None and agent.working_subagents)
+        await reading.until(lambda: (agent := reading.agent("s1")) is not None and agent.running_subagents)
         subagent.says(reply("Sub report.", **own))
-        await reading.until(lambda: (agent := reading.agent("s1")) is not None and not agent.working_subagents)
+        await reading.until(lambda: (agent := reading.agent("s1")) is not None and not agent.running_subagents)
 
     assert read(tmp_path, play).said("s1") == ["Fix it"]
 
@@ -450,7 +450,7 @@ def test_a_subagent_is_described_beside_its_transcript(tmp_path: Path) -> None:
 
     def described(reading: Reading) -> list[tuple[str, str]]:
         agent = reading.agent("s1")
-        return [(sub.type, sub.description) for sub in agent.working_subagents] if agent else []
+        return [(sub.type, sub.description) for sub in agent.running_subagents] if agent else []
 
     read(tmp_path, play)
 

@@ -80,8 +80,8 @@ def test_the_end_of_a_turn_tells_it_too(percent: float, words: str) -> None:
 @pytest.mark.parametrize("ask", [prompted, stopping])
 def test_each_level_is_told_once(ask: Any) -> None:
     """What was told is not told again; the next level is."""
-    assert ask(agent(85, told_level=80)) == NO_CARE
-    assert ask(agent(91, told_level=80)).level == 90
+    assert ask(agent(85, context_level_told=80)) == NO_CARE
+    assert ask(agent(91, context_level_told=80)).level == 90
 
 
 def test_a_turn_is_not_held_twice_in_a_row() -> None:
@@ -105,7 +105,7 @@ def test_a_note_is_asked_for_after_two_minutes_once() -> None:
         '[CLAUDE OS SYS: INFO]: Consider setting a session status with: headspace note "what you\'re working on"',
     )
     assert care.asked_for_note
-    assert prompted(agent(reminded_at=moment(130)), at=500) == NO_CARE
+    assert prompted(agent(note_requested_at=moment(130)), at=500) == NO_CARE
     assert prompted(agent(note=Note("the login", moment(50))), at=500) == NO_CARE
     assert prompted(agent(note=Note("before", moment(0))), at=500).asked_for_note
     assert prompted(agent(), at=500, customs=Customs(set_up=True, note_after=0)) == NO_CARE

@@ -31,7 +31,7 @@ def worker(**known: object) -> Agent:
 @pytest.mark.parametrize("mode", ["interactive", "mission", "headless"])
 def test_a_conversation_is_told_of_all_its_workers_at_its_next_prompt(mode: str) -> None:
     """With one prompt, and with nothing else."""
-    agent = new_agent(mode=mode, news=NEWS)
+    agent = new_agent(mode=mode, worker_reports=NEWS)
     care = tell(agent, event("UserPromptSubmit", prompt="Hello"))
     assert (care.missions, care.holds) == (("m1", "m2"), False)
     assert "There are 12." in care.said[0]
@@ -42,7 +42,7 @@ def test_a_conversation_is_told_of_all_its_workers_at_its_next_prompt(mode: str)
 
 def test_a_background_agent_is_told_of_no_workers() -> None:
     """Nobody reads along there: task notifications do not apply."""
-    agent = new_agent(mode="background", news=NEWS)
+    agent = new_agent(mode="background", worker_reports=NEWS)
     assert tell(agent, event("UserPromptSubmit", prompt="Hello")) == NO_CARE
     assert wanted(agent) == ()
 
@@ -76,6 +76,6 @@ def test_a_pause_is_no_end() -> None:
 def test_hooks_are_asked_for_only_while_something_is_to_be_told() -> None:
     """An agent without news and missions makes no hook wait; nor does one that ended."""
     assert wanted(new_agent()) == ()
-    assert wanted(new_agent(news=NEWS)) == (HookKind.PROMPT,)
-    assert wanted(new_agent(news=NEWS, ended_at=START)) == ()
+    assert wanted(new_agent(worker_reports=NEWS)) == (HookKind.PROMPT,)
+    assert wanted(new_agent(worker_reports=NEWS, ended_at=START)) == ()
     assert wanted(worker()) == (HookKind.TURN_END,)

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from claude_headspace.clients.tools import permission_verb
 from claude_headspace.kernel.agent import Agent, Answered
 from claude_headspace.kernel.notify.needs import Need, needs_of
 from claude_headspace.kernel.notify.rules import DEFAULTS, Rule, Rules
@@ -14,7 +15,7 @@ replace = msgspec.structs.replace
 
 def found(agent: Agent, at: float = 1_500, rules: Rules = RULES) -> list[Need]:
     """The needs of an agent."""
-    return needs_of(agent, rules, moment(at))
+    return needs_of(agent, rules, moment(at), permission_verb)
 
 
 def kinds(agent: Agent, at: float = 1_500, rules: Rules = RULES) -> list[str]:

@@ -3,7 +3,7 @@
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Observations, Origin
-from claude_headspace.kernel.evolve.notifications import objection
+from claude_headspace.kernel.evolve.notifications import notification_conflict
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.notify.notification import CLAIM, REMEMBERED_OVER, TRIES
 from tests.kernel.story import Story, moment
@@ -58,45 +58,45 @@ def test_a_call_changes_nothing_of_what_the_agent_is() -> None:
 
 def test_the_second_to_call_is_refused() -> None:
     """While one is calling, and after that one reached somebody; another channel is another call."""
-    assert objection(told(), at(BEGUN, 1)) is None
-    assert objection(told((BEGUN, 1)), at(BEGUN, 2))
-    assert objection(told((BEGUN, 1), (settled(), 2)), at(BEGUN, 1_000_000))
+    assert notification_conflict(told(), at(BEGUN, 1)) is None
+    assert notification_conflict(told((BEGUN, 1)), at(BEGUN, 2))
+    assert notification_conflict(told((BEGUN, 1), (settled(), 2)), at(BEGUN, 1_000_000))
     other = facts.NoticeBegun("n1", "waiting", "desktop", "")
-    assert objection(told((BEGUN, 1)), at(other, 2)) is None
+    assert notification_conflict(told((BEGUN, 1)), at(other, 2)) is None
 
 
 def test_a_call_that_was_cut_off_is_made_again() -> None:
     """When its claim is over; and not for ever."""
     agent = told((BEGUN, 1))
-    assert objection(agent, at(BEGUN, 1 + CLAIM / SECOND - 1))
-    assert objection(agent, at(BEGUN, 1 + CLAIM / SECOND)) is None
+    assert notification_conflict(agent, at(BEGUN, 1 + CLAIM / SECOND - 1))
+    assert notification_conflict(agent, at(BEGUN, 1 + CLAIM / SECOND)) is None
     often = told(*((BEGUN, n * 100) for n in range(TRIES)))
     assert [notice.attempts for notice in often.notices] == [TRIES]
-    assert objection(often, at(BEGUN, 1_000_000))
+    assert notification_conflict(often, at(BEGUN, 1_000_000))
 
 
 def test_a_call_that_failed_is_made_again_after_a_pause() -> None:
     """Sooner the first time than later."""
     once = told((BEGUN, 0), (settled("no route"), 1))
-    assert objection(once, at(BEGUN, 10))
-    assert objection(once, at(BEGUN, 11)) is None
+    assert notification_conflict(once, at(BEGUN, 10))
+    assert notification_conflict(once, at(BEGUN, 11)) is None
     twice = told((BEGUN, 0), (settled("no"), 1), (BEGUN, 11), (settled("no"), 12))
-    assert objection(twice, at(BEGUN, 60))
-    assert objection(twice, at(BEGUN, 72)) is None
+    assert notification_conflict(twice, at(BEGUN, 60))
+    assert notification_conflict(twice, at(BEGUN, 72)) is None
 
 
 def test_nobody_is_called_about_a_wait_that_is_over() -> None:
     """Whoever is slower than the answer is refused."""
     about = facts.NoticeBegun("w1", "waiting", "phone", "", "w1")
-    assert objection(told(), at(about, 1)) == "It is over: nobody has to be called."
+    assert notification_conflict(told(), at(about, 1)) == "The wait is closed: no notification is needed."
 
 
 def test_only_what_was_told_is_taken_back() -> None:
     """And only once."""
     over = facts.NoticeOver("n1", "answered")
-    assert objection(told(), at(over, 1))
-    assert objection(told((BEGUN, 1)), at(over, 2)) is None
-    assert objection(told((BEGUN, 1), (over, 2)), at(over, 3))
+    assert notification_conflict(told(), at(over, 1))
+    assert notification_conflict(told((BEGUN, 1)), at(over, 2)) is None
+    assert notification_conflict(told((BEGUN, 1), (over, 2)), at(over, 3))
 
 
 def test_what_is_over_is_forgotten_in_time() -> None:

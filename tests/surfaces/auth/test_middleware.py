@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from claude_headspace.surfaces.auth.middleware import ACTOR, Guard
-from claude_headspace.surfaces.auth.named_tokens import Holder
-from claude_headspace.surfaces.auth.sign_in import SignIns
-from claude_headspace.surfaces.auth.tokens import IMPLIED, Tokens, make_token
+from claude_headspace.surfaces.auth.middleware import ACTOR, AuthenticationMiddleware
+from claude_headspace.surfaces.auth.named_tokens import Principal
+from claude_headspace.surfaces.auth.sign_in import BrowserSignIn
+from claude_headspace.surfaces.auth.tokens import INCLUDED_SCOPES, DerivedTokens, make_token
 from claude_headspace.surfaces.auth.tokens import Scope as TokenScope
 from claude_headspace.testing import START, ManualClock
 from tests.support import LIMIT_SECONDS, Reply, RunningDaemon, environment, running_daemon
@@ -31,7 +31,7 @@ HOOK = b'{"session_id": "guarded", "cwd": "/projects/guarded"}'
 SECRET = b"a secret"
 Headers = list[tuple[bytes, bytes]]
 NAMED = (b"authorization", b"Bearer hs_named_ann")
-ANN = Holder("ann", frozenset({TokenScope.READ}))
+ANN = Principal("ann", frozenset({TokenScope.READ}))
 
 
 async def door_opened(_scope: Scope, _receive: Receive, send: Send) -> None:
@@ -49,16 +49,18 @@ def knock(
     client: tuple[str, int] | None = ("127.0.0.1", 50_000),
     allowed: tuple[str, ...] = (),
     open_ingest: bool = True,
-    named: Holder | None = None,
+    named: Principal | None = None,
     seen: list[object] | None = None,
 ) -> list[Message]:
     """What the guard sends to whoever knocks like this; `seen` is told who came in."""
 
-    async def find(token: bytes) -> Holder | None:
+    async def find(token: bytes) -> Principal | None:
         return named if token == NAMED[1].removeprefix(b"Bearer ") else None
 
-    nobody = SignIns(SECRET, ManualClock())
-    guard = Guard(door_opened, Tokens(SECRET), nobody, frozenset(allowed), open_ingest=open_ingest, named=find)
+    nobody = BrowserSignIn(SECRET, ManualClock())
+    guard = AuthenticationMiddleware(
+        door_opened, DerivedTokens(SECRET), nobody, frozenset(allowed), open_ingest=open_ingest, find_named_token=find
+    )
     scope: Scope = {"type": kind, "method": method, "path": path, "headers": headers or [], "client": client}
     if kind == "websocket":
         del scope["method"]
@@ -265,9 +267,9 @@ def test_a_token_that_is_none_of_ours_is_refused(credentials: bytes) -> None:
 
 def test_whoever_has_a_token_learns_why_it_does_not_open() -> None:
     """One that has expired says so, by its name; one of another scope says which it has. Neither lets anybody in."""
-    expired = knock(headers=[OURS, NAMED], named=Holder("ann", frozenset(), START))
+    expired = knock(headers=[OURS, NAMED], named=Principal("ann", frozenset(), START))
     assert (status(expired), code(expired)) == (401, "token_expired")
-    assert b"The token ann has expired" in expired[1]["body"]
+    assert b"The token ann expired at" in expired[1]["body"]
     narrow = knock("POST", "/api/agents/x/rename", [OURS, JSON, NAMED], named=ANN)
     assert (status(narrow), code(narrow)) == (403, "token_refused")
     assert b"the scope act; yours has read" in narrow[1]["body"]
@@ -276,7 +278,7 @@ def test_whoever_has_a_token_learns_why_it_does_not_open() -> None:
 def test_an_expired_token_names_nobody() -> None:
     """Where none is needed, it is no reason to believe who sends it."""
     seen: list[object] = []
-    hook = knock("POST", "/hook/stop", [OURS, JSON, NAMED], named=Holder("ann", frozenset(), START), seen=seen)
+    hook = knock("POST", "/hook/stop", [OURS, JSON, NAMED], named=Principal("ann", frozenset(), START), seen=seen)
     assert (status(hook), seen) == (200, [None])
 
 
@@ -327,7 +329,7 @@ def test_every_endpoint_asks_for_a_token(daemon: RunningDaemon) -> None:
 @pytest.mark.parametrize("held", SCOPES)
 def test_every_endpoint_asks_for_its_own_scope(daemon: RunningDaemon, held: str) -> None:
     """A token opens what its scope says and nothing else: reading does not act, telling does not read."""
-    implied = {scope.value for scope in IMPLIED[TokenScope(held)]}
+    implied = {scope.value for scope in INCLUDED_SCOPES[TokenScope(held)]}
     for method, path, needed in operations(daemon):
         answered, _ = ask(daemon, method, path, daemon.credentials(held))
         if needed in {"none", "ingest"} or needed in implied:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.surfaces.auth.tokens import IMPLIED, Scope, Tokens, make_token, read_secret
+from claude_headspace.surfaces.auth.tokens import INCLUDED_SCOPES, DerivedTokens, Scope, make_token, read_secret
 
 
 def test_the_secret_is_made_once_for_its_user_alone(tmp_path: Path) -> None:
@@ -53,16 +53,16 @@ def test_a_token_names_its_scope_and_is_the_same_every_time(scope: Scope) -> Non
 def test_a_token_is_good_for_what_its_scope_implies(scope: Scope) -> None:
     """Nothing more, and nothing at all in another home."""
     token = make_token(b"secret", scope).encode()
-    assert Tokens(b"secret").scopes(token) == IMPLIED[scope]
-    assert Tokens(b"another secret").scopes(token) == frozenset()
+    assert DerivedTokens(b"secret").scopes(token) == INCLUDED_SCOPES[scope]
+    assert DerivedTokens(b"another secret").scopes(token) == frozenset()
 
 
 def test_the_scopes_are_apart() -> None:
     """Telling does not read, reading neither tells nor acts, acting reads, and only administration is everything."""
-    assert IMPLIED[Scope.INGEST] == {Scope.INGEST}
-    assert IMPLIED[Scope.READ] == {Scope.READ}
-    assert IMPLIED[Scope.ACT] == {Scope.READ, Scope.ACT}
-    assert IMPLIED[Scope.ADMIN] == set(Scope)
+    assert INCLUDED_SCOPES[Scope.INGEST] == {Scope.INGEST}
+    assert INCLUDED_SCOPES[Scope.READ] == {Scope.READ}
+    assert INCLUDED_SCOPES[Scope.ACT] == {Scope.READ, Scope.ACT}
+    assert INCLUDED_SCOPES[Scope.ADMIN] == set(Scope)
 
 
 @pytest.mark.parametrize(
@@ -70,15 +70,15 @@ def test_the_scopes_are_apart() -> None:
 )
 def test_what_is_no_token_of_ours_is_good_for_nothing(token: bytes | None) -> None:
     """Neither nothing nor nonsense nor another home's."""
-    assert Tokens(b"secret").scopes(token) == frozenset()
+    assert DerivedTokens(b"secret").scopes(token) == frozenset()
 
 
 def test_a_token_cannot_be_turned_into_another() -> None:
     """The scope in the name is part of what is signed."""
     turned = make_token(b"secret", Scope.READ).replace("read", "admin").encode()
-    assert Tokens(b"secret").scopes(turned) == frozenset()
+    assert DerivedTokens(b"secret").scopes(turned) == frozenset()
     cut = make_token(b"secret", Scope.ADMIN).encode()[:-1]
-    assert Tokens(b"secret").scopes(cut) == frozenset()
+    assert DerivedTokens(b"secret").scopes(cut) == frozenset()
 
 
 def test_an_empty_secret_opens_nothing_by_itself(tmp_path: Path) -> None:
@@ -86,4 +86,4 @@ def test_an_empty_secret_opens_nothing_by_itself(tmp_path: Path) -> None:
     path = tmp_path / "secret"
     before = make_token(read_secret(path), Scope.ADMIN).encode()
     path.unlink()
-    assert Tokens(read_secret(path)).scopes(before) == frozenset()
+    assert DerivedTokens(read_secret(path)).scopes(before) == frozenset()

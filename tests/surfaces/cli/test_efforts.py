@@ -55,7 +55,7 @@ def test_rpc_prints_the_result_or_says_what_is_wrong(daemon: RunningDaemon, tmp_
     assert [agent["tmux"]["pane"] for agent in daemon.agents()] == ["%9"]
     code, _, error = run(daemon, tmp_path, "rpc", "nonsense")
     assert code == 1
-    assert error.startswith("There is no command nonsense.\nThere are: ping, hooks.sessionStart")
+    assert error.startswith("There is no command nonsense.\nCommands: ping, hooks.sessionStart")
     assert run(daemon, tmp_path, "rpc", "ping", "{")[0] == 1
     assert run(daemon, tmp_path, "effort", "set", "[]")[2].startswith("The metadata is not a JSON object.")
 

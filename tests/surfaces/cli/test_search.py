@@ -63,10 +63,10 @@ def test_a_project_that_nobody_worked_in_is_an_error(headspace: Headspace) -> No
     by_name = headspace("search", "expired", "--project", "shopp")
     assert (by_name.returncode, by_name.stdout) == (1, "")
     assert "There is no project shopp." in by_name.stderr
-    assert "The nearest: shop, " in by_name.stderr
+    assert "Did you mean: shop, " in by_name.stderr
     by_directory = headspace("search", "expired", "--project", "/projects/shops/")
     assert by_directory.returncode == 1
-    assert "The nearest: /projects/shop, " in by_directory.stderr
+    assert "Did you mean: /projects/shop, " in by_directory.stderr
 
 
 def test_a_time_that_ends_before_it_begins_is_an_error(headspace: Headspace) -> None:
@@ -81,8 +81,8 @@ def test_nothing_found_says_what_to_try(headspace: Headspace) -> None:
     done = headspace("search", "no-such-word-anywhere", '"')
     assert done.returncode == 0
     assert "No results for 'no-such-word-anywhere \"'." in done.stdout
-    assert "Nowhere does “no such word anywhere” stand in this order." in done.stdout
-    assert "There is no word in it." in headspace("search", "*").stdout
+    assert "The phrase “no such word anywhere” does not occur." in done.stdout
+    assert "The query contains no word." in headspace("search", "*").stdout
 
 
 def test_nothing_that_a_terminal_acts_on_comes_through(daemon: RunningDaemon) -> None:

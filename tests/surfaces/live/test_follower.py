@@ -3,16 +3,16 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from claude_headspace.engine.batch import Batch, Submission
+from claude_headspace.engine.batch import Batch, BatchRules, Submission
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.kernel.decide import nobody
 from claude_headspace.ports import StreamMessage
-from claude_headspace.surfaces.live.follower import PAGE, Follower
-from claude_headspace.surfaces.live.stream import Broadcaster
-from claude_headspace.testing import START, MemoryJournal, hook
+from claude_headspace.surfaces.live.follower import PAGE_SIZE, StreamFollower
+from claude_headspace.surfaces.live.stream import EventStream
+from claude_headspace.testing import START, hook
+from tests.journals import TemporaryJournal
 
 
-class Flaky(MemoryJournal):
+class Flaky(TemporaryJournal):
     """A journal that cannot be read now and then."""
 
     away = False
@@ -24,13 +24,13 @@ class Flaky(MemoryJournal):
         return super().stream(after, limit)
 
 
-def announce(journal: MemoryJournal, agents: int) -> None:
+def announce(journal: TemporaryJournal, agents: int) -> None:
     """Another daemon stores something."""
     with journal.transaction() as transaction:
         begun = journal.counts().agents
-        batch = Batch(transaction, nobody, iter(f"agent-{begun + n}" for n in range(agents)).__next__)
+        batch = Batch(transaction, BatchRules(new_id=iter(f"agent-{begun + n}" for n in range(agents)).__next__))
         starts = [hook("SessionStart", START, session_id=f"s{begun + n}", cwd=f"/{begun + n}") for n in range(agents)]
-        batch.work([Submission(start, None, None) for start in starts])  # type: ignore[arg-type]
+        batch.process([Submission(start, None, None) for start in starts])  # type: ignore[arg-type]
         transaction.write(batch.records)
 
 
@@ -48,28 +48,28 @@ def test_everything_is_brought_in_order() -> None:
 
     async def story() -> None:
         journal, told = Flaky(), list[int]()
-        broadcaster = Broadcaster(journal, lambda: 60, 0, is_shared=True)
+        broadcaster = EventStream(journal, lambda: 60, 0, is_shared=True)
 
         def publish(messages: Sequence[StreamMessage]) -> None:
             broadcaster.publish(messages)
             told.extend(message.seq for message in messages)
 
-        follower = Follower(journal, broadcaster, publish)
+        follower = StreamFollower(journal, broadcaster, publish)
 
         follower.start()
-        announce(journal, PAGE + 10)
-        follower.heard()
-        await eventually(lambda: len(told) == PAGE + 10)
+        announce(journal, PAGE_SIZE + 10)
+        follower.read_soon()
+        await eventually(lambda: len(told) == PAGE_SIZE + 10)
         journal.away = True
         announce(journal, 3)
-        follower.heard()
+        follower.read_soon()
         await eventually(lambda: follower.failure is not None)
         journal.away = False
-        await eventually(lambda: len(told) == PAGE + 13)  # nobody rings: it looks for itself
+        await eventually(lambda: len(told) == PAGE_SIZE + 13)  # nobody rings: it looks for itself
         await eventually(lambda: follower.failure is None)
         announce(journal, 1)
         await follower.stop()
-        assert told == [message.seq for message in MemoryJournal.stream(journal, 0, 10_000)]
+        assert told == [message.seq for message in TemporaryJournal.stream(journal, 0, 10_000)]
 
     asyncio.run(story())
 
@@ -78,10 +78,10 @@ def test_a_reader_from_now_on_hears_nothing_that_was_committed_before() -> None:
     """Where others write the journal is ahead of what is known here: it says where now is."""
 
     async def story() -> None:
-        journal = MemoryJournal()
-        broadcaster = Broadcaster(journal, lambda: 60, 0, is_shared=True)
+        journal = TemporaryJournal()
+        broadcaster = EventStream(journal, lambda: 60, 0, is_shared=True)
         announce(journal, 5)
-        assert await broadcaster.now() == journal.counts().last_seq
+        assert await broadcaster.newest_in_journal() == journal.counts().last_seq
         assert broadcaster.newest == 0
 
     asyncio.run(story())

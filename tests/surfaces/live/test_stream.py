@@ -3,33 +3,42 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from itertools import count
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from claude_headspace.engine.writer import Engine
+from claude_headspace.journal import rows, schema
+from claude_headspace.journal.bulk_insert import insert_rows
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.ports import StreamMessage
-from claude_headspace.surfaces.live.stream import PAGE, RING, Broadcaster, Wanted, frame
-from claude_headspace.testing import START, MemoryJournal, hook
+from claude_headspace.surfaces.live.stream import BUFFER_SIZE, PAGE_SIZE, EventStream, StreamFilter, frame
+from claude_headspace.testing import START, hook
+from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 from tests.support import RunningDaemon, Stream, running_daemon, wait_until
 
 _numbers = count(1)
-EVERYTHING = Wanted()
+EVERYTHING = StreamFilter()
 
 
 # --- the broadcaster alone --------------------------------------------------------------------------------------------
 
 
-class Kept(MemoryJournal):
+class Kept(TemporaryJournal):
     """A journal of which old announcements can be thrown away, as retention does."""
 
     def forget_before(self, before: int) -> None:
         """Forget the announcements before a number."""
-        self._stream = [message for message in self._stream if message.seq >= before]
+        with self.transaction() as batch:
+            batch.connection.execute(schema.stream.delete().where(schema.stream.c.seq < before))
+
+    def append(self, messages: Sequence[StreamMessage]) -> None:
+        """Store announcements."""
+        with self.transaction() as batch:
+            insert_rows(batch.connection, schema.stream, [rows.stream_row(message) for message in messages])
 
 
 class Station:
@@ -37,8 +46,8 @@ class Station:
 
     def __init__(self, heartbeat: float = 60) -> None:
         self.journal = Kept()
-        self.broadcaster = Broadcaster(self.journal, lambda: heartbeat, 0)
-        self.engine = Engine(self.journal, self.broadcaster.publish, iter(map(str, count())).__next__)
+        self.broadcaster = EventStream(self.journal, lambda: heartbeat, 0)
+        self.engine = engine_over(self.journal, iter(map(str, count())).__next__, self.broadcaster.publish)
         self.sent = 0
 
     async def tell(self, times: int = 1, session: str = "session-1") -> None:
@@ -53,9 +62,9 @@ class Station:
         """The numbers of everything that was announced."""
         return [message.seq for message in self.journal.stream(0, 1_000_000)]
 
-    def restarted(self, heartbeat: float = 60) -> Broadcaster:
+    def restarted(self, heartbeat: float = 60) -> EventStream:
         """The broadcaster of the next daemon on the same journal."""
-        return Broadcaster(self.journal, lambda: heartbeat, self.journal.counts().last_seq)
+        return EventStream(self.journal, lambda: heartbeat, self.journal.counts().last_seq)
 
 
 def on_air(play: Callable[[Station], Awaitable[None]], heartbeat: float = 60) -> None:
@@ -74,11 +83,11 @@ def on_air(play: Callable[[Station], Awaitable[None]], heartbeat: float = 60) ->
 class Listener:
     """Reads a stream and takes it apart."""
 
-    def __init__(self, broadcaster: Broadcaster, wanted: Wanted = EVERYTHING, after: int | None = None) -> None:
+    def __init__(self, broadcaster: EventStream, wanted: StreamFilter = EVERYTHING, after: int | None = None) -> None:
         self._source: AsyncIterator[bytes] = broadcaster.read(wanted, after)
         self._text = ""
 
-    async def begin(self) -> "Listener":
+    async def start(self) -> "Listener":
         """Connect."""
         assert await self.block() == "retry: 1000\n: connected"
         return self
@@ -114,7 +123,7 @@ def test_a_reader_hears_what_comes_after_it_began() -> None:
 
     async def play(station: Station) -> None:
         await station.tell(5)
-        listener = await Listener(station.broadcaster).begin()
+        listener = await Listener(station.broadcaster).start()
         await station.tell(3)
         assert await listener.ids(3) == station.announced()[-3:]
 
@@ -127,7 +136,7 @@ def test_a_reader_comes_back_where_it_was() -> None:
     async def play(station: Station) -> None:
         await station.tell(20)
         everything = station.announced()
-        listener = await Listener(station.broadcaster, after=everything[4]).begin()
+        listener = await Listener(station.broadcaster, after=everything[4]).start()
         await station.tell(5)
         everything = station.announced()
         assert await listener.ids(len(everything) - 5) == everything[5:]
@@ -140,7 +149,7 @@ def test_zero_is_the_beginning() -> None:
 
     async def play(station: Station) -> None:
         await station.tell(10)
-        listener = await Listener(station.broadcaster, after=0).begin()
+        listener = await Listener(station.broadcaster, after=0).start()
         assert await listener.ids(10) == station.announced()
 
     on_air(play)
@@ -150,10 +159,10 @@ def test_a_reader_may_be_further_behind_than_the_ring() -> None:
     """What is no longer in memory is read from the journal, in pages, and goes over into what is."""
 
     async def play(station: Station) -> None:
-        await station.tell(RING + 3 * PAGE + 7)
+        await station.tell(BUFFER_SIZE + 3 * PAGE_SIZE + 7)
         everything = station.announced()
-        assert len(everything) > RING
-        listener = await Listener(station.broadcaster, after=everything[0]).begin()
+        assert len(everything) > BUFFER_SIZE
+        listener = await Listener(station.broadcaster, after=everything[0]).start()
         assert await listener.ids(len(everything) - 1) == everything[1:]
         await station.tell(2)
         assert await listener.ids(2) == station.announced()[-2:]
@@ -166,10 +175,10 @@ def test_a_batch_may_be_larger_than_the_ring() -> None:
 
     async def play(station: Station) -> None:
         await station.tell()
-        listener = await Listener(station.broadcaster).begin()
+        listener = await Listener(station.broadcaster).start()
         first = station.announced()[-1]
-        many = [StreamMessage(first + n, "agent_updated", "a", "p", b"{}") for n in range(1, RING + 100)]
-        station.journal._stream += many
+        many = [StreamMessage(first + n, "agent_updated", "a", "p", b"{}") for n in range(1, BUFFER_SIZE + 100)]
+        station.journal.append(many)
         station.broadcaster.publish(many)
         assert await listener.ids(len(many)) == [message.seq for message in many]
 
@@ -180,8 +189,8 @@ def test_a_slow_reader_misses_nothing() -> None:
     """Who does not read for a long time costs the others nothing, and finds everything when it goes on."""
 
     async def play(station: Station) -> None:
-        slow = await Listener(station.broadcaster).begin()
-        fast = await Listener(station.broadcaster).begin()
+        slow = await Listener(station.broadcaster).start()
+        fast = await Listener(station.broadcaster).start()
         heard: list[int] = []
         for _ in range(10):
             await station.tell(700)
@@ -199,7 +208,7 @@ def test_the_next_daemon_replays_what_the_last_one_announced() -> None:
     async def play(station: Station) -> None:
         await station.tell(30)
         everything = station.announced()
-        listener = await Listener(station.restarted(), after=everything[9]).begin()
+        listener = await Listener(station.restarted(), after=everything[9]).start()
         assert await listener.ids(20) == everything[10:]
 
     on_air(play)
@@ -212,7 +221,7 @@ def test_a_number_that_was_never_given_is_a_gap(ahead: int) -> None:
     async def play(station: Station) -> None:
         await station.tell(3)
         last = station.announced()[-1]
-        listener = await Listener(station.broadcaster, after=last + ahead).begin()
+        listener = await Listener(station.broadcaster, after=last + ahead).start()
         block = await listener.block()
         assert block.startswith(f"id: {last}\nevent: gap\n")
         assert f'"after":{last + ahead},"resumes_at":{last + 1}' in block
@@ -229,7 +238,7 @@ def test_what_is_no_longer_kept_is_a_gap() -> None:
         await station.tell(30)
         everything = station.announced()
         station.journal.forget_before(everything[20])
-        listener = await Listener(station.restarted(), after=everything[3]).begin()
+        listener = await Listener(station.restarted(), after=everything[3]).start()
         block = await listener.block()
         assert block.startswith(f"id: {everything[20] - 1}\nevent: gap\n")
         assert f'"resumes_at":{everything[20]}' in block
@@ -245,9 +254,9 @@ def test_when_nothing_is_kept_that_is_a_gap_too() -> None:
         await station.tell(5)
         everything = station.announced()
         station.journal.forget_before(everything[-1] + 1)
-        late = await Listener(station.restarted(), after=everything[1]).begin()
+        late = await Listener(station.restarted(), after=everything[1]).start()
         assert "event: gap" in await late.block()
-        up_to_date = await Listener(station.restarted(0.01), after=everything[-1]).begin()
+        up_to_date = await Listener(station.restarted(0.01), after=everything[-1]).start()
         assert await up_to_date.block() == ": heartbeat"
 
     on_air(play)
@@ -258,8 +267,8 @@ def test_a_gap_is_told_whatever_the_filter() -> None:
 
     async def play(station: Station) -> None:
         await station.tell(3)
-        wanted = Wanted(types=frozenset({"turn_created"}))
-        listener = await Listener(station.broadcaster, wanted, after=999).begin()
+        wanted = StreamFilter(types=frozenset({"turn_created"}))
+        listener = await Listener(station.broadcaster, wanted, after=999).start()
         assert "event: gap" in await listener.block()
 
     on_air(play)
@@ -269,7 +278,7 @@ def test_silence_is_broken_by_heartbeats() -> None:
     """A reader knows that the line is alive."""
 
     async def play(station: Station) -> None:
-        listener = await Listener(station.broadcaster).begin()
+        listener = await Listener(station.broadcaster).start()
         assert [await listener.block() for _ in range(3)] == [": heartbeat"] * 3
 
     on_air(play, heartbeat=0.01)
@@ -279,7 +288,7 @@ def test_news_for_others_do_not_keep_heartbeats_back() -> None:
     """A reader whose filter lets nothing through hears that the line is alive all the same."""
 
     async def play(station: Station) -> None:
-        listener = await Listener(station.broadcaster, Wanted(agent_id="nobody")).begin()
+        listener = await Listener(station.broadcaster, StreamFilter(agent_id="nobody")).start()
         talking = asyncio.create_task(keep_talking(station))
         assert await listener.block() == ": heartbeat"
         talking.cancel()
@@ -296,7 +305,7 @@ def test_what_was_announced_before_the_end_is_told_before_it() -> None:
     """A reader that did not come to hear it yet hears it before its stream ends."""
 
     async def play(station: Station) -> None:
-        listener = await Listener(station.broadcaster).begin()
+        listener = await Listener(station.broadcaster).start()
         await station.tell(3)
         station.broadcaster.close()
         assert await listener.ids(3) == station.announced()
@@ -309,13 +318,13 @@ def test_streams_end_when_the_daemon_stops() -> None:
     """Those who wait, those who have something to read, and those who come later."""
 
     async def play(station: Station) -> None:
-        waiting = await Listener(station.broadcaster).begin()
+        waiting = await Listener(station.broadcaster).start()
         ending = asyncio.create_task(waiting.ended())
         await asyncio.sleep(0)
         assert station.broadcaster.readers == 1
         station.broadcaster.close()
         assert await ending
-        assert await (await Listener(station.broadcaster).begin()).ended()
+        assert await (await Listener(station.broadcaster).start()).ended()
         assert station.broadcaster.readers == 0
 
     on_air(play)
@@ -324,16 +333,16 @@ def test_streams_end_when_the_daemon_stops() -> None:
 @pytest.mark.parametrize(
     ("wanted", "heard"),
     [
-        (Wanted(), [1, 2, 3, 4]),
-        (Wanted(types=frozenset({"state_changed"})), [1, 3]),
-        (Wanted(types=frozenset({"state_changed", "turn_created"})), [1, 2, 3]),
-        (Wanted(agent_id="a"), [1, 2]),
-        (Wanted(project_id="p"), [1, 3]),
-        (Wanted(types=frozenset({"state_changed"}), agent_id="b", project_id="p"), [3]),
-        (Wanted(agent_id="nobody"), []),
+        (StreamFilter(), [1, 2, 3, 4]),
+        (StreamFilter(types=frozenset({"state_changed"})), [1, 3]),
+        (StreamFilter(types=frozenset({"state_changed", "turn_created"})), [1, 2, 3]),
+        (StreamFilter(agent_id="a"), [1, 2]),
+        (StreamFilter(project_id="p"), [1, 3]),
+        (StreamFilter(types=frozenset({"state_changed"}), agent_id="b", project_id="p"), [3]),
+        (StreamFilter(agent_id="nobody"), []),
     ],
 )
-def test_filters_pick_what_is_wanted(wanted: Wanted, heard: list[int]) -> None:
+def test_filters_pick_what_is_wanted(wanted: StreamFilter, heard: list[int]) -> None:
     """Types, agent and project, alone and together."""
     messages = [
         StreamMessage(1, "state_changed", "a", "p", b""),

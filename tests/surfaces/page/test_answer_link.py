@@ -7,8 +7,8 @@ import pytest
 from claude_headspace.kernel.agent import Answered, Wait
 from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.wait_request import Field, Option, Question
-from claude_headspace.surfaces.page.answer_link import Said, answer_of
-from claude_headspace.surfaces.page.answer_link_html import ask, over
+from claude_headspace.surfaces.page.answer_link import Form, answer_of
+from claude_headspace.surfaces.page.answer_link_html import closed_wait, wait_form
 
 COLOUR = Question("Which colour?", "Colour", (Option("Red", "warm"), Option("Blue")))
 SIZES = Question("Which sizes?", "Sizes", (Option("S"), Option("L")), several=True)
@@ -52,7 +52,7 @@ def wait(kind: str, **known: Any) -> Wait:
         (wait("elicitation"), {"do": ["decline"]}, Answer(action="decline")),
     ],
 )
-def test_a_form_becomes_an_answer(about: Wait, said: Said, answer: Answer) -> None:
+def test_a_form_becomes_an_answer(about: Wait, said: Form, answer: Answer) -> None:
     """The button that was pressed, with what belongs to it."""
     assert answer_of(about, said) == answer
 
@@ -71,7 +71,7 @@ def test_a_form_becomes_an_answer(about: Wait, said: Said, answer: Answer) -> No
 )
 def test_each_kind_has_its_buttons(about: Wait, shown: list[str]) -> None:
     """What is asked, and every way to answer it."""
-    page = ask("calm-otter", "shop", about)
+    page = wait_form("calm-otter", "shop", about)
     assert all(part in page for part in ["calm-otter", "shop", 'method="post"', *shown]), page
 
 
@@ -82,11 +82,11 @@ def test_nothing_that_an_agent_wrote_becomes_markup() -> None:
         Field(name=HOSTILE, kind=kind, title=HOSTILE, options=options) for kind in ("text", "choices", "choice")
     )
     pages = [
-        ask(HOSTILE, HOSTILE, wait("permission", tool=HOSTILE, summary=HOSTILE), HOSTILE),
-        ask("a", "p", wait("question", questions=(Question(HOSTILE, HOSTILE, options),))),
-        ask("a", "p", wait("elicitation", text=HOSTILE, form=fields)),
-        over(wait("permission", answered=Answered(HOSTILE, HOSTILE, "link", 1))),
-        over(wait("permission", closed_at=1, resolution=HOSTILE)),
+        wait_form(HOSTILE, HOSTILE, wait("permission", tool=HOSTILE, summary=HOSTILE), HOSTILE),
+        wait_form("a", "p", wait("question", questions=(Question(HOSTILE, HOSTILE, options),))),
+        wait_form("a", "p", wait("elicitation", text=HOSTILE, form=fields)),
+        closed_wait(wait("permission", answered=Answered(HOSTILE, HOSTILE, "link", 1))),
+        closed_wait(wait("permission", closed_at=1, resolution=HOSTILE)),
     ]
     for page in pages:
         assert "<script" not in page
@@ -95,7 +95,7 @@ def test_nothing_that_an_agent_wrote_becomes_markup() -> None:
 
 def test_what_is_over_says_who_was_first_and_not_what_was_asked() -> None:
     """A link may lie around in a message for ever."""
-    first = over(wait("permission", summary="make secret", answered=Answered("allowed", "ann", "link", 1)))
+    first = closed_wait(wait("permission", summary="make secret", answered=Answered("allowed", "ann", "link", 1)))
     assert ("Allowed" in first, "ann" in first, "make secret" in first) == (True, True, False)
-    assert "the tool ran" in over(wait("permission", closed_at=1, resolution="the tool ran")).lower()
-    assert "terminal" in over(wait("permission", held_until=0))
+    assert "the tool ran" in closed_wait(wait("permission", closed_at=1, resolution="the tool ran")).lower()
+    assert "terminal" in closed_wait(wait("permission", held_until=0))

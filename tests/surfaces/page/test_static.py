@@ -1,6 +1,7 @@
 """The page's files: compressed ahead, kept for ever where their name says so, explained where there are none."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,12 @@ def test_without_a_build_the_page_says_what_to_do(tmp_path: Path) -> None:
     assert status == 503
     assert b"&lt;npm&gt; ended with 1" in body
     assert b"bin/page" in body or b"pip install" in body
+
+
+def test_the_paths_are_those_of_the_route_table() -> None:
+    """The server serves the page at every path that `web/src/routes.ts` has a view for, and at no other."""
+    table = (Path(__file__).parents[3] / "web/src/routes.ts").read_text(encoding="utf-8")
+    rows = re.findall(r'\{ path: "([^"]+)", (.*) \},', table)
+    views = {path for path, fields in rows if "view:" in fields}
+    details = {f"{path}/{{}}" for path, fields in rows if "detail:" in fields}
+    assert {re.sub(r"\{\w+\}", "{}", path) for path in PATHS} == views | details

@@ -72,6 +72,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/plain": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents": {
         parameters: {
             query?: never;
@@ -246,6 +280,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/commands/{command}/turns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    command: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TurnView"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{agent}/sessions": {
         parameters: {
             query?: never;
@@ -270,49 +342,6 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["SessionView"][];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/agents/{agent}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                    after?: number;
-                    before?: number;
-                    names?: string;
-                    origins?: string;
-                    odd?: boolean;
-                };
-                header?: never;
-                path: {
-                    agent: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["EventView"][];
                     };
                 };
             };
@@ -363,47 +392,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/agents/{agent}/rename": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    agent: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Renaming"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["AgentView"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/commands/{command}/turns": {
+    "/api/agents/{agent}/calls": {
         parameters: {
             query?: never;
             header?: never;
@@ -417,7 +406,7 @@ export interface paths {
                 };
                 header?: never;
                 path: {
-                    command: string;
+                    agent: string;
                 };
                 cookie?: never;
             };
@@ -428,7 +417,43 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["TurnView"][];
+                        "application/json": components["schemas"]["ToolCallView"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["UsageView"][];
                     };
                 };
             };
@@ -559,6 +584,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{agent}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    after?: number;
+                    before?: number;
+                    names?: string;
+                    origins?: string;
+                    odd?: boolean;
+                };
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EventView"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events/stream": {
         parameters: {
             query?: never;
@@ -586,40 +654,6 @@ export interface paths {
                     };
                     content: {
                         "text/event-stream": string;
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "text/plain": string;
                     };
                 };
             };
@@ -712,435 +746,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/agents/{agent}/calls": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: {
-                    limit?: number;
-                };
-                header?: never;
-                path: {
-                    agent: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CallView"][];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/agents/{agent}/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    agent: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["MeasureView"][];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/efforts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: {
-                    all?: boolean;
-                    agent?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["EffortView"][];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/efforts/{effort}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    effort: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["EffortStory"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/tasks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["TaskView"][];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/settings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["SettingsView"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/doctor": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Report"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/notifications": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Notifications"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/notifications/rules": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["RulesView"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/notifications/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Testing"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Tested"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/presence": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Sighting"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Noted"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/agents/{agent}/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    agent: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/x-ndjson": string;
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/agents/{agent}/close": {
         parameters: {
             query?: never;
@@ -1201,7 +806,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["Restarting"];
+                    "application/json": components["schemas"]["Reason"];
                 };
             };
             responses: {
@@ -1241,7 +846,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["Restarting"];
+                    "application/json": components["schemas"]["Reason"];
                 };
             };
             responses: {
@@ -1281,7 +886,47 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["Looking"];
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AgentView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent}/rename": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Renaming"];
                 };
             };
             responses: {
@@ -1330,7 +975,47 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["claude_headspace.surfaces.api.endpoints.actions.Sent"];
+                        "application/json": components["schemas"]["Sent"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent}/interrupt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Interrupted"];
                     };
                 };
             };
@@ -1379,7 +1064,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["Beginning"];
+                    "application/json": components["schemas"]["NewMission"];
                 };
             };
             responses: {
@@ -1495,7 +1180,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["Reporting"];
+                    "application/json": components["schemas"]["claude_headspace.surfaces.api.endpoints.missions.Report"];
                 };
             };
             responses: {
@@ -1515,7 +1200,182 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/agents/{agent}/interrupt": {
+    "/api/efforts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    all?: boolean;
+                    agent?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EffortView"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/efforts/{effort}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    effort: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EffortStory"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TaskView"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Notifications"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["RulesView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/test": {
         parameters: {
             query?: never;
             header?: never;
@@ -1528,14 +1388,12 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: never;
-                path: {
-                    agent: string;
-                };
+                path?: never;
                 cookie?: never;
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["Interrupting"];
+                    "application/json": components["schemas"]["ChannelTest"];
                 };
             };
             responses: {
@@ -1544,11 +1402,153 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Interrupted"];
+                        "application/json": components["schemas"]["ChannelTestResult"];
                     };
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/presence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PageView"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Accepted"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SettingsView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["claude_headspace.surfaces.client.doctor.Report"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/x-ndjson": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1912,6 +1912,34 @@ export interface components {
             timestamp_source: string;
             reason: string;
         };
+        StateView: {
+            seq: number;
+            at: string;
+            state: string;
+            waiting_for: string | null;
+            source: string;
+            confidence: string;
+            why: string;
+            event: string;
+        };
+        ToolCallView: {
+            id: string;
+            tool: string;
+            summary: string;
+            subagent_id: string | null;
+            subagent_type: string | null;
+            started_at: string;
+            ended_at: string | null;
+            outcome: string;
+            input: unknown;
+            result: unknown;
+        };
+        UsageView: {
+            at: string;
+            tokens: number | null;
+            context_percent: number | null;
+            cost_usd: number | null;
+        };
         EventView: {
             seq: number;
             id: string;
@@ -1941,39 +1969,6 @@ export interface components {
         };
         /** @enum {unknown} */
         Ruling: "abstain" | "allow" | "ask" | "deny" | "warn";
-        StateView: {
-            seq: number;
-            at: string;
-            state: string;
-            waiting_for: string | null;
-            source: string;
-            confidence: string;
-            why: string;
-            event: string;
-        };
-        Verification: {
-            ok: boolean;
-            differences: components["schemas"]["Difference"][];
-        };
-        Difference: {
-            table: string;
-            id: string;
-            problem: string;
-        };
-        Rebuilt: {
-            events: number;
-        };
-        PastFile: {
-            path: string;
-            size: number;
-            done: number;
-        };
-        Imported: {
-            path: string;
-            events: number;
-            known: number;
-            agents: string[];
-        };
         Hits: {
             hits: components["schemas"]["Hit"][];
             next: string | null;
@@ -2003,7 +1998,7 @@ export interface components {
             begins_at: string;
             ends_at: string;
             projects: components["schemas"]["ProjectActivity"][];
-            hours: components["schemas"]["Spent"][];
+            hours: components["schemas"]["TimeSpent"][];
             tools: {
                 [key: string]: number;
             };
@@ -2028,7 +2023,7 @@ export interface components {
                 [key: string]: number;
             };
         };
-        Spent: {
+        TimeSpent: {
             /** @default 0 */
             working_seconds?: number;
             /** @default 0 */
@@ -2042,23 +2037,49 @@ export interface components {
             events: number;
             late: number;
         };
-        CallView: {
-            id: string;
-            tool: string;
-            summary: string;
-            subagent_id: string | null;
-            subagent_type: string | null;
-            started_at: string;
-            ended_at: string | null;
-            outcome: string;
-            input: unknown;
-            result: unknown;
+        Sent: {
+            status: string;
+            agent_id: string;
+            agent: string;
         };
-        MeasureView: {
-            at: string;
-            tokens: number | null;
-            context_percent: number | null;
+        Interrupted: {
+            status: string;
+            agent_id: string;
+            agent: string;
+            state: string;
+        };
+        MissionOverview: {
+            id: string;
+            goal: string;
+            mode: string;
+            project: components["schemas"]["Project"];
+            started_by: string;
+            started_at: string;
+            conversation_id: string | null;
+            conversation: string | null;
+            outcome: string | null;
+            words: string;
+            report: string;
+            answer: string;
+            ended_at: string | null;
             cost_usd: number | null;
+            workers: components["schemas"]["WorkerView"][];
+            /** @default [] */
+            timeline?: components["schemas"]["TimelineEntry"][];
+        };
+        WorkerView: {
+            id: string;
+            name: string;
+            state: string;
+            cost_usd: number | null;
+            /** @default [] */
+            sessions?: components["schemas"]["SessionView"][];
+        };
+        TimelineEntry: {
+            at: string;
+            what: string;
+            text: string;
+            agent_id: string;
         };
         EffortView: {
             id: string;
@@ -2162,52 +2183,19 @@ export interface components {
             efforts: number;
             status: string;
         };
-        SettingsView: {
-            settings: components["schemas"]["SettingView"][];
-            places: {
-                [key: string]: string;
-            };
-        };
-        SettingView: {
-            name: string;
-            value: unknown;
-            default: unknown;
-            origin: string;
-            environment: string;
-            description: string;
-        };
-        Report: {
-            ok: boolean;
-            places: components["schemas"]["CheckGroup"][];
-        };
-        CheckGroup: {
-            name: string;
-            checks: components["schemas"]["Check"][];
-        };
-        Check: {
-            name: string;
-            status: string;
-            detail: string;
-            /** @default  */
-            hint?: string;
-        };
-        Invitation: {
-            path: string;
-            expires_in_seconds: number;
-        };
         Notifications: {
             on: boolean;
-            notices: components["schemas"]["claude_headspace.surfaces.api.endpoints.notifications.Sent"][];
-            held: components["schemas"]["Waiting"][];
-            unsent: components["schemas"]["Waiting"][];
+            notices: components["schemas"]["SentNotification"][];
+            held: components["schemas"]["UnsentNotification"][];
+            unsent: components["schemas"]["UnsentNotification"][];
             channels: components["schemas"]["ChannelView"][];
         };
-        "claude_headspace.surfaces.api.endpoints.notifications.Sent": {
+        SentNotification: {
             agent_id: string;
             agent: string;
             notice: components["schemas"]["NoticeView"];
         };
-        Waiting: {
+        UnsentNotification: {
             agent_id: string;
             agent: string;
             need: string;
@@ -2257,7 +2245,7 @@ export interface components {
             let_through: string[];
             until: string | null;
         };
-        Tested: {
+        ChannelTestResult: {
             ok: boolean;
             channels: components["schemas"]["Tried"][];
         };
@@ -2266,14 +2254,42 @@ export interface components {
             status: string;
             detail: string;
         };
-        Noted: {
+        Accepted: {
             /** @default true */
             ok?: boolean;
         };
-        BroughtIn: {
-            agent_id: string;
-            events: number;
-            known: number;
+        SettingsView: {
+            settings: components["schemas"]["SettingView"][];
+            places: {
+                [key: string]: string;
+            };
+        };
+        SettingView: {
+            name: string;
+            value: unknown;
+            default: unknown;
+            origin: string;
+            environment: string;
+            description: string;
+        };
+        "claude_headspace.surfaces.client.doctor.Report": {
+            ok: boolean;
+            places: components["schemas"]["CheckGroup"][];
+        };
+        CheckGroup: {
+            name: string;
+            checks: components["schemas"]["Check"][];
+        };
+        Check: {
+            name: string;
+            status: string;
+            detail: string;
+            /** @default  */
+            hint?: string;
+        };
+        SignInLink: {
+            path: string;
+            expires_in_seconds: number;
         };
         TokenView: {
             name: string;
@@ -2284,12 +2300,24 @@ export interface components {
             last_used_at: string | null;
             expired: boolean;
         };
-        NewToken: {
+        CreatedToken: {
             token: string;
             details: components["schemas"]["TokenView"];
         };
-        Revoked: {
+        RevokedToken: {
             revoked: string;
+        };
+        Verification: {
+            ok: boolean;
+            differences: components["schemas"]["Difference"][];
+        };
+        Difference: {
+            table: string;
+            id: string;
+            problem: string;
+        };
+        Rebuilt: {
+            events: number;
         };
         PruneResult: {
             events: number;
@@ -2299,49 +2327,21 @@ export interface components {
             /** @default 0 */
             efforts?: number;
         };
-        "claude_headspace.surfaces.api.endpoints.actions.Sent": {
-            status: string;
+        BroughtIn: {
             agent_id: string;
-            agent: string;
+            events: number;
+            known: number;
         };
-        MissionOverview: {
-            id: string;
-            goal: string;
-            mode: string;
-            project: components["schemas"]["Project"];
-            started_by: string;
-            started_at: string;
-            conversation_id: string | null;
-            conversation: string | null;
-            outcome: string | null;
-            words: string;
-            report: string;
-            answer: string;
-            ended_at: string | null;
-            cost_usd: number | null;
-            workers: components["schemas"]["WorkerView"][];
-            /** @default [] */
-            timeline?: components["schemas"]["MomentView"][];
+        PastFile: {
+            path: string;
+            size: number;
+            done: number;
         };
-        WorkerView: {
-            id: string;
-            name: string;
-            state: string;
-            cost_usd: number | null;
-            /** @default [] */
-            sessions?: components["schemas"]["SessionView"][];
-        };
-        MomentView: {
-            at: string;
-            what: string;
-            text: string;
-            agent_id: string;
-        };
-        Interrupted: {
-            status: string;
-            agent_id: string;
-            agent: string;
-            state: string;
+        Imported: {
+            path: string;
+            events: number;
+            known: number;
+            agents: string[];
         };
         Plate: {
             session_id: string;
@@ -2377,9 +2377,6 @@ export interface components {
             /** @default null */
             client_pid?: number | null;
         };
-        Renaming: {
-            name: string;
-        };
         Answer: {
             /** @default null */
             decision?: ("allow" | "deny") | null;
@@ -2397,44 +2394,6 @@ export interface components {
             action?: ("accept" | "cancel" | "decline") | null;
             /** @default null */
             content?: Record<string, unknown> | null;
-        };
-        Importing: {
-            path: string;
-        };
-        Testing: {
-            /** @default null */
-            channel?: string | null;
-        };
-        Sighting: {
-            page: string;
-            /** @default null */
-            agent_id?: string | null;
-            /** @default true */
-            visible?: boolean;
-            /** @default false */
-            notifies?: boolean;
-        };
-        LogPart: {
-            header: string;
-            lines: string[];
-            /** @default 2 */
-            first?: number;
-        };
-        Making: {
-            name: string;
-            scopes: components["schemas"]["Scope"][];
-            /** @default  */
-            owner?: string;
-            /** @default null */
-            expires_at?: string | null;
-        };
-        /** @enum {unknown} */
-        Scope: "act" | "admin" | "ingest" | "read";
-        Pruning: {
-            /** @default null */
-            days?: number | null;
-            /** @default false */
-            dry_run?: boolean;
         };
         Registration: {
             headspace_id: string;
@@ -2462,16 +2421,19 @@ export interface components {
             /** @default null */
             pid?: number | null;
         };
-        Restarting: {
+        Reason: {
             reason: string;
         };
-        Looking: Record<string, unknown>;
+        Empty: Record<string, unknown>;
+        Renaming: {
+            name: string;
+        };
         Sending: {
             text: string;
             /** @default  */
             id?: string;
         };
-        Beginning: {
+        NewMission: {
             goal: string;
             cwd: string;
             /**
@@ -2495,12 +2457,49 @@ export interface components {
             /** @default  */
             text?: string;
         };
-        Reporting: {
+        "claude_headspace.surfaces.api.endpoints.missions.Report": {
             text: string;
             /** @default false */
             failed?: boolean;
         };
-        Interrupting: Record<string, unknown>;
+        ChannelTest: {
+            /** @default null */
+            channel?: string | null;
+        };
+        PageView: {
+            page: string;
+            /** @default null */
+            agent_id?: string | null;
+            /** @default true */
+            visible?: boolean;
+            /** @default false */
+            notifies?: boolean;
+        };
+        NewToken: {
+            name: string;
+            scopes: components["schemas"]["Scope"][];
+            /** @default  */
+            owner?: string;
+            /** @default null */
+            expires_at?: string | null;
+        };
+        /** @enum {unknown} */
+        Scope: "act" | "admin" | "ingest" | "read";
+        PruneRequest: {
+            /** @default null */
+            days?: number | null;
+            /** @default false */
+            dry_run?: boolean;
+        };
+        LogPart: {
+            header: string;
+            lines: string[];
+            /** @default 2 */
+            first?: number;
+        };
+        TranscriptImport: {
+            path: string;
+        };
         PlateEvent: {
             session_id: string;
             event_type: string;

@@ -1,21 +1,21 @@
-// Markdown of agents and people, made harmless: HTML in it is shown as the text that it is, there is no picture (which
-// would call a server), links lead only to the web, each apart from the page. What is left goes through DOMPurify.
+// Renders untrusted Markdown as safe HTML: HTML in it is shown as text, images are not loaded (they would send requests
+// to other servers), links open in a new tab and have only web and mail addresses. DOMPurify sanitizes the result.
 import createDOMPurify from "dompurify";
 import { Marked } from "marked";
 
-const LARGEST = 60_000;
+const MAX_LENGTH = 60_000;
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (sign) => ENTITIES[sign]!);
+const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => ENTITIES[character]!);
 
-/** The headings of the page itself come before any that somebody wrote. */
+/** Headings in a text rank below those of the page. */
 const TOP_HEADING = 3;
 
 const marked = new Marked({
   gfm: true,
   breaks: true,
   renderer: {
-    html: ({ text }) => escaped(text),
-    image: ({ text, href }) => escaped(text || href),
+    html: ({ text }) => escape(text),
+    image: ({ text, href }) => escape(text || href),
     heading({ tokens, depth }) {
       const level = Math.min(depth + TOP_HEADING - 1, 6);
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`;
@@ -43,11 +43,11 @@ purify.addHook("afterSanitizeAttributes", (node) => {
     node.setAttribute("disabled", "");
     node.setAttribute("aria-label", "task");
   }
-  // What scrolls must be reachable by the keyboard.
+  // Elements that scroll must be focusable.
   if (node.tagName === "PRE") node.setAttribute("tabindex", "0");
 });
 
 export function markdown(text: string): string {
-  const shown = text.length > LARGEST ? `${text.slice(0, LARGEST)}…` : text;
+  const shown = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
   return purify.sanitize(marked.parse(shown, { async: false }), ALLOWED);
 }

@@ -6,3 +6,5 @@ Pure modules decode and reply: `wire`, `transcript_wire`, `decode`, `transcript`
 
 NAME = "claude-code"
 """The client's name in envelopes and agents."""
+SHELL_TOOL = "Bash"
+"""The tool that runs a shell command."""

@@ -17,14 +17,14 @@ from claude_headspace.clients.claude_code.hook_kinds import KINDS
 from claude_headspace.clients.claude_code.messages import HEADLESS, finished_task
 from claude_headspace.clients.claude_code.transcript import decode_line
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.decode import bare_meta
+from claude_headspace.kernel.acts import bare_meta
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event, Fact, Meta, TeamSignal
 from claude_headspace.kernel.forms import form_of
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit
-from claude_headspace.kernel.tools import ToolText
+from claude_headspace.kernel.tools import ToolText, ToolUse
 from claude_headspace.kernel.wait_request import Ask
 
 ATTENTION = {
@@ -60,7 +60,7 @@ def _decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
     kind, use = KINDS.get(envelope.name), None
     if isinstance(shape, wire.WireTool):
         given = tools.read_input(shape.tool_input)
-        use = tools.tool_use(shape.tool_name, shape.tool_input, shape.tool_use_id, given)
+        use = tools.tool_use(shape.tool_name, shape.tool_input, shape.tool_use_id, given, shape.outcome)
         fact = TOOL_FACTS[envelope.name](shape, given)
     elif shape.agent_id and envelope.name in FACTS_IN_SUBAGENT:
         fact = FACTS_IN_SUBAGENT[envelope.name](shape)
@@ -74,7 +74,7 @@ def _decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
         anomaly or envelope.observations.anomaly,
         hook=kind,
         tool=use,
-        texts=_texts(kind, shape),
+        texts=_texts(kind, use),
         team_signal=_team_signal(kind, body),
     )
 
@@ -98,17 +98,13 @@ def hook_meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
     )
 
 
-def _texts(kind: HookKind | None, shape: Any) -> tuple[ToolText, ...]:
+def _texts(kind: HookKind | None, use: ToolUse | None) -> tuple[ToolText, ...]:
     """The input of a call that begins, the result of one that ended."""
-    match kind:
-        case HookKind.BEFORE_TOOL:
-            return (ToolText("tool_input", shape.tool_name or None, shape.tool_input),)
-        case HookKind.AFTER_TOOL:
-            return (ToolText("tool_result", shape.tool_name or None, shape.tool_response),)
-        case HookKind.TOOL_FAILED:
-            return (ToolText("tool_result", shape.tool_name or None, shape.error),)
-        case _:
-            return ()
+    if use is not None and kind is HookKind.BEFORE_TOOL:
+        return (ToolText("tool_input", use.name or None, use.input),)
+    if use is not None and kind in (HookKind.AFTER_TOOL, HookKind.TOOL_FAILED):
+        return (ToolText("tool_result", use.name or None, use.result),)
+    return ()
 
 
 def _team_signal(kind: HookKind | None, body: Any) -> TeamSignal | None:
@@ -176,7 +172,7 @@ def _stopped(shape: wire.WireStop) -> Fact:
     if shape.error:
         return facts.TurnFailed(short(shape.error), shape.last_assistant_message or "")
     if shape.background_tasks is None:
-        return facts.TurnStopped(shape.last_assistant_message, kept_on=shape.stop_hook_active)
+        return facts.TurnStopped(shape.last_assistant_message, continued_before=shape.stop_hook_active)
     return facts.TurnStopped(
         shape.last_assistant_message,
         tuple(
@@ -189,7 +185,7 @@ def _stopped(shape: wire.WireStop) -> Fact:
             for task in shape.background_tasks
             if task.id and task.status == "running"
         ),
-        kept_on=shape.stop_hook_active,
+        continued_before=shape.stop_hook_active,
     )
 
 
@@ -199,7 +195,7 @@ def _failed(shape: wire.WireStopFailure) -> Fact:
 
 def _notification(shape: wire.WireNotification) -> Fact:
     kind = ATTENTION.get(shape.notification_type)
-    return facts.AttentionCalled(shape.notification_type, shape.message, Ask(kind, shape.message) if kind else None)
+    return facts.AttentionRequested(shape.notification_type, shape.message, Ask(kind, shape.message) if kind else None)
 
 
 def _elicitation(shape: wire.WireElicitation) -> Fact:

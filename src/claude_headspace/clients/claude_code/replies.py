@@ -1,17 +1,70 @@
 """Replies to Claude Code's hooks, in its JSON. Pure.
 
-An answer of a person goes to the hook that the client keeps open. An edited input replaces the call's input as a whole;
-answers to questions are added to it.
+Rules
+- A reply is empty where there is nothing to act on: what a hook prints may reach the model.
+- A verdict is expressed in the fields of the hook that it is about. Other hooks know no verdict.
+- Of two denials the first stands: a policy's is not replaced by an effort's.
+- An answer of a person goes to the hook that the client keeps open. An edited input replaces the call's input as a
+  whole; answers to questions are added to it.
 """
 
 from typing import Any
 
 import msgspec
 
+from claude_headspace.clients.claude_code.hook_kinds import KINDS
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.answers import Answer, given_to
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
+from claude_headspace.kernel.policy.verdict import Ruling, Verdict
+
+# --- verdicts and context ---------------------------------------------------------------------------------------------
+
+
+def verdict_reply(hook: str, verdict: Verdict) -> bytes:
+    """The reply for a policy's verdict. A warning decides nothing: it is shown to the user."""
+    if verdict.ruling is Ruling.ABSTAIN or not verdict.enforced:
+        return b""
+    kind = KINDS.get(hook)
+    if verdict.ruling is Ruling.WARN:
+        return msgspec.json.encode({"systemMessage": verdict.reason}) if kind is HookKind.BEFORE_TOOL else b""
+    output = _ruling(kind, verdict)
+    return msgspec.json.encode({"hookSpecificOutput": {"hookEventName": hook, **output}}) if output else b""
+
+
+def _ruling(kind: HookKind | None, verdict: Verdict) -> dict[str, Any]:
+    reason = verdict.reason or (f"Headspace: {verdict.rule}" if verdict.rule else "Headspace")
+    match kind:
+        case HookKind.BEFORE_TOOL:
+            return {"permissionDecision": verdict.ruling.value, "permissionDecisionReason": reason}
+        case HookKind.PERMISSION if verdict.ruling is Ruling.ALLOW:
+            return {"decision": {"behavior": "allow"}}
+        case HookKind.PERMISSION if verdict.ruling is Ruling.DENY:
+            return {"decision": {"behavior": "deny", "message": reason}}
+        case _:
+            return {}
+
+
+def with_context(hook: str, reply: bytes, text: str, denial: str | None = None) -> bytes:
+    """A reply that also gives the model a text, or denies the call with a reason."""
+    output: dict[str, Any] = msgspec.json.decode(reply) if reply else {}
+    specific: dict[str, Any] = output.setdefault("hookSpecificOutput", {"hookEventName": hook})
+    if denial is not None and specific.get("permissionDecision") != "deny":
+        reasons = "\n".join(part for part in (denial, text) if part)
+        specific |= {"permissionDecision": "deny", "permissionDecisionReason": f"Headspace: {reasons}"}
+    elif text:
+        specific["additionalContext"] = "\n\n".join(filter(None, (specific.get("additionalContext"), text)))
+    return msgspec.json.encode(output) if len(specific) > 1 or len(output) > 1 else reply
+
+
+def keep_turn(reply: bytes, reason: str) -> bytes:
+    """A reply that keeps the turn from ending, with the reason for the model."""
+    output: dict[str, Any] = msgspec.json.decode(reply) if reply else {}
+    return msgspec.json.encode(output | {"decision": "block", "reason": reason})
+
+
+# --- answers of people ------------------------------------------------------------------------------------------------
 
 
 def answer_reply(event: Event, wait: Wait, answer: Answer) -> bytes:

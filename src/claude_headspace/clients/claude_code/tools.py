@@ -1,69 +1,19 @@
-"""The tools of Claude Code: one table of names, and how a tool use is decoded. Pure.
-
-A tool that is not in the table is of kind `mcp` if its name says so, else `other`. It still has a name, an input, a
-summary and a digest.
-"""
+"""Decode a tool use of Claude Code: kind, files, command, question, summary and digest. Pure and total."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from claude_headspace.clients.claude_code import wire
+from claude_headspace.clients.claude_code.tool_table import find_tool
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.policy.call import Use
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit
-from claude_headspace.kernel.tools import FileUse, ToolKind, ToolUse
+from claude_headspace.kernel.tools import FileUse, ToolKind, ToolUse, strings_under
 from claude_headspace.kernel.wait_request import Ask, Option, Question
-
-
-class Tool(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a tool."""
-
-    kind: ToolKind
-    doing: str = ""
-    """The verb for a running call: "editing" (auth.py)."""
-    wants: str = ""
-    """The verb for a permission: wants to "edit"."""
-    file: str = ""
-    """The input field that names the one file it touches."""
-    use: Use = Use.READ
-    """What it does to that file."""
-    asks: str = ""
-    """The kind of wait, for a tool that asks the user."""
-
-
-TOOLS: dict[str, Tool] = {
-    "Bash": Tool(kind=ToolKind.SHELL, wants="run"),
-    "Monitor": Tool(kind=ToolKind.SHELL),
-    "Read": Tool(kind=ToolKind.READ, doing="reading", wants="read", file="file_path"),
-    "NotebookRead": Tool(kind=ToolKind.READ, file="notebook_path"),
-    "Edit": Tool(kind=ToolKind.EDIT, doing="editing", wants="edit", file="file_path", use=Use.WRITE),
-    "MultiEdit": Tool(kind=ToolKind.EDIT, doing="editing", wants="edit", file="file_path", use=Use.WRITE),
-    "NotebookEdit": Tool(kind=ToolKind.NOTEBOOK, doing="editing", wants="edit", file="notebook_path", use=Use.WRITE),
-    "Write": Tool(kind=ToolKind.WRITE, doing="writing", wants="write", file="file_path", use=Use.WRITE),
-    "Grep": Tool(kind=ToolKind.SEARCH, doing="searching for"),
-    "Glob": Tool(kind=ToolKind.SEARCH, doing="looking for"),
-    "WebFetch": Tool(kind=ToolKind.WEB, doing="fetching", wants="fetch"),
-    "WebSearch": Tool(kind=ToolKind.WEB, doing="searching the web for", wants="search the web for"),
-    "AskUserQuestion": Tool(kind=ToolKind.QUESTION, asks="question"),
-    "EnterPlanMode": Tool(kind=ToolKind.PLAN, wants="plan first", asks="plan"),
-    "ExitPlanMode": Tool(kind=ToolKind.PLAN, asks="plan"),
-    "Task": Tool(kind=ToolKind.SUBAGENT),
-    "Agent": Tool(kind=ToolKind.SUBAGENT),
-    "SendMessage": Tool(kind=ToolKind.MESSAGE),
-}
-
-SHELL = "Bash"
-"""The shell tool, for callers that make up a call from a command."""
-
-MCP_PREFIX = "mcp__"
-"""Tools of MCP servers are called `mcp__<server>__<tool>`."""
-
-MCP_TOOL = Tool(kind=ToolKind.MCP)
-OTHER_TOOL = Tool(kind=ToolKind.OTHER)
 
 MCP_USES: tuple[tuple[Use, tuple[str, ...]], ...] = (
     (Use.DELETE, ("delete", "remove", "unlink", "move", "rename")),
@@ -89,18 +39,16 @@ SUMMARY_FIELDS = (
 """The input fields that people recognise a call by, the first that is set counts."""
 
 
-def find_tool(name: str) -> Tool:
-    """Look a tool up by its name."""
-    return TOOLS.get(name) or (MCP_TOOL if name.startswith(MCP_PREFIX) else OTHER_TOOL)
-
-
-def tool_use(name: str, tool_input: object, call_id: str | None, body: wire.WireToolInput) -> ToolUse:
+def tool_use(
+    name: str, tool_input: object, call_id: str | None, body: wire.WireToolInput, result: object = None
+) -> ToolUse:
     """Describe a tool use; `body` is its input as read by `read_input`."""
     return ToolUse(
         name=name,
         kind=find_tool(name).kind,
         id=call_id,
         input=tool_input,
+        result=result,
         command=body.command or "",
         path=body.file_path or body.notebook_path or body.path,
         files=tuple(_files(name, tool_input)) if isinstance(tool_input, dict) else (),
@@ -171,20 +119,3 @@ def _files(name: str, given: dict[str, Any]) -> Iterator[FileUse]:
         use = next((use for use, words in MCP_USES if any(word in verb for word in words)), Use.READ)
         paths = strings_under(given, MCP_PATHS)
         yield from (FileUse(path, use) for path in paths if path.startswith(("/", "~", ".")) or "/" in path)
-
-
-def strings_under(given: dict[str, Any], names: Iterable[str]) -> Iterator[str]:
-    """The strings under these names, also those in lists and objects."""
-    for name in names:
-        yield from _strings(given.get(name))
-
-
-def _strings(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for each in value:
-                yield from _strings(each)
-        case dict():
-            yield from strings_under(value, ("email", "address", "id", "name"))

@@ -1,6 +1,6 @@
-"""A tool call as Claude Code tells it becomes a `Call`: what it runs, what it touches, whom it writes to."""
+"""A tool use becomes a `Call`: the programs it runs, the files it touches, the people it writes to."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -9,104 +9,52 @@ from claude_headspace.inputs.policy.files import Contact, Messaging, RuleBook
 from claude_headspace.inputs.policy.paths import uses
 from claude_headspace.inputs.policy.shell.commands import read_shell
 from claude_headspace.inputs.policy.shell.markers import without_markers
+from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.policy.call import Call, Message, PathUse, Program, Recipient, Use
 from claude_headspace.kernel.policy.matching import fits_name
+from claude_headspace.kernel.tools import ToolKind, ToolUse, strings_under
 
 MOST_RECIPIENTS = 50
 
 
-class WireCall(msgspec.Struct):
-    """The part of a PreToolUse payload that a policy looks at."""
-
-    tool_name: str = ""
-    tool_input: dict[str, Any] = {}
-    cwd: str | None = None
-
-
-SHELL_TOOLS = ("Bash", "Monitor")
-"""Tools whose `command` a shell runs."""
-
-FILE_TOOLS: dict[str, tuple[str, Use]] = {
-    "Write": ("file_path", Use.WRITE),
-    "Edit": ("file_path", Use.WRITE),
-    "MultiEdit": ("file_path", Use.WRITE),
-    "NotebookEdit": ("notebook_path", Use.WRITE),
-    "Read": ("file_path", Use.READ),
-    "NotebookRead": ("notebook_path", Use.READ),
-}
-"""Tools that touch one file, the input that names it, and what they do to it."""
-
-MCP_WORDS: tuple[tuple[Use, tuple[str, ...]], ...] = (
-    (Use.DELETE, ("delete", "remove", "unlink", "move", "rename")),
-    (Use.WRITE, ("write", "edit", "create", "append", "save", "patch", "update", "copy")),
-)
-"""What a file tool of an MCP server does, by the words in its name."""
-
-MCP_PATHS = ("path", "file_path", "filepath", "file", "source", "destination", "target", "paths", "directory")
+def understand(event: Event, book: RuleBook, *, home: str, project: str = "") -> Call:
+    """What the call of an event would do. Raises `TypeError` if the event names no tool."""
+    if event.tool is None or not event.tool.name:
+        raise TypeError("the event names no tool")
+    directory = event.meta.cwd if event.meta.cwd and event.meta.cwd.startswith("/") else home or "/"
+    return call_of(event.tool, book, directory=directory, home=home, project=project)
 
 
-def understand(payload: bytes, book: RuleBook, *, home: str, project: str = "") -> Call:
-    """What a call would do. Raises when the payload is no call."""
-    wire = msgspec.json.decode(payload, type=WireCall)
-    directory = wire.cwd if wire.cwd and wire.cwd.startswith("/") else home or "/"
-    return call_of(wire.tool_name, wire.tool_input, book, directory=directory, home=home, project=project)
-
-
-def call_of(
-    tool: str, given: Mapping[str, Any], book: RuleBook, *, directory: str, home: str, project: str = ""
-) -> Call:
-    """What a call of a tool with this input would do."""
-    call = Call(tool=tool, home=home, project=project)
-    if tool in SHELL_TOOLS and isinstance(given.get("command"), str):
-        found = read_shell(without_markers(given["command"]), directory=directory, home=home, project=project)
+def call_of(tool: ToolUse, book: RuleBook, *, directory: str, home: str, project: str = "") -> Call:
+    """What a call would do. Raises `TypeError` if its input is no object."""
+    given = {} if tool.input is None else tool.input
+    if not isinstance(given, dict):
+        raise TypeError("the input of the call is no object")
+    call = Call(tool=tool.name, home=home, project=project)
+    if tool.kind is ToolKind.SHELL and isinstance(command := given.get("command"), str):
+        found = read_shell(without_markers(command), directory=directory, home=home, project=project)
         programs = tuple(found.programs)
         message = _mail(programs, book)
         return msgspec.structs.replace(
             call, programs=programs, paths=tuple(found.paths), traits=tuple(found.traits), message=message
         )
-    return msgspec.structs.replace(
-        call, paths=tuple(_files(tool, given, directory)), message=_message(tool, given, book)
-    )
+    return msgspec.structs.replace(call, paths=tuple(_files(tool, directory)), message=_message(tool.name, given, book))
 
 
-def _files(tool: str, given: Mapping[str, Any], directory: str) -> Iterator[PathUse]:
-    if tool in FILE_TOOLS:
-        name, use = FILE_TOOLS[tool]
-        if isinstance(path := given.get(name), str):
-            yield from uses(without_markers(path), directory, use, by=tool)
-    elif tool.startswith("mcp__"):
-        verb = tool.rpartition("__")[2].lower()
-        use = next((use for use, names in MCP_WORDS if any(name in verb for name in names)), Use.READ)
-        for path in _texts(given, MCP_PATHS):
-            if path.startswith(("/", "~", ".")) or "/" in path:
-                yield from uses(without_markers(path), directory, use, by=tool, recursive=use is Use.DELETE)
-
-
-def _texts(given: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
-    """The texts under these names, also those in lists and objects."""
-    for name in names:
-        yield from _within(given.get(name))
-
-
-def _within(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for each in value:
-                yield from _within(each)
-        case dict():
-            yield from _texts(value, ("email", "address", "id", "name"))
+def _files(tool: ToolUse, directory: str) -> Iterator[PathUse]:
+    for file in tool.files:
+        is_recursive = file.use is Use.DELETE
+        yield from uses(without_markers(file.path), directory, file.use, by=tool.name, recursive=is_recursive)
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------
 
 
-def _message(tool: str, given: Mapping[str, Any], book: RuleBook) -> Message | None:
+def _message(tool: str, given: dict[str, Any], book: RuleBook) -> Message | None:
     kind = _kind(tool, book.messaging)
     if kind is None:
         return None
-    addresses = [part.strip() for text in _texts(given, book.messaging.recipients) for part in text.split(",")]
+    addresses = [part.strip() for text in strings_under(given, book.messaging.recipients) for part in text.split(",")]
     return Message(kind, _recipients(addresses, book))
 
 

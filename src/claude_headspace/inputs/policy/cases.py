@@ -17,8 +17,11 @@ from typing import Any, Literal
 
 import msgspec
 
+from claude_headspace.clients.claude_code import SHELL_TOOL
+from claude_headspace.clients.tool_uses import describe_call
+from claude_headspace.clients.tools import find_tool
 from claude_headspace.errors import BadConfiguration
-from claude_headspace.inputs.policy.calls import FILE_TOOLS, call_of
+from claude_headspace.inputs.policy.calls import call_of
 from claude_headspace.inputs.policy.files import RuleBook
 from claude_headspace.kernel.decide import decide
 from claude_headspace.kernel.policy.call import Subject
@@ -86,9 +89,9 @@ def read_cases(path: Path) -> list[Case]:
 
 def _cases(group: Group) -> Iterator[Case]:
     for command in group.commands:
-        yield Case(group, "Bash", {"command": command}, command)
+        yield Case(group, SHELL_TOOL, {"command": command}, command)
     for tool in group.tools:
-        name = FILE_TOOLS.get(tool, ("path", None))[0]
+        name = find_tool(tool).file or "path"
         for path in group.paths:
             yield Case(group, tool, {name: path}, f"{tool} {path}")
         if not group.paths:
@@ -98,7 +101,7 @@ def _cases(group: Group) -> Iterator[Case]:
 def try_case(case: Case, book: RuleBook, *, directory: str, home: str, project: str = "") -> Result:
     """What the rules say of a case."""
     given = {name: _at_home(value, home) for name, value in case.input.items()} if case.group.paths else case.input
-    call = call_of(case.tool, given, book, directory=directory, home=home, project=project)
+    call = call_of(describe_call(case.tool, given), book, directory=directory, home=home, project=project)
     return Result(case, decide(book.policy, Subject(case.group.mode, case.group.role, (project,)), call))
 
 

@@ -20,6 +20,8 @@ from pathlib import Path
 import msgspec
 import structlog
 
+from claude_headspace.clients.claude_code.hook_kinds import KINDS, hook_names
+from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.policy.calls import understand
@@ -27,14 +29,16 @@ from claude_headspace.inputs.policy.files import PROJECT_FILE, built_in, load, r
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decide import decide, subject_of
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import Call
 from claude_headspace.kernel.policy.rules import Policy, Rule
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.views import iso
+from claude_headspace.ports import Received
 
 log = structlog.get_logger(__name__)
 
-JUDGED = "PreToolUse"
+JUDGED = HookKind.BEFORE_TOOL
 ENFORCING = ("guard", "strict")
 PATIENCE_SECONDS = 0.5
 """How long a call may take to be understood; the hook waits for it."""
@@ -67,7 +71,7 @@ class Lapse(msgspec.Struct):
 
 def asked_hooks(preset: str) -> tuple[str, ...]:
     """The hook events that wait for an answer under a preset."""
-    return (JUDGED,) if preset in ENFORCING else ()
+    return tuple(hook_names({JUDGED})) if preset in ENFORCING else ()
 
 
 class PolicyGuard:
@@ -104,13 +108,14 @@ class PolicyGuard:
 
     # --- gathering ---
 
-    async def gather(self, envelope: Envelope, *, asked: bool) -> None:
-        """Find out what a call would do. `asked`: whether the client waits for the answer."""
-        if self._preset == "off" or envelope.name != JUDGED or envelope.origin is not Origin.HOOK:
+    async def prepare(self, received: Received, *, expects_reply: bool) -> None:
+        """Find out what a tool call would do. `expects_reply`: whether the client waits for the verdict."""
+        envelope = received.envelope
+        if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED or envelope.origin is not Origin.HOOK:
             return
-        lapse = None if asked or self._preset not in ENFORCING else NOT_ASKED
+        lapse = None if expects_reply or self._preset not in ENFORCING else NOT_ASKED
         try:
-            found = await self._found(envelope, lapse)
+            found = await self._found(received, lapse)
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
             found = Gathered(self.book.policy, None, _words(error))
@@ -118,21 +123,24 @@ class PolicyGuard:
         while len(self._gathered) > MOST_GATHERED:
             self._gathered.popitem(last=False)
 
-    async def _found(self, envelope: Envelope, lapse: str | None) -> Gathered:
+    async def _found(self, received: Received, lapse: str | None) -> Gathered:
         """Look in the thread. While a look hangs (a file system that does not answer) nobody waits behind it."""
         if self._hanging is not None and not self._hanging.done():
             raise TimeoutError
-        looking = self._thread.submit(self._look, envelope, lapse)
+        looking = self._thread.submit(self._look, received, lapse)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(looking), self._patience)
         except TimeoutError:
             self._hanging = looking
             raise
 
-    def _look(self, envelope: Envelope, lapse: str | None) -> Gathered:
+    def _look(self, received: Received, lapse: str | None) -> Gathered:
         self._refresh()
+        envelope, event = received.envelope, received.event
         root = envelope.observations.project_root or ""
-        call = understand(envelope.original_payload or envelope.payload, self.book, home=self._home, project=root)
+        if envelope.original_payload is not None:  # rules apply to what runs, not to what is stored
+            event = decode(msgspec.structs.replace(envelope, payload=envelope.original_payload), received.body)
+        call = understand(event, self.book, home=self._home, project=root)
         return Gathered(self._with_project(root), call, lapse)
 
     def _refresh(self) -> None:

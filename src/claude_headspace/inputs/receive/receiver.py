@@ -11,17 +11,20 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from itertools import count
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
+from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
+from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.sanitize import Keeper
-from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin, decided
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.policy.verdict import Verdict
-from claude_headspace.ports import Clock
+from claude_headspace.kernel.tolerant_json import UNREADABLE
+from claude_headspace.ports import Clock, Received
 
 Surroundings = Callable[[str | None], Awaitable[Observations]]
 """Finds out what belongs to a directory: its project's root and branch."""
@@ -87,7 +90,7 @@ def repair(body: bytes) -> bytes:
 
 
 def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes]:
-    """Check a body and read whose event it is, from the body or a repaired one; what is wrong is said clearly.
+    """Check a body and read whose event it is, from the body or a repaired one. Errors name what is wrong.
 
     A lenient look also repairs bytes that are no text.
     """
@@ -106,10 +109,27 @@ def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, 
         raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
     except RecursionError as error:
         raise BadRequest("bad_json", "The body is nested too deeply.", _NOT_JSON) from error
-    name = identity.session_id
+    _check_name(identity.session_id)
+    return identity, body
+
+
+def read_body(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes, Any]:
+    """Decode a body once and check its identity: the identity, the text that is stored, and the JSON as builtins.
+
+    A text that has to be repaired, or holds a number that Python cannot, gives None: it is decoded tolerantly later.
+    """
+    try:
+        value = msgspec.json.decode(body)
+        identity = msgspec.convert(value, WireIdentity)
+    except UNREADABLE:
+        return *read_identity(body, lenient=lenient), None
+    _check_name(identity.session_id)
+    return identity, body, value
+
+
+def _check_name(name: str) -> None:
     if not name.strip() or not name.isprintable() or "\ufffd" in name:
         raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the session's own id.")
-    return identity, body
 
 
 def _decoded(body: bytes) -> tuple[WireIdentity, bytes]:
@@ -134,7 +154,7 @@ def new_id() -> str:
 
 
 class HookReceiver:
-    """Seals what arrives at `/hook/*`."""
+    """Puts what arrives at `/hook/*` into envelopes."""
 
     def __init__(
         self,
@@ -152,35 +172,34 @@ class HookReceiver:
         self._relatives = relatives
         self._keep = keep or Keeper()
 
-    async def seal(
+    async def receive(
         self, path: str, body: bytes, headers: Iterable[tuple[bytes, bytes]], *, trusted: bool = False
-    ) -> Envelope:
-        """An envelope around what arrived over HTTP; a trusted sender's broken text is repaired."""
+    ) -> Received:
+        """Receive a hook over HTTP. The broken text of a trusted sender is repaired."""
         told = {key[12:]: value for key, value in headers if key.startswith(b"x-headspace-")}
         if not trusted:
             told = {key: value for key, value in told.items() if key not in WRAPPERS_WORD}
-        return await self._seal(event_name(path), body, told, lenient=trusted)
+        return await self._receive(event_name(path), body, told, lenient=trusted)
 
-    async def seal_told(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Envelope:
-        """An envelope around what lay in the spool; a call that was judged before brings its verdict."""
-        envelope = await self._seal(event_name(event), payload, notes, lenient=True)
-        if (verdict := _verdict(notes.get(b"verdict"))) is None:
-            return envelope
-        return decided(envelope, verdict=verdict)
+    async def receive_spooled(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Received:
+        """Receive a hook from the spool or the socket. A tool call that was judged before brings its verdict."""
+        received = await self._receive(event_name(event), payload, notes, lenient=True)
+        verdict = _verdict(notes.get(b"verdict"))
+        return received if verdict is None else received.decided(verdict=verdict)
 
-    async def _seal(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Envelope:
+    async def _receive(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Received:
         received_at = self._clock()
-        identity, kept = read_identity(body, lenient=lenient)
+        identity, kept, value = read_body(body, lenient=lenient)
         around = await self._surroundings(identity.cwd or identity.working_directory or identity.project_path)
         context = _context(identity, told, around)
         if kept is not body:
             context = msgspec.structs.replace(context, anomaly="the text was broken and has been repaired")
         envelope_id, payload = new_id(), self._keep.hook(kept)
-        return Envelope(
+        envelope = Envelope(
             id=envelope_id,
             name=name,
             origin=Origin.STATUS_LINE if name == STATUS_LINE else Origin.HOOK,
-            client="claude-code",
+            client=claude_code.NAME,
             host=self._host,
             fired_at=self._fired_at(told.get(b"fired-at"), received_at),
             received_at=received_at,
@@ -189,6 +208,7 @@ class HookReceiver:
             observations=await self._with_relatives(context),
             delivery_id=_delivery(told.get(b"delivery-id")) or envelope_id,
         )
+        return Received(envelope, decode(envelope, value if payload is kept else None), value)
 
     def _fired_at(self, told: bytes | None, received_at: Micros) -> Micros:
         """The sender's word, in seconds since 1970; nothing fires before it is sent."""

@@ -4,7 +4,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from claude_headspace.clients.claude_code.transcript import LINE, Line
+from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
+from claude_headspace.clients.claude_code.transcript import LINE
+from claude_headspace.clients.client import Client
+from claude_headspace.clients.readings import Line
 from claude_headspace.inputs.receive.receiver import Surroundings, new_id
 from claude_headspace.inputs.receive.sanitize import Keeper
 from claude_headspace.kernel.envelope import Envelope, Micros, Observations, Origin
@@ -21,7 +24,9 @@ class Sealer:
         surroundings: Surroundings,
         client_of: Callable[[str], Observations | None] = lambda _session: None,
         keep: Keeper | None = None,
+        client: Client = CLAUDE_CODE,
     ) -> None:
+        self.client = client
         self._host = host
         self._clock = clock
         self._surroundings = surroundings
@@ -55,7 +60,7 @@ class Sealer:
             id=new_id(),
             name=name,
             origin=origin,
-            client="claude-code",
+            client=self.client.name,
             host=self._host,
             fired_at=at,
             received_at=self._clock(),

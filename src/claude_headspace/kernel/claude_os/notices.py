@@ -100,16 +100,16 @@ def _before_end(customs: Customs, agent: Agent) -> Care:
 def _new_level(agent: Agent) -> int:
     """The level that was reached since the last one was told."""
     level = level_of(agent.context_percent)
-    return level if level > agent.told_level else 0
+    return level if level > agent.context_level_told else 0
 
 
 def _wants_note(customs: Customs, agent: Agent, session: Session, at: Micros) -> bool:
     if not customs.note_after or at - session.started_at < customs.note_after:
         return False
-    return session.started_at > max(agent.reminded_at, agent.note.at if agent.note is not None else 0)
+    return session.started_at > max(agent.note_requested_at, agent.note.at if agent.note is not None else 0)
 
 
 def _may_be_held(stop: facts.TurnStopped) -> bool:
-    if stop.kept_on or any(task.kind == "subagent" for task in stop.background or ()):
+    if stop.continued_before or any(task.kind == "subagent" for task in stop.background or ()):
         return False
     return not stop.message or detect_intent(stop.message).intent is not Intent.QUESTION

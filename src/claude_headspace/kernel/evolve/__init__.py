@@ -1,32 +1,34 @@
-"""How a fact changes an agent. Total: hooks are lost, doubled, late and out of order, and this never raises.
+"""Apply an event to an agent. Never raises, whatever is missing, duplicated, late or out of order.
+
+`evolve` copies the agent, applies what the envelope tells about the client (`sessions`), the decisions made on arrival
+(`missions`, `verdicts`, `session_notices`) and the fact (one handler per type of fact, `HANDLERS`), and derives the
+state. The theory of operation is in `kernel/state.py`.
 
 Rules
-- Newer facts win by the time they were fired, not by when they arrived. What began before its thread's last end is
-  over.
-- A source overturns only what it can see: the registry's `idle` ends work and dialogs, never an error or a question in
-  text.
-- Sub-agents have their own thread of calls and waits; they never end or disturb their parent.
-- What is only concluded says so (`inferred`), and never with high confidence.
+- Newer facts win by the time they fired, not by the time they arrived.
+- A source overturns only what it can see.
+- Sub-agents have their own calls and waits. They never end or change the turn of their parent.
+- Inferred evidence (`change.inferred`) has one degree of confidence less.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import Agent, Confidence, Evidence, state_of
+from claude_headspace.kernel.agent import Agent, Confidence, Evidence
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.evolve.acts import (
-    briefed,
-    closed,
+    agent_closed,
+    agent_imported,
+    agent_noted,
+    agent_registered,
+    agent_renamed,
+    agent_seen,
+    context_loaded,
     errand_moved,
-    imported,
-    noted,
-    registered,
-    renamed,
+    recorded_only,
     restart_begun,
-    seen,
     supervision_ended,
-    typed,
 )
 from claude_headspace.kernel.evolve.attributes import (
     compaction_finished,
@@ -38,9 +40,9 @@ from claude_headspace.kernel.evolve.attributes import (
     todo_done,
     usage_measured,
 )
-from claude_headspace.kernel.evolve.change import DOUBLED, Change, replace
+from claude_headspace.kernel.evolve.change import DUPLICATE_WINDOW, Change, replace
 from claude_headspace.kernel.evolve.dialogs import (
-    attention,
+    attention_requested,
     elicitation_answered,
     elicitation_asked,
     wait_answered,
@@ -49,18 +51,18 @@ from claude_headspace.kernel.evolve.dialogs import (
     wait_taken,
 )
 from claude_headspace.kernel.evolve.missions import (
-    finished,
-    follow_mission,
-    reported,
-    take_orders,
-    went_on,
-    woken,
+    apply_assignment,
+    conversation_woken,
+    mission_finished,
+    mission_reported,
+    turn_continued,
+    update_mission,
     worker_ended,
 )
 from claude_headspace.kernel.evolve.notifications import notice_begun, notice_over, notice_settled
 from claude_headspace.kernel.evolve.observations import client_reported, client_vanished, wrapper_vanished
-from claude_headspace.kernel.evolve.session_notices import take_care
-from claude_headspace.kernel.evolve.sessions import session_ended, session_started, take_reading, take_sign_of_life
+from claude_headspace.kernel.evolve.session_notices import record_session_notice
+from claude_headspace.kernel.evolve.sessions import record_hook, record_reading, session_ended, session_started
 from claude_headspace.kernel.evolve.tools import (
     permission_asked,
     step_finished,
@@ -73,16 +75,17 @@ from claude_headspace.kernel.evolve.tools import (
     tool_started,
 )
 from claude_headspace.kernel.evolve.transcript import (
-    agent_spoke,
+    agent_wrote,
     prompt_queued,
     prompt_unqueued,
     tool_rejected,
     turn_closed,
-    user_spoke,
+    user_wrote,
 )
-from claude_headspace.kernel.evolve.turns import failed, interrupted, prompt, stopped
-from claude_headspace.kernel.evolve.verdicts import take_verdict
+from claude_headspace.kernel.evolve.turns import prompt_submitted, turn_failed, turn_interrupted, turn_stopped
+from claude_headspace.kernel.evolve.verdicts import record_verdict
 from claude_headspace.kernel.facts import Event, Meta
+from claude_headspace.kernel.state import state_of
 
 CONFIDENCE = {
     Origin.HOOK: Confidence.HIGH,
@@ -94,7 +97,7 @@ CONFIDENCE = {
     Origin.TIMER: Confidence.LOW,
 }
 
-AFTER_THE_END = (
+APPLIES_AFTER_END = (
     facts.AgentRenamed,
     facts.AgentNoted,
     facts.AgentSeen,
@@ -111,57 +114,57 @@ AFTER_THE_END = (
     facts.MissionFinished,
     facts.WorkerEnded,
 )
-"""What still says something of an agent that is gone."""
+"""Facts that also apply to an agent that has ended."""
 
 
 def evolve(agent: Agent, event: Event) -> Change:
-    """The agent after the event, and the rows that came of it."""
+    """The agent after the event, and the rows to write."""
     change = Change(replace(agent), event.meta, before=(agent.state, agent.waiting_for))
     if event.anomaly:
         change.anomalies.append(event.anomaly)
     if event.meta.origin is Origin.HOOK:
-        take_sign_of_life(change, event)
-        take_orders(change, event)
-        take_verdict(change, event)
+        record_hook(change, event)
+        apply_assignment(change, event)
+        record_verdict(change, event)
     elif event.meta.origin in (Origin.TRANSCRIPT, Origin.REGISTRY, Origin.STATUS_LINE):
-        take_reading(change, event)
-    _apply(change, event.meta, _as_answered(change, event))
-    _conclude(change)
-    follow_mission(change)
+        record_reading(change, event)
+    _apply(change, event.meta, _effective_fact(change, event))
+    _update_state(change)
+    update_mission(change)
     return change
 
 
-def _as_answered(change: Change, event: Event) -> facts.Fact:
-    """What was told, with what its agent was told in return: an end that the answer to its hook put off is none."""
+def _effective_fact(change: Change, event: Event) -> facts.Fact:
+    """The fact that counts. A turn that the reply to its Stop hook kept from ending has not ended."""
     care, fact = event.decisions.session_notice, event.fact
     if care is None:
         return fact
-    take_care(change, care)
-    return facts.TurnWentOn(fact.message or "") if care.holds and isinstance(fact, facts.TurnStopped) else fact
+    record_session_notice(change, care)
+    return facts.TurnContinued(fact.message or "") if care.holds and isinstance(fact, facts.TurnStopped) else fact
 
 
 def _apply(change: Change, meta: Meta, fact: facts.Fact) -> None:
-    """Let the fact change the agent. What is read after its end, and did not bring it back, opens nothing."""
+    """Apply a fact. After the end of an agent only `APPLIES_AFTER_END` counts, unless the event revived it."""
     ended_at = change.agent.ended_at
-    if ended_at is None or meta.at <= ended_at or isinstance(fact, AFTER_THE_END):
+    if ended_at is None or meta.at <= ended_at or isinstance(fact, APPLIES_AFTER_END):
         HANDLERS[type(fact)](change, meta, fact)
 
 
-def _conclude(change: Change) -> None:
-    """Let the state follow from the parts, with the evidence for it."""
+def _update_state(change: Change) -> None:
+    """Derive the state and record its evidence if it changed."""
     agent, meta = change.agent, change.meta
     state, waiting_for = state_of(agent)
     if (state, waiting_for) != (agent.state, agent.waiting_for) or agent.evidence is None:
         change.state_changed = True
         agent.state, agent.waiting_for, agent.state_since = state, waiting_for, meta.at
-    elif not change.new_grounds and not _confirms(change, agent.evidence):
+    elif not change.has_new_evidence and not _confirms(change, agent.evidence):
         return
     agent.evidence = Evidence(meta.origin.value, _confidence(change), meta.at, change.why or meta.name)
 
 
 def _confirms(change: Change, evidence: Evidence) -> bool:
-    """Whether what was less certain is told by a hook now."""
-    if evidence.confidence is Confidence.HIGH or not change.why or change.meta.at < evidence.at - DOUBLED:
+    """Whether a hook now confirms a state that was less certain."""
+    if evidence.confidence is Confidence.HIGH or not change.why or change.meta.at < evidence.at - DUPLICATE_WINDOW:
         return False
     return _confidence(change) is Confidence.HIGH
 
@@ -181,7 +184,7 @@ def _several(change: Change, meta: Meta, fact: facts.Several) -> None:
 HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.SessionStarted: session_started,
     facts.SessionEnded: session_ended,
-    facts.PromptSubmitted: prompt,
+    facts.PromptSubmitted: prompt_submitted,
     facts.ToolStarted: tool_started,
     facts.PermissionAsked: permission_asked,
     facts.ToolFinished: tool_finished,
@@ -191,34 +194,34 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.StepFinished: step_finished,
     facts.ElicitationAsked: elicitation_asked,
     facts.ElicitationAnswered: elicitation_answered,
-    facts.AttentionCalled: attention,
+    facts.AttentionRequested: attention_requested,
     facts.SubagentStarted: subagent_started,
     facts.SubagentDescribed: subagent_described,
     facts.SubagentStopped: subagent_stopped,
-    facts.TurnStopped: stopped,
-    facts.TurnWentOn: went_on,
-    facts.TurnFailed: failed,
-    facts.TurnInterrupted: interrupted,
+    facts.TurnStopped: turn_stopped,
+    facts.TurnContinued: turn_continued,
+    facts.TurnFailed: turn_failed,
+    facts.TurnInterrupted: turn_interrupted,
     facts.CompactionStarted: compaction_started,
     facts.CompactionFinished: compaction_finished,
     facts.ModelSwitched: model_switched,
     facts.DirectoryChanged: directory_changed,
     facts.TodoAdded: todo_added,
     facts.TodoDone: todo_done,
-    facts.AgentSpoke: agent_spoke,
-    facts.UserSpoke: user_spoke,
+    facts.AgentWrote: agent_wrote,
+    facts.UserWrote: user_wrote,
     facts.PromptQueued: prompt_queued,
     facts.PromptUnqueued: prompt_unqueued,
     facts.TurnClosed: turn_closed,
-    facts.ContextArrived: observed,
+    facts.ContextAdded: observed,
     facts.UsageMeasured: usage_measured,
     facts.ClientReported: client_reported,
     facts.ClientVanished: client_vanished,
-    facts.AgentRegistered: registered,
-    facts.MissionReported: reported,
-    facts.MissionFinished: finished,
+    facts.AgentRegistered: agent_registered,
+    facts.MissionReported: mission_reported,
+    facts.MissionFinished: mission_finished,
     facts.WorkerEnded: worker_ended,
-    facts.ConversationWoken: woken,
+    facts.ConversationWoken: conversation_woken,
     facts.RestartBegun: restart_begun,
     facts.SupervisionEnded: supervision_ended,
     facts.WrapperVanished: wrapper_vanished,
@@ -229,16 +232,16 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.NoticeBegun: notice_begun,
     facts.NoticeSettled: notice_settled,
     facts.NoticeOver: notice_over,
-    facts.AgentRenamed: renamed,
-    facts.AgentNoted: noted,
-    facts.ContextLoaded: briefed,
-    facts.AgentSeen: seen,
-    facts.AgentClosed: closed,
-    facts.TextTyped: typed,
-    facts.EscPressed: typed,
-    facts.TypingFailed: typed,
+    facts.AgentRenamed: agent_renamed,
+    facts.AgentNoted: agent_noted,
+    facts.ContextLoaded: context_loaded,
+    facts.AgentSeen: agent_seen,
+    facts.AgentClosed: agent_closed,
+    facts.TextTyped: recorded_only,
+    facts.EscPressed: recorded_only,
+    facts.TypingFailed: recorded_only,
     facts.ErrandMoved: errand_moved,
-    facts.AgentImported: imported,
+    facts.AgentImported: agent_imported,
     facts.Observed: observed,
     facts.Several: _several,
 }

@@ -1,25 +1,24 @@
-"""What is seen from outside: the client's registry entry, the process table.
+"""Observations from outside the client: its registry entry, the process table.
 
-A source overturns only what it can see. The registry's `idle` ends work and dialogs, never an error or a question in
-text.
+The registry's `idle` ends work and dialogs, but no error and no question in text: the registry does not show those.
 """
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.background import background_ended
-from claude_headspace.kernel.evolve.change import Change, close_waits, move, replace
+from claude_headspace.kernel.evolve.change import Change, close_waits, move_command, replace
 from claude_headspace.kernel.evolve.dialogs import dialog_seen
-from claude_headspace.kernel.evolve.sessions import all_before_is_over, end
-from claude_headspace.kernel.evolve.turns import close_questions, quiet, stopped
+from claude_headspace.kernel.evolve.sessions import end_agent, end_all_before
+from claude_headspace.kernel.evolve.turns import close_questions, record_idle, turn_stopped
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.state_machine import Actor, Intent
 
 REGISTRY_LAG: Micros = 2 * SECOND // 5
-"""A dialog is in the registry up to 0.3 s after its hook: a `busy` from before that says nothing of it."""
+"""The registry shows a dialog up to 0.3 s after its hook: an earlier `busy` does not prove that it closed."""
 
 
 def client_reported(change: Change, meta: Meta, fact: facts.ClientReported) -> None:
-    """The registry tells whether the client works, rests or shows a dialog."""
+    """The registry shows whether the client is busy, idle or shows a dialog."""
     agent = change.agent
     if fact.headless and agent.mode == "interactive":
         agent.mode = "headless"
@@ -28,67 +27,67 @@ def client_reported(change: Change, meta: Meta, fact: facts.ClientReported) -> N
     if fact.status:
         change.why = f"the client's registry says {fact.status}"
     if fact.status in ("idle", "shell"):
-        _rests(change, meta, fact.status)
+        _record_idle(change, meta, fact.status)
     elif fact.status == "busy":
-        _take_up_answers(change, meta.at)
-        _no_dialog_at(change, meta.at - REGISTRY_LAG)
-        _works(change, meta)
-    elif fact.ask is not None and (fact.ask.kind != "dialog" or agent.turn_runs or agent.working_subagents):
+        _close_answered_waits(change, meta.at)
+        _close_dialogs(change, meta.at - REGISTRY_LAG)
+        _record_busy(change, meta)
+    elif fact.ask is not None and (fact.ask.kind != "dialog" or agent.is_in_turn or agent.running_subagents):
         dialog_seen(change, meta, fact.ask, change.why)
 
 
-def _rests(change: Change, meta: Meta, status: str) -> None:
-    """Nothing runs; with `shell` something does in the background, and with `idle` not even that."""
-    quiet(change, meta.at, "the client is idle", in_background_too=True)
+def _record_idle(change: Change, meta: Meta, status: str) -> None:
+    """The client is idle. With the status `shell` background work continues, with `idle` nothing runs."""
+    record_idle(change, meta.at, "the client is idle", in_background_too=True)
     if status == "idle":
         for task in change.agent.running_background:
-            if task.heard_at < meta.at:
+            if task.last_seen_at < meta.at:
                 background_ended(change, task.id, meta.at)
 
 
-def _works(change: Change, meta: Meta) -> None:
-    """The client is busy, with a prompt or with a command of its own (`/compact`): that alone begins no command."""
+def _record_busy(change: Change, meta: Meta) -> None:
+    """The client is busy, perhaps with its own command such as `/compact`: that alone starts no command."""
     agent = change.agent
     agent.busy_at = max(agent.busy_at, meta.at)
     close_questions(change, meta.at)
-    if meta.at > agent.settled_at:
-        move(change, Actor.AGENT, Intent.PROGRESS)
+    if meta.at > agent.idle_at:
+        move_command(change, Actor.AGENT, Intent.PROGRESS)
 
 
-def _take_up_answers(change: Change, at: Micros) -> None:
-    """What was answered through us may be taken up sooner than the registry could have known of the dialog."""
+def _close_answered_waits(change: Change, at: Micros) -> None:
+    """An answer through Headspace can be applied before the registry shows the dialog."""
     if change.agent.waits:
         close_waits(change, lambda wait: wait.answered is not None and wait.answered.at <= at, "the agent went on")
 
 
-def _no_dialog_at(change: Change, at: Micros) -> None:
+def _close_dialogs(change: Change, at: Micros) -> None:
     agent = change.agent
-    agent.undisturbed_at = max(agent.undisturbed_at, at)
+    agent.dialogs_closed_at = max(agent.dialogs_closed_at, at)
     close_waits(change, lambda wait: not wait.asked_in_text and wait.opened_at <= at, "the agent went on")
 
 
 def wrapper_vanished(change: Change, meta: Meta, fact: facts.WrapperVanished) -> None:
-    """Who started the client is gone: one that has not reported by then never will, the others go on alone."""
+    """The wrapper process is gone. An agent whose client never reported ends; other agents continue."""
     agent = change.agent
     if fact.pid is None or fact.pid != agent.wrapper_pid:
         return
     agent.wrapper_pid = agent.wrapper_started_at = None
     if agent.supervision is not None:
         agent.supervision = replace(agent.supervision, ended="who supervised it is gone")
-    if agent.session is None or agent.restarts:
-        end(change, meta.at, "who started it is gone")
+    if agent.session is None or agent.is_restarting:
+        end_agent(change, meta.at, "who started it is gone")
 
 
 def client_vanished(change: Change, meta: Meta, fact: facts.ClientVanished) -> None:
-    """The client's process is gone, and the agent with it. A turn that had come to its last words is no broken one.
+    """The client's process is gone: the agent ends. A turn with a final text in the transcript is complete.
 
-    Only the machine on which the client runs can tell.
+    Ignored if it was observed on another host than the agent's.
     """
     if meta.host not in ("", change.agent.host):
         return
     if fact.pid is None or fact.pid == change.agent.pid:
-        if change.agent.turn_runs and change.agent.last_words:
-            stopped(change, meta, facts.TurnStopped(change.agent.last_words))
-        all_before_is_over(change, meta.at, "the client is gone", client_is_new=False)
-        if not change.agent.restarts:
-            end(change, meta.at, "vanished")
+        if change.agent.is_in_turn and change.agent.final_text:
+            turn_stopped(change, meta, facts.TurnStopped(change.agent.final_text))
+        end_all_before(change, meta.at, "the client is gone", client_is_new=False)
+        if not change.agent.is_restarting:
+            end_agent(change, meta.at, "vanished")

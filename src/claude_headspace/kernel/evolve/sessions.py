@@ -1,11 +1,11 @@
-"""Signs of life, context windows, and the end of an agent."""
+"""The client and its sessions: what every event shows about the client, context windows, and the end of an agent."""
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, EarlyEnd, Outcome, Session
 from claude_headspace.kernel.envelope import Micros, Origin
 from claude_headspace.kernel.evolve.change import (
-    DOUBLED,
-    REMEMBERED,
+    DUPLICATE_WINDOW,
+    MAX_RECENT,
     Change,
     close_command,
     close_waits,
@@ -15,21 +15,21 @@ from claude_headspace.kernel.evolve.change import (
 )
 from claude_headspace.kernel.facts import Event, Meta
 
-KEEPS_THE_AGENT = ("clear", "resume")
-"""Reasons of SessionEnd that end the context window and not the agent."""
+AGENT_SURVIVES = ("clear", "resume")
+"""Reasons of SessionEnd that end the context window but not the agent."""
 
 UNKNOWN = "unknown"
-"""The source of a session whose start was not told."""
+"""The source of a session whose start was not reported."""
 
 
-# --- signs of life ----------------------------------------------------------------------------------------------------
+# --- the client -------------------------------------------------------------------------------------------------------
 
 
-def take_sign_of_life(change: Change, event: Event) -> None:
-    """A hook tells that the agent is there, where it is, and in which session; one fired after its end revives it."""
+def record_hook(change: Change, event: Event) -> None:
+    """Every hook shows the client, its directory and its session. A hook fired after the end revives the agent."""
     agent, meta = change.agent, event.meta
     if not isinstance(event.fact, facts.SessionEnded):
-        agent.alive_at = max(agent.alive_at, meta.at)
+        agent.last_hook_at = max(agent.last_hook_at, meta.at)
         if agent.ended_at is not None and meta.at > agent.ended_at:
             agent.ended_at = agent.end_reason = None
             change.why = "came back: a hook fired after its end"
@@ -40,15 +40,15 @@ def take_sign_of_life(change: Change, event: Event) -> None:
             agent.permission_mode = meta.permission_mode or agent.permission_mode
             agent.branch = event.observations.branch or agent.branch
         if agent.ended_at is None:
-            _take_client(change, event)
+            _update_client(change, event)
     if not isinstance(event.fact, facts.SessionStarted):
-        _notice_session(change, meta)
+        _detect_session(change, meta)
 
 
-def take_reading(change: Change, event: Event) -> None:
-    """What a file tells shows the session and its process; a prompt or a client from after its end revives an agent."""
+def record_reading(change: Change, event: Event) -> None:
+    """A file of the client shows the session and the process. A prompt or a client after the end revives the agent."""
     agent, meta = change.agent, event.meta
-    if agent.ended_at is not None and meta.at > agent.ended_at and _comes_back(event, agent.ended_at):
+    if agent.ended_at is not None and meta.at > agent.ended_at and _revives(event, agent.ended_at):
         agent.ended_at = agent.end_reason = None
         change.why = "came back: a prompt or a client came after its end"
     if meta.origin is Origin.TRANSCRIPT and meta.at >= agent.last_active_at:
@@ -59,23 +59,23 @@ def take_reading(change: Change, event: Event) -> None:
     agent.cwd = agent.cwd or meta.cwd
     agent.branch = agent.branch or event.observations.branch
     if agent.ended_at is None:
-        _take_process(agent, event)
+        _update_process(agent, event)
     if meta.subagent_id is None and not isinstance(event.fact, facts.SessionStarted):
-        _notice_session(change, meta)
+        _detect_session(change, meta)
 
 
-def _comes_back(event: Event, ended_at: Micros) -> bool:
+def _revives(event: Event, ended_at: Micros) -> bool:
     began = event.observations.client_started_at
     if event.meta.origin is Origin.REGISTRY:
         return began is not None and began > ended_at
     told = event.fact.facts if isinstance(event.fact, facts.Several) else (event.fact,)
-    return any(isinstance(fact, facts.UserSpoke | facts.PromptSubmitted) for fact in told)
+    return any(isinstance(fact, facts.UserWrote | facts.PromptSubmitted) for fact in told)
 
 
-def _take_client(change: Change, event: Event) -> None:
-    """The client's process and terminal. A child inherited the terminal and the id of its parent: not its own."""
+def _update_client(change: Change, event: Event) -> None:
+    """Update process and terminal. A child inherits the terminal and wrapper id of its parent: these do not count."""
     agent, context = change.agent, event.observations
-    _take_process(agent, event)
+    _update_process(agent, event)
     agent.parent_id = agent.parent_id or event.decisions.parent_id
     if agent.parent_id is None:
         agent.role = context.role or agent.role
@@ -84,8 +84,8 @@ def _take_client(change: Change, event: Event) -> None:
         agent.headspace_id = context.headspace_id or context.wrapper_id or agent.headspace_id
 
 
-def _take_process(agent: Agent, event: Event) -> None:
-    """The agent is where its client runs. On another machine nothing is left of the terminal that it had."""
+def _update_process(agent: Agent, event: Event) -> None:
+    """Update the process. A client on another host has another terminal."""
     context, host = event.observations, event.meta.host
     if not context.client_pid:
         return
@@ -97,19 +97,19 @@ def _take_process(agent: Agent, event: Event) -> None:
 # --- sessions ---------------------------------------------------------------------------------------------------------
 
 
-def _notice_session(change: Change, meta: Meta) -> None:
-    """Any event may be the first of a session, or bring its transcript's path."""
+def _detect_session(change: Change, meta: Meta) -> None:
+    """Detect a session whose start was missed, and the path of the transcript."""
     session = change.agent.session
     if not meta.session_id:
         return
-    if session is None or _has_begun_another(change, session, meta):
+    if session is None or _is_missed_start(change, session, meta):
         _open_session(change, meta, UNKNOWN)
     elif session.client_id == meta.session_id and meta.transcript_path and not session.transcript_path:
-        _keep_session(change, replace(session, transcript_path=meta.transcript_path))
+        _store_session(change, replace(session, transcript_path=meta.transcript_path))
 
 
-def _has_begun_another(change: Change, session: Session, meta: Meta) -> bool:
-    """Whether the start of another session was missed: of a new one, or of an earlier one after the end of this one."""
+def _is_missed_start(change: Change, session: Session, meta: Meta) -> bool:
+    """Whether the event proves another session: a new one, or an earlier one after the end of the current one."""
     if session.client_id != meta.session_id and meta.session_id not in change.agent.past_sessions:
         return meta.at > session.started_at
     return session.client_id != meta.session_id and session.ended_at is not None and meta.at > session.ended_at
@@ -120,12 +120,12 @@ def _open_session(change: Change, meta: Meta, source: str) -> None:
     if agent.supervision is not None and source != "compact":
         agent.supervision = replace(agent.supervision, under_way=False)
     if previous is not None:
-        agent.past_sessions = (*agent.past_sessions[1 - REMEMBERED :], previous.client_id)
+        agent.past_sessions = (*agent.past_sessions[1 - MAX_RECENT :], previous.client_id)
         if previous.ended_at is None:
             change.sessions.append(replace(previous, ended_at=meta.at, end_reason=source))
     if source != "resume":
-        _begin_empty(agent)
-    _keep_session(
+        _reset_context(agent)
+    _store_session(
         change,
         Session(
             id=f"{meta.event_id}-s",
@@ -140,24 +140,24 @@ def _open_session(change: Change, meta: Meta, source: str) -> None:
     )
 
 
-def _begin_empty(agent: Agent) -> None:
-    """How full the window before was says nothing of the new one, which has been told nothing yet."""
-    agent.context_percent = agent.tokens = agent.briefed = None
-    agent.told_level = 0
+def _reset_context(agent: Agent) -> None:
+    """Forget the usage and the notices of the previous context window."""
+    agent.context_percent = agent.tokens = agent.session_context = None
+    agent.context_level_told = 0
 
 
-def _keep_session(change: Change, session: Session) -> None:
+def _store_session(change: Change, session: Session) -> None:
     change.agent.session = session
     change.sessions.append(session)
 
 
 def session_started(change: Change, meta: Meta, fact: facts.SessionStarted) -> None:
-    """A context window opens. All that was open before is over, unless the old one was only compacted."""
+    """A context window opens. Everything open before has ended, except after a compaction."""
     agent, session = change.agent, change.agent.session
     change.why = change.why or f"the session started ({fact.source})"
     if session is not None and _is_start_of(session, meta, fact.source):
         if session.source == UNKNOWN:
-            _keep_session(change, replace(session, source=fact.source, started_at=min(session.started_at, meta.at)))
+            _store_session(change, replace(session, source=fact.source, started_at=min(session.started_at, meta.at)))
     elif session is None or meta.at > session.started_at:
         _open_session(change, meta, fact.source)
     else:
@@ -165,23 +165,23 @@ def session_started(change: Change, meta: Meta, fact: facts.SessionStarted) -> N
     if meta.at >= agent.last_active_at:
         agent.model = fact.model or agent.model
     if fact.source == "compact":
-        agent.compacted_at = max(agent.compacted_at, meta.at)
+        agent.compaction_ended_at = max(agent.compaction_ended_at, meta.at)
     else:
-        all_before_is_over(change, meta.at, "the session started anew", client_is_new=fact.source != "clear")
+        end_all_before(change, meta.at, "the session started anew", client_is_new=fact.source != "clear")
     _apply_early_end(change, meta)
 
 
 def _is_start_of(session: Session, meta: Meta, source: str) -> bool:
-    """Whether this is the start of the session in use, told late or twice."""
+    """Whether this is the start of the current session, reported late or twice."""
     if session.client_id != meta.session_id:
         return False
     if session.source == UNKNOWN and meta.at <= session.started_at:
         return True
-    return source == "startup" or (session.source == source and abs(session.started_at - meta.at) < DOUBLED)
+    return source == "startup" or (session.source == source and abs(session.started_at - meta.at) < DUPLICATE_WINDOW)
 
 
 def _apply_early_end(change: Change, meta: Meta) -> None:
-    """The end of this session overtook its start."""
+    """Apply the end of the session if it arrived before the start."""
     early, session = change.agent.early_end, change.agent.session
     if early is None or session is None or early.at < meta.at:
         return
@@ -193,7 +193,7 @@ def _apply_early_end(change: Change, meta: Meta) -> None:
 
 
 def session_ended(change: Change, meta: Meta, fact: facts.SessionEnded) -> None:
-    """A context window closes; the agent ends with it, unless the next one is about to open."""
+    """A context window closes. The agent ends, unless the next window is about to open."""
     agent, session = change.agent, change.agent.session
     if session is not None and session.client_id != meta.session_id:
         change.anomalies.append("end of another session than the one in use")
@@ -201,40 +201,40 @@ def session_ended(change: Change, meta: Meta, fact: facts.SessionEnded) -> None:
             agent.early_end = EarlyEnd(meta.session_id, meta.at, fact.reason)
         return
     if session is not None and meta.at >= session.started_at:
-        _keep_session(change, replace(session, ended_at=meta.at, end_reason=fact.reason))
-    all_before_is_over(change, meta.at, "the session ended", client_is_new=False)
-    if fact.reason not in KEEPS_THE_AGENT and not agent.restarts:
-        end(change, meta.at, fact.reason)
+        _store_session(change, replace(session, ended_at=meta.at, end_reason=fact.reason))
+    end_all_before(change, meta.at, "the session ended", client_is_new=False)
+    if fact.reason not in AGENT_SURVIVES and not agent.is_restarting:
+        end_agent(change, meta.at, fact.reason)
 
 
-def end(change: Change, at: Micros, reason: str) -> None:
-    """The agent is gone, unless it was heard of later than that."""
+def end_agent(change: Change, at: Micros, reason: str) -> None:
+    """End the agent. No-op if a newer hook shows it alive."""
     agent = change.agent
-    if at < max(agent.alive_at, agent.ended_at or 0):
+    if at < max(agent.last_hook_at, agent.ended_at or 0):
         return
     change.why = f"the client ended ({reason})"
-    for sub in agent.working_subagents:
-        stop_subagent(change, sub, max(at, sub.heard_at))
+    for sub in agent.running_subagents:
+        stop_subagent(change, sub, max(at, sub.last_seen_at))
     close_waits(change, lambda _wait: True, "the client ended")
     close_command(change, at, Outcome.INTERRUPTED)
-    agent.calls = agent.background = agent.queued = ()
+    agent.calls = agent.background = agent.queued_prompts = ()
     agent.ended_at, agent.end_reason, agent.error = at, reason, None
     agent.pid = agent.pid_started_at = agent.wrapper_pid = agent.wrapper_started_at = None
 
 
-def all_before_is_over(change: Change, at: Micros, why: str, *, client_is_new: bool) -> None:
-    """A session's start or end is a line: nothing that was open before it goes on."""
+def end_all_before(change: Change, at: Micros, why: str, *, client_is_new: bool) -> None:
+    """End everything that was open before the start or end of a session."""
     agent = change.agent
-    for sub in agent.working_subagents:
-        if sub.heard_at < at:
+    for sub in agent.running_subagents:
+        if sub.last_seen_at < at:
             stop_subagent(change, sub, at)
     if client_is_new:
         agent.background = tuple(task for task in agent.background if task.started_at > at)
-    agent.listed_at = max(agent.listed_at, at)
-    agent.compacted_at = max(agent.compacted_at, at)
+    agent.background_listed_at = max(agent.background_listed_at, at)
+    agent.compaction_ended_at = max(agent.compaction_ended_at, at)
     end_thread(change, None, at, why)
-    if at > agent.busy_at and at >= agent.stopped_at:
+    if at > agent.busy_at and at >= agent.turn_ended_at:
         close_waits(change, lambda wait: wait.opened_at <= at, why)
         close_command(change, at, Outcome.INTERRUPTED)
-        agent.settled_at, agent.error, agent.queued = max(agent.settled_at, at), None, ()
-    agent.stopped_at = max(agent.stopped_at, at)
+        agent.idle_at, agent.error, agent.queued_prompts = max(agent.idle_at, at), None, ()
+    agent.turn_ended_at = max(agent.turn_ended_at, at)

@@ -1,7 +1,7 @@
-"""Tool calls, the dialogs that belong to them, and sub-agents: what each thread has open.
+"""Tool calls, their dialogs, and sub-agents.
 
-The client's dialogs do not name their call (`PermissionRequest` has no id), so they join the oldest open call of the
-same thread, tool and input. One call never has two waits.
+A dialog does not name its tool call (`PermissionRequest` has no id). It is joined with the oldest open call of the same
+thread, tool and input. One call never has two waits.
 """
 
 from claude_headspace.kernel import facts
@@ -9,79 +9,79 @@ from claude_headspace.kernel.agent import Agent, FinishedCall, Subagent, ToolCal
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.background import background_started
 from claude_headspace.kernel.evolve.change import (
-    DOUBLED,
-    REMEMBERED_CALLS,
+    DUPLICATE_WINDOW,
+    MAX_CALLS,
     Change,
+    add_turn,
     close_waits,
     end_call,
     end_thread,
     find_subagent,
-    keep_subagent,
-    keep_wait,
-    met_subagent,
+    known_subagent,
     open_command_of,
     open_wait,
     replace,
-    say,
     stop_subagent,
+    store_subagent,
+    store_wait,
 )
-from claude_headspace.kernel.evolve.turns import work
+from claude_headspace.kernel.evolve.turns import record_work
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.state_machine import Actor, Intent
 from claude_headspace.kernel.wait_request import Ask
 
-NOTICED: Micros = 8 * SECOND
-"""A notification comes six seconds after its dialog, the registry at once: one that was noticed later is another."""
+NOTICE_DELAY: Micros = 8 * SECOND
+"""A notification comes six seconds after its dialog, the registry at once. A later notice is about another dialog."""
 
-CALLED_FOR = ("permission", "question")
-"""What notification and registry call the dialogs of calls. They do not tell whose it is."""
+NOTICED_KINDS = ("permission", "question")
+"""The kinds under which notification and registry report dialogs of tool calls, without naming the call."""
 
 NEXT_STEP: Micros = 3 * SECOND // 2
-"""Calls of one step begin together; one that begins this much later is of a later step: the earlier dialog is over."""
+"""Calls of one step start together. A call that starts this much later is a later step: earlier dialogs ended."""
 
 
-def over_at(agent: Agent, meta: Meta) -> Micros:
-    """Until when everything that the event's thread began has ended."""
+def thread_ended_at(agent: Agent, meta: Meta) -> Micros:
+    """Everything that the event's thread started until this time has ended."""
     if meta.subagent_id is None:
-        return max(agent.settled_at, agent.step_at)
+        return max(agent.idle_at, agent.step_ended_at)
     sub = find_subagent(agent, meta.subagent_id)
-    return agent.listed_at - 1 if sub is None else max(sub.stopped_at, sub.step_at)
+    return agent.background_listed_at - 1 if sub is None else max(sub.stopped_at, sub.step_ended_at)
 
 
-def is_over(agent: Agent, meta: Meta) -> bool:
-    """Whether whatever the event's thread began at that moment has ended since."""
-    return meta.at <= over_at(agent, meta)
+def has_ended(agent: Agent, meta: Meta) -> bool:
+    """Whether everything that the event's thread started until the event has ended."""
+    return meta.at <= thread_ended_at(agent, meta)
 
 
-def progress(change: Change, meta: Meta) -> None:
-    """The event's thread works."""
+def record_thread_work(change: Change, meta: Meta) -> None:
+    """Record a sign of work of the event's thread: the main thread or a sub-agent."""
     if meta.subagent_id is None:
-        work(change, meta)
+        record_work(change, meta)
     else:
-        _see_subagent(change, meta, meta.subagent_id)
+        _record_subagent_work(change, meta, meta.subagent_id)
 
 
-def _see_subagent(change: Change, meta: Meta, subagent_id: str) -> None:
-    sub = met_subagent(change.agent, subagent_id, meta.at)
+def _record_subagent_work(change: Change, meta: Meta, subagent_id: str) -> None:
+    sub = known_subagent(change.agent, subagent_id, meta.at)
     seen = replace(
         sub,
         type=sub.type or meta.subagent_type or "",
         started_at=min(sub.started_at or meta.at, meta.at),
         last_active_at=max(sub.last_active_at, meta.at),
     )
-    keep_subagent(change, seen)
+    store_subagent(change, seen)
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 
 def tool_started(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
-    """A call opens; a tool that asks opens a wait with it, and a later step closes the waits of an earlier one."""
+    """A tool call starts. A tool that asks opens a wait; a later step closes the waits of earlier steps."""
     agent = change.agent
-    progress(change, meta)
-    if is_over(agent, meta):
+    record_thread_work(change, meta)
+    if has_ended(agent, meta):
         return
-    _note_start(change, meta, fact)
+    _record_call_start(change, meta, fact)
     _close_stale_waits(change, meta, fact.call_id)
     if _is_known(agent, meta, fact.call_id):
         return
@@ -93,31 +93,31 @@ def tool_started(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
         started_at=meta.at,
         subagent_id=meta.subagent_id,
     )
-    agent.calls = (*agent.calls[1 - REMEMBERED_CALLS :], call)
+    agent.calls = (*agent.calls[1 - MAX_CALLS :], call)
     change.why = f"started {fact.tool}"
     if agent.waits or fact.ask is not None:
         _explain_dialog(change, meta, fact, call)
 
 
-def _note_start(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
+def _record_call_start(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
     agent = change.agent
     if meta.subagent_id is None:
-        if meta.at >= agent.began_at:
+        if meta.at >= agent.call_started_at:
             agent.last_tool = fact.tool
-        agent.began_at = max(agent.began_at, meta.at)
+        agent.call_started_at = max(agent.call_started_at, meta.at)
     elif (sub := find_subagent(agent, meta.subagent_id)) is not None:
-        keep_subagent(change, replace(sub, began_at=max(sub.began_at, meta.at)))
+        store_subagent(change, replace(sub, call_started_at=max(sub.call_started_at, meta.at)))
 
 
 def _is_known(agent: Agent, meta: Meta, call_id: str) -> bool:
-    """Whether the call is open, or was over after this start of it."""
+    """Whether the call is open, or ended after this start."""
     if any(call.id == call_id for call in agent.calls):
         return True
     return any(call.id == call_id and call.at > meta.at for call in agent.finished_calls)
 
 
 def _close_stale_waits(change: Change, meta: Meta, call_id: str) -> None:
-    """A later step has begun, or a dialog that no call explains was followed by progress: that wait is over."""
+    """Close waits of earlier steps, and dialogs without a call that were followed by work."""
     agent = change.agent
     if not agent.waits:
         return
@@ -134,27 +134,27 @@ def _close_stale_waits(change: Change, meta: Meta, call_id: str) -> None:
 
 
 def _is_stale(agent: Agent, subagent_id: str | None, begun: Micros) -> bool:
-    """Whether a dialog is over although its call has no end yet: a later step has begun, or the client works again."""
+    """Whether a dialog ended although its call has not: a later step started, or the client was seen busy."""
     sub = find_subagent(agent, subagent_id) if subagent_id is not None else None
-    began_at = sub.began_at if sub is not None else agent.began_at if subagent_id is None else 0
-    return began_at > begun + NEXT_STEP or begun <= agent.undisturbed_at
+    began_at = sub.call_started_at if sub is not None else agent.call_started_at if subagent_id is None else 0
+    return began_at > begun + NEXT_STEP or begun <= agent.dialogs_closed_at
 
 
 def _explain_dialog(change: Change, meta: Meta, fact: facts.ToolStarted, call: ToolCall) -> None:
-    """A dialog that was seen before its call belongs to it now; else a tool that asks opens one."""
+    """Join a dialog that was reported before its call. Otherwise a tool that asks opens a wait."""
     pending = _dialog_before_call(change.agent, meta, fact)
     if pending is not None:
         known = replace(pending, call_id=call.id, digest=fact.digest, tool=fact.tool, subagent_id=meta.subagent_id)
-        keep_wait(change, _asked(known, fact.ask, fact.summary) if fact.ask else known)
+        store_wait(change, _with_ask(known, fact.ask, fact.summary) if fact.ask else known)
         if pending.digest is None and fact.ask is not None:
-            _say_asked(change, fact.ask, fact.tool)
+            _add_question_turn(change, fact.ask, fact.tool)
     elif fact.ask is not None and not _is_stale(change.agent, meta.subagent_id, meta.at):
         change.why = f"{fact.tool} waits for an answer"
         _open_dialog(change, meta, fact.ask, call)
 
 
 def _dialog_before_call(agent: Agent, meta: Meta, fact: facts.ToolStarted) -> Wait | None:
-    """The dialog of this call, if that was told first; one of the same input may have been given to an earlier call."""
+    """The dialog of this call, if it was reported first and is not joined with a later call of the same input."""
     wanted = (fact.tool, fact.digest, meta.subagent_id)
     later = {call.id for call in agent.calls if call.started_at > meta.at}
     for wait in agent.waits:
@@ -167,13 +167,13 @@ def _dialog_before_call(agent: Agent, meta: Meta, fact: facts.ToolStarted) -> Wa
 
 
 def _may_be_noticed(wait: Wait, meta: Meta) -> bool:
-    """Whether a dialog that only notification or registry told of may be one that opened at this moment."""
+    """Whether a dialog known only from a notification or the registry can be the one that this event opens."""
     if wait.asked_in_text or wait.call_id is not None or wait.digest is not None:
         return False
-    return wait.kind in CALLED_FOR and 0 <= wait.opened_at - meta.at < NOTICED
+    return wait.kind in NOTICED_KINDS and 0 <= wait.opened_at - meta.at < NOTICE_DELAY
 
 
-def _asked(wait: Wait, ask: Ask, summary: str) -> Wait:
+def _with_ask(wait: Wait, ask: Ask, summary: str) -> Wait:
     return replace(
         wait, kind=ask.kind, text=ask.text or wait.text, questions=ask.questions or wait.questions, summary=summary
     )
@@ -191,25 +191,25 @@ def _open_dialog(change: Change, meta: Meta, ask: Ask, call: ToolCall | facts.Pe
         subagent_id=meta.subagent_id,
         **more,
     )
-    _say_asked(change, ask, call.tool)
+    _add_question_turn(change, ask, call.tool)
 
 
-def _say_asked(change: Change, ask: Ask, tool: str) -> None:
-    """What a tool asks is said by the agent; a permission is the client's own question."""
+def _add_question_turn(change: Change, ask: Ask, tool: str) -> None:
+    """The question of a tool is a turn of the agent. A permission is a question of the client, and no turn."""
     command = open_command_of(change.agent)
     if ask.kind in ("question", "plan") and command is not None:
-        say(change, command, Actor.AGENT, Intent.QUESTION, ask.text, reason=f"{tool} asks")
+        add_turn(change, command, Actor.AGENT, Intent.QUESTION, ask.text, reason=f"{tool} asks")
 
 
 # --- dialogs of calls -------------------------------------------------------------------------------------------------
 
 
 def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) -> None:
-    """A dialog opens for a call: one wait, joined with what is known of that call."""
+    """A dialog opens for a tool call: one wait, joined with the call if it is known."""
     agent = change.agent
-    progress(change, meta)
-    if is_over(agent, meta):
-        _close_noticed(change, meta, over_at(agent, meta))
+    record_thread_work(change, meta)
+    if has_ended(agent, meta):
+        _close_noticed(change, meta, thread_ended_at(agent, meta))
         return
     if (answered_at := _answered_at(agent, meta, fact)) is not None:
         _close_noticed(change, meta, answered_at)
@@ -223,13 +223,13 @@ def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) ->
     if joined is None:
         _open_dialog(change, meta, fact.ask, call or fact, suggestions=fact.suggestions)
         return
-    keep_wait(change, _explained(joined, meta, fact, call))
+    store_wait(change, _with_call(joined, meta, fact, call))
     if joined.digest is None:
-        _say_asked(change, fact.ask, fact.tool)
+        _add_question_turn(change, fact.ask, fact.tool)
 
 
 def _call_that_asks(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> ToolCall | None:
-    """The oldest open call of the latest step of that thread, tool and input that has no dialog yet."""
+    """The oldest call of the latest step with the same thread, tool and input that has no dialog yet."""
     open_calls = [call for call in agent.calls if _is_alike(call, meta, fact) and call.started_at <= meta.at]
     same_input = [call for call in open_calls if call.digest == fact.digest]
     alike = same_input or [call for call in open_calls if _is_question(fact) and _just_begun(call, meta)]
@@ -242,7 +242,7 @@ def _call_that_asks(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> To
 
 
 def _is_question(fact: facts.PermissionAsked) -> bool:
-    """Whether the tool itself asks: then answers are added to its input, and the digest changes."""
+    """Whether the tool itself asks. Answers are added to its input, so the digest changes."""
     return fact.ask.kind != "permission"
 
 
@@ -255,7 +255,7 @@ def _just_begun(call: ToolCall, meta: Meta) -> bool:
 
 
 def _answered_at(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> Micros | None:
-    """When the call that asked came to its end, if it has. Answers change a question's input: then the tool decides."""
+    """When the call of this late dialog ended, if it did. Questions match by tool alone: answers change their input."""
     ends = (
         call.at
         for call in agent.finished_calls
@@ -265,7 +265,7 @@ def _answered_at(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> Micro
 
 
 def _close_noticed(change: Change, meta: Meta, until: Micros) -> None:
-    """What was noticed while this dialog was open was this dialog."""
+    """Close dialogs known only from a notice that can be this ended dialog."""
     if change.agent.waits:
         close_waits(
             change,
@@ -275,22 +275,22 @@ def _close_noticed(change: Change, meta: Meta, until: Micros) -> None:
 
 
 def _dialog_of(agent: Agent, meta: Meta, fact: facts.PermissionAsked, call: ToolCall | None) -> Wait | None:
-    """The wait that is open for the same call, or was noticed before anything told whose it is, or was told twice."""
+    """The open wait of the same dialog: of the same call, a duplicate, or known only from a notice so far."""
     wanted = (fact.tool, fact.digest, meta.subagent_id)
     for wait in agent.waits:
         if call is not None and wait.call_id == call.id:
             return wait
         if wait.call_id is None and (wait.tool, wait.digest, wait.subagent_id) == wanted:
-            if abs(wait.opened_at - meta.at) < DOUBLED:
+            if abs(wait.opened_at - meta.at) < DUPLICATE_WINDOW:
                 return wait
         elif _may_be_noticed(wait, meta):
             return wait
     return None
 
 
-def _explained(wait: Wait, meta: Meta, fact: facts.PermissionAsked, call: ToolCall | None) -> Wait:
+def _with_call(wait: Wait, meta: Meta, fact: facts.PermissionAsked, call: ToolCall | None) -> Wait:
     return replace(
-        _asked(wait, fact.ask, fact.summary),
+        _with_ask(wait, fact.ask, fact.summary),
         tool=fact.tool,
         digest=wait.digest or fact.digest,
         call_id=call.id if call else wait.call_id,
@@ -304,32 +304,34 @@ def _explained(wait: Wait, meta: Meta, fact: facts.PermissionAsked, call: ToolCa
 
 
 def tool_finished(change: Change, meta: Meta, fact: facts.ToolFinished) -> None:
-    """A call is over; it may have started something in the background, or brought the human's answer."""
-    over = finished(change.agent, meta, fact.call_id, fact.tool, fact.digest)
+    """A tool call ended. It may have started background work or contain the answer of a person."""
+    over = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
     change.why = f"{over.tool or 'a call'} finished"
-    finish(change, meta, over, "answered" if fact.answer else "the tool ran", fact.answer)
+    finish_call(change, meta, over, "answered" if fact.answer else "the tool ran", fact.answer)
     if fact.background_task is not None:
         background_started(change, fact.background_task, meta.at)
     if fact.background_subagent is not None:
-        keep_subagent(change, replace(met_subagent(change.agent, fact.background_subagent, meta.at), background=True))
+        store_subagent(
+            change, replace(known_subagent(change.agent, fact.background_subagent, meta.at), background=True)
+        )
 
 
 def tool_failed(change: Change, meta: Meta, fact: facts.ToolFailed) -> None:
-    """A call failed: it is over, and the agent goes on."""
-    over = finished(change.agent, meta, fact.call_id, fact.tool, fact.digest)
+    """A tool call failed. That is not an error of the agent."""
+    over = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
     change.why = f"{over.tool or 'a call'} failed: {fact.error}"
-    finish(change, meta, over, "the tool failed")
+    finish_call(change, meta, over, "the tool failed")
 
 
 def tool_refused(change: Change, meta: Meta, fact: facts.ToolRefused) -> None:
-    """A call was refused without asking anybody: it is over, and the agent goes on."""
-    over = finished(change.agent, meta, fact.call_id, fact.tool, fact.digest)
+    """A tool call was refused without a dialog."""
+    over = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
     change.why = f"{over.tool or 'a call'} was refused: {fact.reason}"
-    finish(change, meta, over, "refused")
+    finish_call(change, meta, over, "refused")
 
 
-def finished(agent: Agent, meta: Meta, call_id: str | None, tool: str, digest: str) -> FinishedCall:
-    """The call that ended. Without an id it is the oldest open one of that tool, if possible with that input."""
+def finished_call(agent: Agent, meta: Meta, call_id: str | None, tool: str, digest: str) -> FinishedCall:
+    """The call that ended. Without an id: the oldest open call of that tool, preferably with the same input."""
     if call_id is not None:
         known = next((call for call in agent.calls if call.id == call_id), None)
     else:
@@ -341,25 +343,25 @@ def finished(agent: Agent, meta: Meta, call_id: str | None, tool: str, digest: s
     return FinishedCall(id=known.id, tool=known.tool, digest=known.digest, at=meta.at, subagent_id=known.subagent_id)
 
 
-def finish(change: Change, meta: Meta, over: FinishedCall, resolution: str, answer: str = "") -> None:
-    """A call is over; its wait closes with it, those of calls beside it stay."""
+def finish_call(change: Change, meta: Meta, over: FinishedCall, resolution: str, answer: str = "") -> None:
+    """End a call and its wait. Waits of parallel calls stay open."""
     agent = change.agent
-    _note_tool_end(agent, meta)
+    _record_call_end(agent, meta)
     end_call(change, over)
-    progress(change, meta)
+    record_thread_work(change, meta)
     if agent.waits:
-        close_waits(change, lambda wait: ends_with(wait, over, meta), resolution)
+        close_waits(change, lambda wait: closes_with(wait, over, meta), resolution)
     if answer and (command := open_command_of(agent)) is not None:
-        say(change, command, Actor.USER, Intent.ANSWER, answer)
+        add_turn(change, command, Actor.USER, Intent.ANSWER, answer)
 
 
-def _note_tool_end(agent: Agent, meta: Meta) -> None:
+def _record_call_end(agent: Agent, meta: Meta) -> None:
     if meta.subagent_id is None:
-        agent.tool_finished_at = max(agent.tool_finished_at, meta.at)
+        agent.call_ended_at = max(agent.call_ended_at, meta.at)
 
 
-def ends_with(wait: Wait, over: FinishedCall, meta: Meta) -> bool:
-    """Whether the wait is the call's; a dialog without a call ends with its input's, or with any progress if none."""
+def closes_with(wait: Wait, over: FinishedCall, meta: Meta) -> bool:
+    """Whether a wait ends with a call. A dialog without a call ends with its input, or with any call if unknown."""
     if wait.asked_in_text or wait.opened_at >= meta.at:
         return False
     if wait.call_id is not None:
@@ -370,37 +372,37 @@ def ends_with(wait: Wait, over: FinishedCall, meta: Meta) -> bool:
 
 
 def step_finished(change: Change, meta: Meta, fact: facts.StepFinished) -> None:
-    """All calls of a step are over, with their dialogs: a rejected call has no other end."""
+    """All calls of a step ended, with their dialogs. A rejected call has no other end."""
     agent = change.agent
     change.why = "a step ended"
-    _note_tool_end(agent, meta)
+    _record_call_end(agent, meta)
     for call_id in fact.call_ids:
-        end_call(change, finished(agent, meta, call_id, "", ""))
-    progress(change, meta)
+        end_call(change, finished_call(agent, meta, call_id, "", ""))
+    record_thread_work(change, meta)
     end_thread(change, meta.subagent_id, meta.at, "the step ended")
     if meta.subagent_id is not None and (sub := find_subagent(agent, meta.subagent_id)) is not None:
-        keep_subagent(change, replace(sub, step_at=max(sub.step_at, meta.at)))
+        store_subagent(change, replace(sub, step_ended_at=max(sub.step_ended_at, meta.at)))
 
 
 # --- sub-agents -------------------------------------------------------------------------------------------------------
 
 
 def subagent_started(change: Change, meta: Meta, _fact: facts.SubagentStarted) -> None:
-    """A sub-agent runs: the agent works, whatever its own turn does."""
+    """A sub-agent started."""
     if meta.subagent_id is not None:
         change.why = f"the sub-agent {meta.subagent_type or meta.subagent_id} started"
-        _see_subagent(change, meta, meta.subagent_id)
+        _record_subagent_work(change, meta, meta.subagent_id)
 
 
 def subagent_described(change: Change, meta: Meta, fact: facts.SubagentDescribed) -> None:
-    """A sub-agent that is known, be it over, gets what no hook told of it."""
+    """Add type and description to a known sub-agent, running or ended."""
     if meta.subagent_id is not None and (sub := find_subagent(change.agent, meta.subagent_id)) is not None:
         known = {"type": sub.type or fact.type, "description": sub.description or fact.description}
-        keep_subagent(change, replace(sub, **known))
+        store_subagent(change, replace(sub, **known))
 
 
 def subagent_stopped(change: Change, meta: Meta, _fact: facts.SubagentStopped) -> None:
-    """A sub-agent is over, with all that it had open; its parent goes on."""
+    """A sub-agent ended, with its open calls and dialogs."""
     if meta.subagent_id is not None:
         change.why = f"the sub-agent {meta.subagent_type or meta.subagent_id} ended"
         unknown = Subagent(id=meta.subagent_id, type=meta.subagent_type or "")

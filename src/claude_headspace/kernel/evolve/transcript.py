@@ -1,216 +1,227 @@
-"""What a transcript tells: words with their exact times, what became of queued prompts, and that a turn is over.
+"""Transcript lines: messages with exact times, queued prompts, and the ends of turns.
 
-A line is read a moment after the fact, so most of it is known already. Then only the time is taken from it; what is
-new goes to the command that it belongs to by its own time.
+Most messages are known from hooks when their line is read: then only the exact time is used. A new message is added to
+the command that ran at its time.
 """
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import Agent, Command, Heard, Outcome, Trigger
+from claude_headspace.kernel.agent import Agent, Command, Outcome, RecentTurn, Trigger
 from claude_headspace.kernel.evolve.change import (
     COMMAND_PREVIEW,
-    DOUBLED,
-    REMEMBERED,
-    RETOLD,
+    DUPLICATE_WINDOW,
+    MAX_RECENT,
+    SOURCE_TOLERANCE,
     Change,
+    add_turn,
     close_waits,
     command_at,
-    correct,
+    commands_newest_first,
+    correct_turn,
     end_call,
-    keep_command,
-    mark,
-    may_be_same,
-    newest_first,
+    find_recorded_turn,
+    fingerprint,
+    has_later_text,
+    is_compatible,
     open_command_of,
     replace,
-    say,
-    spoke_later,
-    told_before,
+    store_command,
 )
-from claude_headspace.kernel.evolve.tools import ends_with, finished
-from claude_headspace.kernel.evolve.turns import interrupted, prompt, queue, stopped, take_up, work
+from claude_headspace.kernel.evolve.tools import closes_with, finished_call
+from claude_headspace.kernel.evolve.turns import (
+    prompt_submitted,
+    queue_prompt,
+    record_work,
+    start_queued_turn,
+    turn_interrupted,
+    turn_stopped,
+)
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.intent import detect_intent
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 
-LAST_WORDS = 2_000
-"""How much is kept of the last words of a turn, until it is closed: what they mean shows at their end."""
+MAX_FINAL_TEXT = 2_000
+"""How much of the final text of a turn is kept until it is closed. Its end decides the intent."""
 
 
-def _untimed(agent: Agent, meta: Meta, actor: Actor, text: str) -> Heard | None:
-    """The oldest turn of these words whose exact time is not known yet: of the same turn of the client, or close by.
+def _find_untimed(agent: Agent, meta: Meta, actor: Actor, text: str) -> RecentTurn | None:
+    """The oldest recorded turn with this text and without an exact time: of the same prompt id, or close in time.
 
-    A busy client writes a prompt's line so late that it has the id of the next one: then the moment tells.
+    A busy client can write the line of a prompt with the id of the next prompt: then only the time counts.
     """
-    wanted = mark(text)
-    for entry in agent.heard:
-        if entry.mark == wanted and entry.actor is actor and not entry.from_transcript:
+    wanted = fingerprint(text)
+    for entry in agent.recent_turns:
+        if entry.fingerprint == wanted and entry.actor is actor and not entry.from_transcript:
             is_named = entry.prompt_id is not None and entry.prompt_id == meta.prompt_id
-            tolerance = RETOLD if may_be_same(entry.prompt_id, meta.prompt_id) else DOUBLED
+            tolerance = SOURCE_TOLERANCE if is_compatible(entry.prompt_id, meta.prompt_id) else DUPLICATE_WINDOW
             if is_named or abs(entry.at - meta.at) < tolerance:
                 return entry
     return None
 
 
-# --- the human --------------------------------------------------------------------------------------------------------
+# --- the user ---------------------------------------------------------------------------------------------------------
 
 
-def user_spoke(change: Change, meta: Meta, fact: facts.UserSpoke) -> None:
-    """The human's words: a turn that is known gets its exact time, another one was missed."""
+def user_wrote(change: Change, meta: Meta, fact: facts.UserWrote) -> None:
+    """A message of the user. A recorded turn gets its exact time; otherwise its hook was missed."""
     if meta.subagent_id is not None:
         return
-    if fact.queued and (waited := _waited(change.agent, meta, fact.text)) is not None:
-        _taken_up(change, meta, replace(waited, text=fact.text[:COMMAND_PREVIEW]))
-    elif (known := _untimed(change.agent, meta, Actor.USER, fact.text)) is not None:
-        correct(change, known, at=meta.at, from_transcript=True)
-    elif told_before(change, Actor.USER, fact.text) is None:
-        prompt(change, meta, facts.PromptSubmitted(fact.text))
+    if fact.queued and (waited := _find_queued(change.agent, meta, fact.text)) is not None:
+        _queued_prompt_started(change, meta, replace(waited, text=fact.text[:COMMAND_PREVIEW]))
+    elif (known := _find_untimed(change.agent, meta, Actor.USER, fact.text)) is not None:
+        correct_turn(change, known, at=meta.at, from_transcript=True)
+    elif find_recorded_turn(change, Actor.USER, fact.text) is None:
+        prompt_submitted(change, meta, facts.PromptSubmitted(fact.text))
 
 
-def _waited(agent: Agent, meta: Meta, text: str) -> Heard | None:
-    """The newest turn of these words that may have waited until now."""
-    wanted = mark(text)
-    said = [entry for entry in agent.heard if entry.mark == wanted and entry.actor is Actor.USER]
-    return next((entry for entry in reversed(said) if entry.at <= meta.at + RETOLD), None)
+def _find_queued(agent: Agent, meta: Meta, text: str) -> RecentTurn | None:
+    """The newest recorded turn with this text that can have been queued until now."""
+    wanted = fingerprint(text)
+    said = [entry for entry in agent.recent_turns if entry.fingerprint == wanted and entry.actor is Actor.USER]
+    return next((entry for entry in reversed(said) if entry.at <= meta.at + SOURCE_TOLERANCE), None)
 
 
-def _taken_up(change: Change, meta: Meta, waited: Heard) -> None:
-    """A prompt that had waited begins its turn, unless that was understood already."""
+def _queued_prompt_started(change: Change, meta: Meta, waited: RecentTurn) -> None:
+    """A queued prompt starts its turn, unless that was detected already."""
     agent, command = change.agent, open_command_of(change.agent)
-    if any(entry.turn_id == waited.turn_id for entry in agent.queued):
-        take_up(change, meta, list(agent.queued))
-    elif command is not None and command.id == waited.command_id and meta.at > agent.settled_at:
+    if any(entry.turn_id == waited.turn_id for entry in agent.queued_prompts):
+        start_queued_turn(change, meta, list(agent.queued_prompts))
+    elif command is not None and command.id == waited.command_id and meta.at > agent.idle_at:
         if command.prompt_id is None:
-            keep_command(change, replace(command, prompt_id=meta.prompt_id))
-        work(change, meta)
-    elif command is None and meta.at > agent.settled_at:
-        take_up(change, meta, [waited])
+            store_command(change, replace(command, prompt_id=meta.prompt_id))
+        record_work(change, meta)
+    elif command is None and meta.at > agent.idle_at:
+        start_queued_turn(change, meta, [waited])
     else:
-        _note_that_it_waited(change, waited)
+        _set_queued_trigger(change, waited)
 
 
-def _note_that_it_waited(change: Change, waited: Heard) -> None:
-    begun = next((command for command in newest_first(change.agent) if command.id == waited.command_id), None)
+def _set_queued_trigger(change: Change, waited: RecentTurn) -> None:
+    begun = next((command for command in commands_newest_first(change.agent) if command.id == waited.command_id), None)
     if begun is not None and begun.trigger is Trigger.PROMPT and waited.intent is Intent.COMMAND:
-        keep_command(change, replace(begun, trigger=Trigger.QUEUED))
+        store_command(change, replace(begun, trigger=Trigger.QUEUED))
 
 
 def prompt_queued(change: Change, meta: Meta, fact: facts.PromptQueued) -> None:
-    """Something waits for the turn to end: the news of background work, or what was typed, which is one more turn."""
+    """A prompt or the result of background work is queued until the turn ends."""
     agent = change.agent
     if fact.finished_task is not None:
-        if fact.finished_task not in agent.returned:
-            agent.returning = (*agent.returning[1 - REMEMBERED :], fact.finished_task)
+        if fact.finished_task not in agent.delivered_results:
+            agent.pending_results = (*agent.pending_results[1 - MAX_RECENT :], fact.finished_task)
         return
-    if (known := _told_since(agent, meta, fact.text)) is not None:
+    if (known := _find_hook_turn(agent, meta, fact.text)) is not None:
         # A busy client writes this line when the hooks of the prompt are over: it was typed before the first of them.
-        correct(change, known, at=min(known.at, meta.at), from_transcript=True)
+        correct_turn(change, known, at=min(known.at, meta.at), from_transcript=True)
         return
     command = command_at(agent, meta.at)
-    if command is None or told_before(change, Actor.USER, fact.text) is not None:
+    if command is None or find_recorded_turn(change, Actor.USER, fact.text) is not None:
         return
-    if meta.at > agent.settled_at and command is open_command_of(agent):
-        queue(change, replace(meta, prompt_id=command.prompt_id or ""), command, fact.text)
+    if meta.at > agent.idle_at and command is open_command_of(agent):
+        queue_prompt(change, replace(meta, prompt_id=command.prompt_id or ""), command, fact.text)
     elif meta.at <= (command.ended_at or meta.at):
-        say(change, command, Actor.USER, Intent.ANSWER, fact.text)
+        add_turn(change, command, Actor.USER, Intent.ANSWER, fact.text)
 
 
-def _told_since(agent: Agent, meta: Meta, text: str) -> Heard | None:
-    """The turn that a hook made of it, at once or when it was taken up."""
-    wanted = mark(text)
+def _find_hook_turn(agent: Agent, meta: Meta, text: str) -> RecentTurn | None:
+    """The turn that a hook recorded for the same prompt, when it was typed or when its turn started."""
+    wanted = fingerprint(text)
     return next(
         (
             entry
-            for entry in agent.heard
-            if entry.mark == wanted
+            for entry in agent.recent_turns
+            if entry.fingerprint == wanted
             and entry.actor is Actor.USER
             and not entry.from_transcript
-            and entry.at > meta.at - RETOLD
+            and entry.at > meta.at - SOURCE_TOLERANCE
         ),
         None,
     )
 
 
 def prompt_unqueued(change: Change, meta: Meta, fact: facts.PromptUnqueued) -> None:
-    """A queued prompt will be no turn of its own."""
-    agent, wanted = change.agent, mark(fact.text)
-    agent.returning = tuple(task for task in agent.returning if fact.text and task != fact.finished_task)
-    agent.queued = tuple(
-        entry for entry in agent.queued if entry.at > meta.at + RETOLD or (fact.text and entry.mark != wanted)
+    """Remove a queued prompt: the running turn included it, or the user withdrew it."""
+    agent, wanted = change.agent, fingerprint(fact.text)
+    agent.pending_results = tuple(task for task in agent.pending_results if fact.text and task != fact.finished_task)
+    agent.queued_prompts = tuple(
+        entry
+        for entry in agent.queued_prompts
+        if entry.at > meta.at + SOURCE_TOLERANCE or (fact.text and entry.fingerprint != wanted)
     )
 
 
 def tool_rejected(change: Change, meta: Meta, fact: facts.ToolRejected) -> None:
-    """The human said no to a call. A turn goes on only with a word of advice; a sub-agent goes on anyway."""
-    over = finished(change.agent, meta, fact.call_id, "", "")
+    """The user rejected a call. The turn continues only if the user gave feedback; a sub-agent continues."""
+    over = finished_call(change.agent, meta, fact.call_id, "", "")
     end_call(change, over)
-    close_waits(change, lambda wait: ends_with(wait, over, meta), "rejected")
+    close_waits(change, lambda wait: closes_with(wait, over, meta), "rejected")
     if meta.subagent_id is None and not fact.feedback:
-        interrupted(change, meta, facts.TurnInterrupted())
+        turn_interrupted(change, meta, facts.TurnInterrupted())
     elif meta.subagent_id is None and (command := command_at(change.agent, meta.at)) is not None:
-        say(change, command, Actor.USER, Intent.ANSWER, fact.feedback)
+        add_turn(change, command, Actor.USER, Intent.ANSWER, fact.feedback)
     change.why = f"{over.tool or 'a call'} was rejected by the user"
 
 
 # --- the agent --------------------------------------------------------------------------------------------------------
 
 
-def agent_spoke(change: Change, meta: Meta, fact: facts.AgentSpoke) -> None:
-    """The agent's words: a turn that is known gets its exact time, another one is new."""
+def agent_wrote(change: Change, meta: Meta, fact: facts.AgentWrote) -> None:
+    """A message of the agent. A recorded turn gets its exact time."""
     agent = change.agent
     if meta.subagent_id is not None:
         return
-    if (known := _untimed(agent, meta, Actor.AGENT, fact.text)) is not None:
-        correct(change, known, at=meta.at, from_transcript=True)
+    if (known := _find_untimed(agent, meta, Actor.AGENT, fact.text)) is not None:
+        correct_turn(change, known, at=meta.at, from_transcript=True)
         return
-    if agent.command is None and meta.at > agent.settled_at:
-        work(change, meta)
+    if agent.command is None and meta.at > agent.idle_at:
+        record_work(change, meta)
     if (command := command_at(agent, meta.at)) is not None:
-        _spoke(change, meta, fact, command)
+        _add_agent_text(change, meta, fact, command)
 
 
-def _spoke(change: Change, meta: Meta, fact: facts.AgentSpoke, command: Command) -> None:
-    """Say it in its command. The last words show that what looked broken off came to its end."""
-    agent, ends_later = change.agent, _may_end(change.agent, command)
-    is_last = fact.final and not ends_later and not spoke_later(agent, command, meta.at)
+def _add_agent_text(change: Change, meta: Meta, fact: facts.AgentWrote, command: Command) -> None:
+    """Add a message to its command. A final text proves that a command that seemed interrupted was completed."""
+    agent, ends_later = change.agent, _is_end_expected(change.agent, command)
+    is_last = fact.final and not ends_later and not has_later_text(agent, command, meta.at)
     intent = detect_intent(fact.text).intent if is_last else Intent.PROGRESS
-    said = say(change, command, Actor.AGENT, intent, fact.text)
+    said = add_turn(change, command, Actor.AGENT, intent, fact.text)
     if fact.final and ends_later and said is not None:
-        agent.last_words, agent.last_words_turn = fact.text[-LAST_WORDS:], said.turn_id
+        agent.final_text, agent.final_text_turn_id = fact.text[-MAX_FINAL_TEXT:], said.turn_id
     elif fact.final and command.outcome in (Outcome.SUPERSEDED, Outcome.INTERRUPTED):
-        keep_command(change, replace(command, outcome=Outcome.COMPLETED, ended_at=meta.at))
+        store_command(change, replace(command, outcome=Outcome.COMPLETED, ended_at=meta.at))
 
 
-def _may_end(agent: Agent, command: Command) -> bool:
-    """Whether the end of a command is still to be told: it is open, or was only seen not to go on."""
+def _is_end_expected(agent: Agent, command: Command) -> bool:
+    """Whether the end of a command was not reported yet: it is open, or was only observed to stop."""
     if command.state is not CommandState.COMPLETE:
         return True
-    return command is agent.command and command.outcome is Outcome.INTERRUPTED and agent.stopped_at < command.started_at
+    return (
+        command is agent.command and command.outcome is Outcome.INTERRUPTED and agent.turn_ended_at < command.started_at
+    )
 
 
 def turn_closed(change: Change, meta: Meta, fact: facts.TurnClosed) -> None:
-    """The client closed a turn. If nobody told how it ended, it ended with its last words."""
+    """The client closed a turn. If no end was reported, it ended with its final text."""
     agent = change.agent
-    words, agent.last_words = agent.last_words, ""
-    was_told = not words and agent.busy_at <= agent.stopped_at + 1
-    if meta.at <= agent.stopped_at or was_told:
+    words, agent.final_text = agent.final_text, ""
+    was_told = not words and agent.busy_at <= agent.turn_ended_at + 1
+    if meta.at <= agent.turn_ended_at or was_told:
         return
     if meta.at <= agent.busy_at:
-        _closed_late(change, meta)
-    elif fact.pending == 0 or agent.working_subagents:
-        stopped(change, meta, facts.TurnStopped(words, _running(agent, with_subagents=fact.pending > 0)))
+        _late_close(change, meta)
+    elif fact.pending == 0 or agent.running_subagents:
+        turn_stopped(change, meta, facts.TurnStopped(words, _running(agent, with_subagents=fact.pending > 0)))
 
 
 def _running(agent: Agent, *, with_subagents: bool) -> tuple[facts.Task, ...]:
-    """What runs on after the turn: shells, of which it says nothing, and the sub-agents that are pending."""
-    subagents = agent.working_subagents if with_subagents else ()
+    """The tasks that continue after the turn: shells, which the line does not list, and pending sub-agents."""
+    subagents = agent.running_subagents if with_subagents else ()
     return (
         *(facts.Task(id=sub.id, kind="subagent", subagent_type=sub.type) for sub in subagents),
         *(facts.Task(id=task.id, kind=task.kind, description=task.description) for task in agent.running_background),
     )
 
 
-def _closed_late(change: Change, meta: Meta) -> None:
-    """Newer work is known: the turn's command came to its end before that."""
+def _late_close(change: Change, meta: Meta) -> None:
+    """The turn was closed before newer work: its command was completed."""
     command = command_at(change.agent, meta.at)
     if command is not None and command.outcome is Outcome.SUPERSEDED:
-        keep_command(change, replace(command, outcome=Outcome.COMPLETED, ended_at=meta.at))
+        store_command(change, replace(command, outcome=Outcome.COMPLETED, ended_at=meta.at))

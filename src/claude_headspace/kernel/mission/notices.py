@@ -20,8 +20,14 @@ def tell(agent: Agent, event: Event) -> Care:
     if event.meta.subagent_id is not None or event.hook not in wanted(agent):
         return NO_CARE
     if event.hook is HookKind.PROMPT:
-        return Care(said=(summaries(agent.news),), missions=tuple(each.mission_id for each in agent.news))
-    if isinstance(event.fact, facts.TurnStopped) and not event.fact.kept_on and not _has_more(agent, event.fact):
+        return Care(
+            said=(summaries(agent.worker_reports),), missions=tuple(each.mission_id for each in agent.worker_reports)
+        )
+    if (
+        isinstance(event.fact, facts.TurnStopped)
+        and not event.fact.continued_before
+        and not _has_more(agent, event.fact)
+    ):
         return Care(said=(REMINDER,), asked_for_report=True, holds=True)
     return NO_CARE
 
@@ -31,7 +37,7 @@ def wanted(agent: Agent) -> tuple[HookKind, ...]:
     if agent.ended_at is not None:
         return ()
     if agent.mode != BACKGROUND:
-        return (HookKind.PROMPT,) if agent.news else ()
+        return (HookKind.PROMPT,) if agent.worker_reports else ()
     mission = agent.mission
     is_silent = mission is not None and not mission.report and mission.reminded_at is None
     return (HookKind.TURN_END,) if is_silent else ()
@@ -40,4 +46,4 @@ def wanted(agent: Agent) -> tuple[HookKind, ...]:
 def _has_more(agent: Agent, fact: facts.TurnStopped) -> bool:
     """Whether the turn only pauses: a sub-agent still works."""
     listed = fact.background
-    return bool(agent.working_subagents) if listed is None else any(task.kind == "subagent" for task in listed)
+    return bool(agent.running_subagents) if listed is None else any(task.kind == "subagent" for task in listed)

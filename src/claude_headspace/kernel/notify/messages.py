@@ -1,32 +1,30 @@
 """The words of a call: who, where, what is asked."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 
 LONGEST_TITLE = 120
 LONGEST_TEXT = 600
-_VERBS = {
-    "Bash": "run",
-    "Read": "read",
-    "Edit": "edit",
-    "MultiEdit": "edit",
-    "NotebookEdit": "edit",
-    "Write": "write",
-    "WebFetch": "fetch",
-    "WebSearch": "search the web",
-}
+
+VerbOf = Callable[[str], str]
+"""The verb for what an agent wants to do with a tool; empty if there is none."""
 
 
-def wants(agent: Agent, wait: Wait) -> str:
+def no_verb(_tool: str) -> str:
+    """For callers that do not know the client's tools."""
+    return ""
+
+
+def wants(agent: Agent, wait: Wait, verb_of: VerbOf = no_verb) -> str:
     """What a wait is, in a title."""
+    verb = verb_of(wait.tool or "").removesuffix(" for")
     match wait.kind:
         case "permission":
-            verb = _VERBS.get(wait.tool or "", f"use {wait.tool}" if wait.tool else "go on")
-            return _title(f"{agent.name} wants to {verb}")
+            return _title(f"{agent.name} wants to {verb or (f'use {wait.tool}' if wait.tool else 'go on')}")
         case "plan":
-            return _title(f"{agent.name} {'wants to plan first' if wait.tool == 'EnterPlanMode' else 'has a plan'}")
+            return _title(f"{agent.name} {f'wants to {verb}' if verb else 'has a plan'}")
         case "dialog":
             return _title(f"{agent.name} shows a dialog")
         case _:

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from claude_headspace.kernel.agent import NEWS, Agent, AgentState, Command, Outcome, Trigger
+from claude_headspace.kernel.agent import RESULT_DELAY, Agent, AgentState, Command, Outcome, Trigger
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.notify import messages as texts
+from claude_headspace.kernel.notify.messages import VerbOf, no_verb
 from claude_headspace.kernel.notify.rules import Rule, Rules
 
 HEADLESS = "headless"
@@ -34,7 +35,7 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
     """Until then it may turn out to be none."""
 
 
-def needs_of(agent: Agent, rules: Rules, now: Micros) -> list[Need]:
+def needs_of(agent: Agent, rules: Rules, now: Micros, verb_of: VerbOf = no_verb) -> list[Need]:
     """The needs of an agent."""
     if not rules.on or agent.imported_from is not None:
         return []
@@ -42,11 +43,11 @@ def needs_of(agent: Agent, rules: Rules, now: Micros) -> list[Need]:
     for kind, look in _KINDS.items():
         rule = rules.rule(kind, agent.project)
         if rule.on:
-            found += [need for need in look(agent, rule) if now - need.since < rule.life]
+            found += [need for need in look(agent, rule, verb_of) if now - need.since < rule.life]
     return found
 
 
-def _waiting(agent: Agent, _rule: Rule) -> Iterator[Need]:
+def _waiting(agent: Agent, _rule: Rule, verb_of: VerbOf) -> Iterator[Need]:
     if agent.ended_at is not None:
         return
     for wait in agent.waits:
@@ -56,13 +57,13 @@ def _waiting(agent: Agent, _rule: Rule) -> Iterator[Need]:
                 kind="waiting",
                 agent=agent,
                 since=wait.opened_at,
-                title=texts.wants(agent, wait),
+                title=texts.wants(agent, wait, verb_of),
                 text=texts.asked(agent, wait),
                 wait_id=wait.id,
             )
 
 
-def _error(agent: Agent, _rule: Rule) -> Iterator[Need]:
+def _error(agent: Agent, _rule: Rule, _verb_of: VerbOf) -> Iterator[Need]:
     if agent.state is AgentState.ERROR and agent.seen_at < agent.state_since and agent.parent_id is None:
         yield Need(
             id=f"error-{agent.state_since}",
@@ -74,14 +75,18 @@ def _error(agent: Agent, _rule: Rule) -> Iterator[Need]:
         )
 
 
-def _finished(agent: Agent, rule: Rule) -> Iterator[Need]:
+def _finished(agent: Agent, rule: Rule, _verb_of: VerbOf) -> Iterator[Need]:
     command = agent.command
     if command is None or command.outcome is not Outcome.COMPLETED or command.ended_at is None or not _rests(agent):
         return
     took = command.ended_at - _begun(agent, command)
     if took < rule.longer_than or agent.seen_at >= command.ended_at or agent.parent_id is not None:
         return
-    unsure = [sub.stopped_at + NEWS for sub in agent.subagents if sub.background and sub.id not in agent.returned]
+    unsure = [
+        sub.stopped_at + RESULT_DELAY
+        for sub in agent.subagents
+        if sub.background and sub.id not in agent.delivered_results
+    ]
     yield Need(
         id=f"finished-{command.id}",
         kind="finished",
@@ -95,7 +100,7 @@ def _finished(agent: Agent, rule: Rule) -> Iterator[Need]:
 
 def _rests(agent: Agent) -> bool:
     """Whether nothing runs any more; who has left has seen it, unless nobody ever sat there."""
-    if agent.running_background or agent.working_subagents or agent.queued or agent.returning:
+    if agent.running_background or agent.running_subagents or agent.queued_prompts or agent.pending_results:
         return False
     return agent.state is AgentState.IDLE or (agent.state is AgentState.ENDED and agent.mode == HEADLESS)
 
@@ -109,7 +114,7 @@ def _begun(agent: Agent, command: Command) -> Micros:
     return command.started_at
 
 
-def _context(agent: Agent, rule: Rule) -> Iterator[Need]:
+def _context(agent: Agent, rule: Rule, _verb_of: VerbOf) -> Iterator[Need]:
     used = agent.context_percent
     if agent.ended_at is not None or used is None or agent.session is None:
         return
@@ -125,7 +130,7 @@ def _context(agent: Agent, rule: Rule) -> Iterator[Need]:
         )
 
 
-def _cost(agent: Agent, rule: Rule) -> Iterator[Need]:
+def _cost(agent: Agent, rule: Rule, _verb_of: VerbOf) -> Iterator[Need]:
     cost = agent.cost_usd
     if agent.ended_at is None and rule.budget > 0 and cost is not None and cost >= rule.budget:
         session = agent.session.client_id if agent.session else ""
@@ -139,7 +144,7 @@ def _cost(agent: Agent, rule: Rule) -> Iterator[Need]:
         )
 
 
-_KINDS: dict[str, Callable[[Agent, Rule], Iterator[Need]]] = {
+_KINDS: dict[str, Callable[[Agent, Rule, VerbOf], Iterator[Need]]] = {
     "waiting": _waiting,
     "error": _error,
     "finished": _finished,

@@ -15,6 +15,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.notify.messages import VerbOf, no_verb
 from claude_headspace.kernel.notify.needs import Need, needs_of
 from claude_headspace.kernel.notify.notification import Notice
 from claude_headspace.kernel.notify.rules import HOUR, Limits, Rule, Rules
@@ -82,6 +83,8 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     now: Micros
     looking: Looking = Looking()
     quiet_until: Micros | None = None
+    verb_of: VerbOf = no_verb
+    """The words for tools in titles."""
 
 
 def unsettled(agents: Iterable[Agent], rules: Rules, now: Micros) -> list[Agent]:
@@ -100,7 +103,7 @@ def plan(agents: Collection[Agent], moment: Moment) -> Plan:
     made = Plan()
     ready: dict[str, list[Need]] = {}
     for agent in agents:
-        needs = needs_of(agent, moment.rules, moment.now)
+        needs = needs_of(agent, moment.rules, moment.now, moment.verb_of)
         made.over += _over(agent, {need.id for need in needs})
         if agent.id in moment.looking.watched and any(map(_is_unseen, needs)):
             made.seen.append(agent)

@@ -21,9 +21,10 @@ import msgspec
 import structlog
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.tools import permission_verb
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
+from claude_headspace.kernel.acts import AgentSeen, NoticeBegun, NoticeOver, NoticeSettled
 from claude_headspace.kernel.agent import Agent, Wait
-from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.notify import messages as texts
 from claude_headspace.kernel.notify.needs import Need, needs_of
@@ -34,12 +35,9 @@ from claude_headspace.outputs.notify.attention import Attention
 from claude_headspace.outputs.notify.channels import Channels, ChannelState, Message
 from claude_headspace.outputs.notify.desktop import Undelivered
 from claude_headspace.outputs.notify.preferences import Book, BookKeeper
-from claude_headspace.ports import Clock, Reader
+from claude_headspace.ports import Clock, Reader, Recorder
 
 log = structlog.get_logger(__name__)
-
-Act = Callable[[str, WireAct, str], Awaitable[Agent]]
-"""Writes an act down; the agent afterwards."""
 
 AnswerLink = Callable[[Wait, str], str | None]
 """The address at which whoever a channel reaches can answer a wait without signing in, if there is any."""
@@ -84,7 +82,7 @@ class Notifier(Loop):
     def __init__(
         self,
         host: str,
-        act: Act,
+        recorder: Recorder,
         reader: Reader,
         clock: Clock,
         keeper: BookKeeper,
@@ -95,7 +93,7 @@ class Notifier(Loop):
     ) -> None:
         super().__init__()
         self._host = host
-        self._act = act
+        self._recorder = recorder
         self._reader = reader
         self._clock = clock
         self.keeper = keeper
@@ -113,6 +111,10 @@ class Notifier(Loop):
         self.unsent: deque[Unsent] = deque(maxlen=REMEMBERED)
         self.last: dict[str, tuple[Micros, str]] = {}
         """When each channel was last used, and why that failed, if it did."""
+
+    def health(self) -> tuple[bool, str | None, str]:
+        """Whether it runs, and why its preferences cannot be used."""
+        return self.running, self.keeper.failure, "on"
 
     # --- following the board ---
 
@@ -195,7 +197,15 @@ class Notifier(Loop):
         asking = unsettled(agents, book.rules, now) if available else []
         looking = self._attention.look(asking, book.present_for) if asking else Looking()
         quiet = self.quiet_until()
-        return book, Moment(rules=book.rules, available=available, now=now, looking=looking, quiet_until=quiet)
+        moment = Moment(
+            rules=book.rules,
+            available=available,
+            now=now,
+            looking=looking,
+            quiet_until=quiet,
+            verb_of=permission_verb,
+        )
+        return book, moment
 
     def quiet_until(self) -> Micros | None:
         """Until when nobody is called, if it is such an hour."""
@@ -214,7 +224,7 @@ class Notifier(Loop):
     async def _see(self, agent: Agent) -> None:
         """Somebody has it before him: what it came to is no news any more."""
         with suppress(HeadspaceError):
-            self._know(await self._act("AgentSeen", WireAct(via="terminal"), agent.id))
+            self._know((await self._recorder.record(AgentSeen(via="terminal"), agent.id)).agent)
 
     def _know(self, agent: Agent) -> None:
         self._agents[agent.id] = agent
@@ -259,9 +269,9 @@ class Notifier(Loop):
             await self._settle(need, call.channel, failure, receipt, book)
 
     async def _claim(self, need: Need, channel: str) -> bool:
-        act = WireAct(need=need.id, kind=need.kind, channel=channel, words=need.title, wait_id=need.wait_id)
+        act = NoticeBegun(need=need.id, kind=need.kind, channel=channel, words=need.title, wait_id=need.wait_id)
         try:
-            self._know(await self._act("NoticeBegun", act, need.agent.id))
+            self._know((await self._recorder.record(act, need.agent.id)).agent)
         except BadRequest:
             return False
         return True
@@ -272,10 +282,10 @@ class Notifier(Loop):
 
     async def _settle(self, need: Need, channel: str, failure: str, receipt: str, book: Book) -> None:
         """Write the result down, however long the database is away: it would be sent again otherwise."""
-        act = WireAct(need=need.id, channel=channel, reason=failure, receipt=receipt)
+        act = NoticeSettled(need=need.id, channel=channel, reason=failure, receipt=receipt)
         while True:
             try:
-                agent = await self._act("NoticeSettled", act, need.agent.id)
+                agent = (await self._recorder.record(act, need.agent.id)).agent
                 break
             except JournalUnavailable:
                 await asyncio.sleep(RETRY_SECONDS)
@@ -310,7 +320,7 @@ class Notifier(Loop):
 
     async def _finish(self, over: Over, book: Book) -> None:
         why = await asyncio.to_thread(self._why, over)
-        agent = await self._act("NoticeOver", WireAct(need=over.need, reason=why), over.agent.id)
+        agent = (await self._recorder.record(NoticeOver(need=over.need, reason=why), over.agent.id)).agent
         self._know(agent)
         for notice in agent.notices:
             if notice.need == over.need and notice.arrived:
@@ -377,7 +387,7 @@ class Notifier(Loop):
 
 def calling(
     host: str,
-    act: Act,
+    recorder: Recorder,
     reader: Reader,
     clock: Clock,
     file: Path,
@@ -387,7 +397,7 @@ def calling(
     """A notifier with all that belongs to it, by the rules of a file."""
     attention = Attention()
     channels = Channels(has_page=attention.has_page)
-    return Notifier(host, act, reader, clock, BookKeeper(file), channels, attention, base_url, answer_link)
+    return Notifier(host, recorder, reader, clock, BookKeeper(file), channels, attention, base_url, answer_link)
 
 
 def local_offset(now: Micros) -> Micros:

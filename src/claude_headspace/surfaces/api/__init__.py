@@ -1,1 +1,1 @@
-"""The HTTP API."""
+"""The HTTP API: the table of endpoints with their handlers, and its OpenAPI description."""

@@ -1,6 +1,6 @@
-"""Uvicorn's HTTP, with two additions for what never becomes a request.
+"""Uvicorn's HTTP protocol, with two additions for malformed requests.
 
-It is refused in our one shape of errors, and a head without end is cut off instead of being collected.
+They are refused with the JSON error of the API, and a request head that exceeds the limit closes the connection.
 """
 
 import msgspec
@@ -8,37 +8,37 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from claude_headspace.errors import BadRequest
 
-LONGEST_HEAD = 64 * 1024
+MAX_HEAD_BYTES = 64 * 1024
 
 
-class Protocol(HttpToolsProtocol):
+class HttpProtocol(HttpToolsProtocol):
     """One connection."""
 
     _head_size = 0
     _in_head = False
 
     def data_received(self, data: bytes) -> None:
-        """Bytes arrived."""
+        """Count the bytes of the request head."""
         super().data_received(data)
         if self._in_head:
             self._head_size += len(data)
-            if self._head_size > LONGEST_HEAD:
+            if self._head_size > MAX_HEAD_BYTES:
                 self._in_head = False
-                self.send_400_response("Its head is too long.")
+                self.send_400_response("The request head is too long.")
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """A request head starts."""
         super().on_message_begin()
         self._in_head, self._head_size = True, 0
 
     def on_headers_complete(self) -> None:
-        """Its head is here."""
+        """The request head is complete."""
         self._in_head = False
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Say what is wrong, and hang up."""
-        refusal = BadRequest("bad_http", f"This is not HTTP as Headspace speaks it: {msg}", "Use an HTTP/1.1 client.")
+        """Send the error and close the connection."""
+        refusal = BadRequest("bad_http", f"This is not a valid HTTP request: {msg}", "Use an HTTP/1.1 client.")
         body = msgspec.json.encode(refusal.body())
         head = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: %d\r\n" % len(body)
         self.transport.write(head + b"connection: close\r\n\r\n" + body)

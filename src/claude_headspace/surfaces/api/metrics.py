@@ -1,7 +1,6 @@
-"""Numbers for Prometheus, at `/metrics`."""
+"""Metrics for Prometheus (`/metrics`)."""
 
 import math
-from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -13,38 +12,38 @@ BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 
 class Metrics:
-    """What the daemon counts."""
+    """The metrics of one daemon."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._events = Counter(
-            "headspace_events", "Hook events that were stored, by their name.", ["event"], registry=self.registry
+            "headspace_events", "Stored hook events, by event name.", ["event"], registry=self.registry
         )
         self._refused = Counter(
-            "headspace_refused", "Requests that were refused, by the reason.", ["code"], registry=self.registry
+            "headspace_refused", "Refused requests, by error code.", ["code"], registry=self.registry
         )
         self._hook = Histogram(
             "headspace_hook_seconds",
-            "From a hook's arrival, over HTTP or out of the spool, until it is stored.",
+            "Time from the arrival of a hook, over HTTP or from the spool, until it is stored.",
             buckets=LATENCIES,
             registry=self.registry,
         )
         self._commit = Histogram(
             "headspace_commit_seconds",
-            "One batch, from its first lookup to its commit.",
+            "Time of one batch, from its first lookup to its commit.",
             buckets=LATENCIES,
             registry=self.registry,
         )
         self._batch = Histogram(
-            "headspace_batch_events", "Events in one batch.", buckets=BATCHES, registry=self.registry
+            "headspace_batch_events", "Number of events in one batch.", buckets=BATCHES, registry=self.registry
         )
-        self._agents = Gauge("headspace_agents", "Agents, by their state.", ["state"], registry=self.registry)
-        self._readers = Gauge("headspace_stream_readers", "Open streams.", registry=self.registry)
-        self._spool = Gauge("headspace_spool_events", "Events that wait in the spool.", registry=self.registry)
+        self._agents = Gauge("headspace_agents", "Agents, by state.", ["state"], registry=self.registry)
+        self._readers = Gauge("headspace_stream_readers", "Open event streams.", registry=self.registry)
+        self._spool = Gauge("headspace_spool_events", "Events waiting in the spool.", registry=self.registry)
         self._by_name = {name: self._events.labels(name) for name in HOOKS}
 
     def stored(self, name: str, seconds: float) -> None:
-        """A hook was stored and answered. Names that nobody knows share one label: a sender cannot grow us."""
+        """A hook was stored and answered. Unknown names share one label, so that no sender can add labels."""
         (self._by_name.get(name) or self._events.labels("unknown")).inc()
         self._hook.observe(seconds)
 
@@ -57,10 +56,10 @@ class Metrics:
         self._commit.observe(seconds)
         self._batch.observe(size)
 
-    def text(self, by_state: dict[str, int] | None, readers: int, spool: Callable[[], int]) -> bytes:
-        """The page that Prometheus reads. Who is in which state is no number while the database is away."""
+    def text(self, by_state: dict[str, int] | None, stream_readers: int, spool_depth: int) -> bytes:
+        """All metrics in text format. The numbers of agents are NaN while the database is unavailable."""
         for state in AgentState:
             self._agents.labels(state.value).set(math.nan if by_state is None else by_state.get(state.value, 0))
-        self._readers.set(readers)
-        self._spool.set(spool())
+        self._readers.set(stream_readers)
+        self._spool.set(spool_depth)
         return generate_latest(self.registry)

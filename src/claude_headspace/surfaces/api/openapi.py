@@ -1,4 +1,4 @@
-"""What the API looks like, for machines: endpoints as data, described as OpenAPI from the types that they use."""
+"""The endpoints as data, and their OpenAPI description, which is generated from the types that they use."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -9,6 +9,9 @@ from starlette.requests import Request
 from claude_headspace import __version__
 from claude_headspace.inputs.receive.receiver import WireIdentity
 from claude_headspace.outputs.reply import HookReply
+from claude_headspace.surfaces.api.context import ApiContext
+
+Handler = Callable[[ApiContext, Request], Awaitable[Any]]
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -20,16 +23,18 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """One path of the API."""
+    """One method of one path."""
 
     method: str
     path: str
     summary: str
-    handler: Callable[[Any, Request], Awaitable[Any]] | None
-    """None for what is served elsewhere."""
-    answers: Any
+    handler: Handler | None
+    """None if another part of the daemon serves the path."""
+    returns: Any
+    """The type of the response body."""
     scope: str = "read"
-    takes: Any = None
+    body: Any = None
+    """The type of the request body."""
     parameters: tuple[Parameter, ...] = ()
     produces: str = "application/json"
 
@@ -37,18 +42,18 @@ class Endpoint(msgspec.Struct, frozen=True):
 HOOK = Endpoint(
     "POST",
     "/hook/{event}",
-    "Tell of a hook of Claude Code; the event's name in kebab case, unknown ones too.",
+    "Report a Claude Code hook event. The event name is in kebab case; unknown events are stored, too.",
     None,
     HookReply,
     scope="ingest",
-    takes=WireIdentity,
+    body=WireIdentity,
 )
 
 
 def describe(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
-    """The description of the API, from the endpoints' own types."""
+    """The OpenAPI description of endpoints, and of the hook endpoint."""
     endpoints = [HOOK, *endpoints]
-    types = [endpoint.answers for endpoint in endpoints] + [e.takes for e in endpoints if e.takes is not None]
+    types = [endpoint.returns for endpoint in endpoints] + [e.body for e in endpoints if e.body is not None]
     schemas, components = msgspec.json.schema_components(
         [kind for kind in types if kind is not str], ref_template="#/components/schemas/{name}", schema_hook=_raw_schema
     )
@@ -94,20 +99,20 @@ def _operation(endpoint: Endpoint, by_type: dict[str, Any]) -> dict[str, Any]:
         {"name": p.name, "in": "query", "required": False, "description": p.description, "schema": p.schema}
         for p in endpoint.parameters
     ]
-    answer = {"type": "string"} if endpoint.answers is str else by_type[repr(endpoint.answers)]
-    error = {"description": "An error that says what to do.", "content": _json({"$ref": "#/components/schemas/Error"})}
+    response = {"type": "string"} if endpoint.returns is str else by_type[repr(endpoint.returns)]
+    error = {"description": "An error with a hint.", "content": _json({"$ref": "#/components/schemas/Error"})}
     operation: dict[str, Any] = {
         "summary": endpoint.summary,
         "parameters": parameters,
         "responses": {
-            "200": {"description": endpoint.summary, "content": {endpoint.produces: {"schema": answer}}},
+            "200": {"description": endpoint.summary, "content": {endpoint.produces: {"schema": response}}},
             "4XX": error,
         },
         "security": [] if endpoint.scope == "none" else [{"token": []}],
         "x-scope": endpoint.scope,
     }
-    if endpoint.takes is not None:
-        operation["requestBody"] = {"required": True, "content": _json(by_type[repr(endpoint.takes)])}
+    if endpoint.body is not None:
+        operation["requestBody"] = {"required": True, "content": _json(by_type[repr(endpoint.body)])}
     return operation
 
 

@@ -1,4 +1,4 @@
-"""What requests carry, read and checked: numbers, flags, moments and bodies. What is wrong is said clearly."""
+"""Reads query parameters and JSON bodies. Invalid input raises `BadRequest` with the name of the parameter."""
 
 from datetime import UTC, date, datetime
 from typing import TypeVar
@@ -8,85 +8,90 @@ from starlette.requests import Request
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.ports import Clock
 from claude_headspace.surfaces.api.openapi import Parameter
 from claude_headspace.surfaces.text.timestamps import parse_time
 
-LARGEST_PAGE = 1_000
-LARGEST_REQUEST = 64 * 1024
+MAX_LIMIT = 1_000
+MAX_BODY_BYTES = 64 * 1024
 
 LIMIT = Parameter(
-    "limit", "How many at most, the newest.", {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": 100}
+    "limit",
+    "The maximum number of results, the newest.",
+    {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 100},
 )
-AFTER = Parameter("after", "Only those after this sequence number, in order.", {"type": "integer", "minimum": 0})
-BEFORE = Parameter("before", "Only those before this sequence number.", {"type": "integer", "minimum": 0})
-MOMENT = {"type": "string", "maxLength": 40}
-"""A moment: ISO 8601, `14:30` for today, `2h` for two hours ago, or seconds since 1970."""
+TIME_SCHEMA = {"type": "string", "maxLength": 40}
+"""A time: ISO 8601, `14:30` for today, `2h` for two hours ago, or seconds since 1970."""
 
 Body = TypeVar("Body", bound=msgspec.Struct)
 
 
-def moment(request: Request, name: str, clock: Clock) -> Micros | None:
-    """A moment of an address, if it is given."""
-    value = request.query_params.get(name)
-    return parse_time(name, value, clock()) if value else None
-
-
-async def read_body(request: Request, shape: type[Body], largest: int = LARGEST_REQUEST) -> Body:
-    """The body of a request, if it has that shape."""
+async def read_body(request: Request, shape: type[Body], max_bytes: int = MAX_BODY_BYTES) -> Body:
+    """The JSON body of a request."""
     raw = b""
     async for chunk in request.stream():
         raw += chunk
-        if len(raw) > largest:
-            raise BadRequest("too_large", "The body is too large.", f"Send at most {largest} bytes.", status=413)
+        if len(raw) > max_bytes:
+            raise BadRequest("too_large", "The body is too large.", f"Send at most {max_bytes} bytes.", status=413)
     try:
         return msgspec.json.decode(raw, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRequest("bad_json", f"The body does not fit: {error}.", "See /openapi.json for its shape.") from error
+        hint = "/openapi.json describes the body."
+        raise BadRequest("bad_json", f"The body is not valid: {error}.", hint) from error
 
 
-def read_limit(request: Request) -> int:
-    """How many are wanted."""
-    limit = whole_number("limit", request.query_params.get("limit") or None, 1) or 100
-    if limit > LARGEST_PAGE:
-        raise BadRequest("bad_parameter", f"`limit` is at most {LARGEST_PAGE}.", "Ask in several steps, with `after`.")
+def read_limit(request: Request, *, default: int = 100, maximum: int = MAX_LIMIT) -> int:
+    """The `limit` parameter."""
+    limit = read_number(request, "limit", minimum=1) or default
+    if limit > maximum:
+        raise BadRequest("bad_parameter", f"`limit` is at most {maximum}.", "Request the rest as further pages.")
     return limit
 
 
-def whole_number(name: str, value: str | None, least: int) -> int | None:
-    """A number of an address, if it is given."""
+def read_number(request: Request, name: str, *, minimum: int = 0) -> int | None:
+    """An integer parameter; None if it is absent."""
+    return parse_number(name, request.query_params.get(name) or None, minimum=minimum)
+
+
+def parse_number(name: str, value: str | None, *, minimum: int = 0) -> int | None:
+    """An integer of at least a minimum; None stays None."""
     if value is None:
         return None
-    if not (value.isascii() and value.isdigit() and len(value) < 19 and int(value) >= least):
-        raise BadRequest("bad_parameter", f"`{name}` must be a whole number from {least} on.", "Correct the address.")
+    if not (value.isascii() and value.isdigit() and len(value) < 19 and int(value) >= minimum):
+        raise BadRequest("bad_parameter", f"`{name}` must be an integer of at least {minimum}.", "Correct the URL.")
     return int(value)
 
 
 def read_flag(request: Request, name: str) -> bool:
-    """Whether something is wanted."""
+    """A boolean parameter; false if it is absent."""
     value = request.query_params.get(name, "false").lower()
     if value not in ("", "true", "false", "1", "0"):
-        raise BadRequest("bad_parameter", f"`{name}` is true or false.", "Correct the address.")
+        raise BadRequest("bad_parameter", f"`{name}` must be true or false.", "Correct the URL.")
     return value in ("", "true", "1")
 
 
-def read_words(request: Request, name: str) -> frozenset[str]:
-    """A list, with commas."""
-    return frozenset(word for word in request.query_params.get(name, "").split(",") if word)
+def read_list(request: Request, name: str) -> frozenset[str]:
+    """A parameter with comma-separated values."""
+    return frozenset(value for value in request.query_params.get(name, "").split(",") if value)
+
+
+def read_time(request: Request, name: str, now: Micros) -> Micros | None:
+    """A time parameter; None if it is absent."""
+    value = request.query_params.get(name)
+    return parse_time(name, value, now) if value else None
 
 
 def read_day(request: Request, name: str, now: Micros) -> tuple[date, Micros, Micros]:
-    """A day of this machine's calendar (today where none is named), with its beginning and end."""
-    told = request.query_params.get(name) or None
+    """A date parameter in the local time zone, with the start and end of that day; today if it is absent."""
+    value = request.query_params.get(name) or None
     try:
-        found = date.fromisoformat(told) if told else datetime.fromtimestamp(now / SECOND, UTC).astimezone().date()
-        begins = _midnight(found)
-        ends = _midnight(date.fromordinal(found.toordinal() + 1))
+        day = date.fromisoformat(value) if value else datetime.fromtimestamp(now / SECOND, UTC).astimezone().date()
+        start = _midnight(day)
+        end = _midnight(date.fromordinal(day.toordinal() + 1))
     except (ValueError, OverflowError, OSError) as error:
-        message = f"`{name}` must be a day such as 2026-01-31."
-        raise BadRequest("bad_parameter", message, "Correct the address.") from error
-    return found, begins, ends
+        message = f"`{name}` must be a date such as 2026-01-31."
+        raise BadRequest("bad_parameter", message, "Correct the URL.") from error
+    return day, start, end
 
 
-def _midnight(found: date) -> Micros:
-    return round(datetime(found.year, found.month, found.day).astimezone().timestamp()) * SECOND
+def _midnight(day: date) -> Micros:
+    return round(datetime(day.year, day.month, day.day).astimezone().timestamp()) * SECOND

@@ -1,15 +1,15 @@
-"""The door: a pure ASGI middleware that every request and WebSocket passes. Loopback is no boundary.
+"""Authentication and authorization: an ASGI middleware that checks every HTTP request and WebSocket.
 
-Rules, in this order
-1. `Host` must be one of ours, exactly: a page cannot rebind its name to us.
-2. `Origin`, where a browser sends one, must be the very address that was asked; so no other site can write, nor open a
-   socket.
-3. A POST carries JSON and says so: a form of a web page cannot. Only what a message's link opens is a form of our own,
-   and whoever knows that address may answer there (`links`).
-4. Reading, acting and administration need a token of their scope; for reading and acting a browser that signed in will
-   do. Hooks of this machine are recorded without one, and `/health` and `/hook/status` told, unless `ingest = "token"`.
-Whose token it is stands in the request's scope from then on (`ACTOR`).
-Answers carry a content policy of `self`, are kept by nobody unless they say so, and never allow another origin.
+Requests from loopback are checked like all others. The checks, in this order:
+1. `Host` must be one of our names. This prevents DNS rebinding.
+2. `Origin`, if present, must match `Host`. No other site can write or open a WebSocket.
+3. A POST must have the content type JSON, which an HTML form cannot send. The only form is the one behind an answer
+   link, and the link is the permission (`answer_links`).
+4. The request needs a token of the required scope. A signed-in browser can read and act. Without `ingest = "token"`,
+   hooks of this host and `/health` and `/hook/status` need no token.
+
+The name of the token's owner is stored in the ASGI scope (`ACTOR`). Every response has a content security policy of
+`self` and is not cached, unless it sets these headers itself. No response allows another origin.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,27 +20,26 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from claude_headspace.errors import BadRequest, Forbidden, HeadspaceError
 from claude_headspace.inputs.receive.http import TRUSTED, send_json
 from claude_headspace.kernel.views import iso
-from claude_headspace.surfaces.auth import answer_links as links
-from claude_headspace.surfaces.auth import tokens
-from claude_headspace.surfaces.auth.named_tokens import Holder
-from claude_headspace.surfaces.auth.sign_in import SignIns
-from claude_headspace.surfaces.auth.tokens import Tokens
+from claude_headspace.surfaces.auth import answer_links, tokens
+from claude_headspace.surfaces.auth.named_tokens import Principal
+from claude_headspace.surfaces.auth.sign_in import BrowserSignIn
+from claude_headspace.surfaces.auth.tokens import DerivedTokens
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 LOOPBACK_PEERS = frozenset({"127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD"})
-AS_OPEN_AS_INGEST = frozenset({"/health", "/hook/status"})
-"""They tell nothing private."""
+STATUS_PATHS = frozenset({"/health", "/hook/status"})
+"""They contain nothing private, and are as open as the hook endpoints."""
 READ_PATHS = frozenset({"/metrics", "/plates"})
-"""What is read elsewhere than below `/api/`."""
+"""Read endpoints that are not below `/api/`."""
 ACTOR = "headspace.actor"
-"""Where the guard notes who sends a request: the name of a token, or this home's user for those of the home."""
+"""The key in the ASGI scope for the name of the requester: of a named token, or the local user."""
 
-Find = Callable[[bytes], Awaitable[Holder | None]]
-"""Finds whose token a text is, among those that have a name."""
+FindNamedToken = Callable[[bytes], Awaitable[Principal | None]]
+"""Looks up a named token."""
 
 
-async def _nobody(_token: bytes) -> Holder | None:
+async def _no_named_token(_token: bytes) -> Principal | None:
     return None
 
 
@@ -50,45 +49,45 @@ HEADERS = [
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),
 ]
-"""What every answer carries, unless it says so itself."""
+"""Added to every response that does not set them itself."""
 
 _READ_HEADERS = frozenset(
     {b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site", b"cookie", b"x-headspace-key"}
 )
 
 
-class Guard:
-    """Lets in who may come in, and says clearly why not."""
+class AuthenticationMiddleware:
+    """Passes permitted requests on, and refuses all others with a reason."""
 
     def __init__(
         self,
         app: ASGIApp,
-        known: Tokens,
-        signed_in: SignIns,
+        derived_tokens: DerivedTokens,
+        browser_sign_in: BrowserSignIn,
         allowed_hosts: frozenset[str],
         *,
         open_ingest: bool,
-        named: Find = _nobody,
+        find_named_token: FindNamedToken = _no_named_token,
     ) -> None:
         self._app = app
-        self._tokens = known
-        self._signed_in = signed_in
+        self._derived_tokens = derived_tokens
+        self._browser_sign_in = browser_sign_in
         self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts if host}
         self._open_ingest = open_ingest
-        self._named = named
+        self._find_named_token = find_named_token
         self._user = tokens.local_user()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check, then pass on."""
+        """Check a request, then pass it on."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                told = list(message.get("headers", ()))
-                said = {name.lower() for name, _ in told}
-                message["headers"] = [*told, *(header for header in HEADERS if header[0] not in said)]
+                headers = list(message.get("headers", ()))
+                present = {name.lower() for name, _ in headers}
+                message["headers"] = [*headers, *(header for header in HEADERS if header[0] not in present)]
             await send(message)
 
         try:
@@ -103,84 +102,86 @@ class Guard:
         for key, value in scope["headers"]:
             if key in _READ_HEADERS:
                 if key in headers:
-                    raise BadRequest("doubled_header", f"The header {key.decode()} came twice.", "Send it once.")
+                    raise BadRequest("doubled_header", f"The header {key.decode()} occurs twice.", "Send it once.")
                 headers[key] = value
         self._check_host(headers.get(b"host"))
         _check_origin(scope, headers)
         method = scope.get("method", "GET")
         if method == "POST":
-            _check_content_type(headers.get(b"content-type", b""), is_form=scope["path"].startswith(links.PATH))
-        needed = self._needed(scope["path"], method, _is_local(scope, headers[b"host"]))
+            _check_content_type(headers.get(b"content-type", b""), is_form=scope["path"].startswith(answer_links.PATH))
+        required = self._required_scopes(scope["path"], method, _is_local(scope, headers[b"host"]))
         authorization = headers.get(b"authorization")
-        if not needed and authorization is None:
+        if not required and authorization is None:
             return
         if authorization is None:
-            holder = Holder(self._user, self._signed_in.scopes(headers.get(b"cookie"), headers.get(b"x-headspace-key")))
+            cookie, key = headers.get(b"cookie"), headers.get(b"x-headspace-key")
+            principal = Principal(self._user, self._browser_sign_in.scopes(cookie, key))
         else:
-            holder = await self._holder(_bearer(authorization))
-        scope[TRUSTED], scope[ACTOR] = tokens.Scope.INGEST in holder.scopes, holder.name if holder.scopes else None
-        if needed and not needed & holder.scopes:
-            raise _refusal(min(needed), holder if authorization is not None else None)
+            principal = await self._principal(_bearer(authorization))
+        scope[TRUSTED] = tokens.Scope.INGEST in principal.scopes
+        scope[ACTOR] = principal.name if principal.scopes else None
+        if required and not required & principal.scopes:
+            raise _refusal(min(required), principal if authorization is not None else None)
 
-    async def _holder(self, token: bytes | None) -> Holder:
-        """Whose token it is: this home's own need no look into the journal."""
-        if scopes := self._tokens.scopes(token):
-            return Holder(self._user, scopes)
-        found = await self._named(token) if token else None
-        return found or Holder("", frozenset())
+    async def _principal(self, token: bytes | None) -> Principal:
+        """The principal of a token. Derived tokens are verified without the journal."""
+        if scopes := self._derived_tokens.scopes(token):
+            return Principal(self._user, scopes)
+        found = await self._find_named_token(token) if token else None
+        return found or Principal("", frozenset())
 
     def _check_host(self, host: bytes | None) -> None:
-        if _bare(host or b"") not in self._hosts:
+        if _without_port(host or b"") not in self._hosts:
             raise Forbidden(
                 "foreign_host",
-                "This address is not one that Headspace answers to.",
+                "Headspace does not serve this host name.",
                 "Use http://127.0.0.1, or add the name to `allowed_hosts`.",
             )
 
-    def _needed(self, path: str, method: str, is_local: bool) -> frozenset[tokens.Scope]:
-        """The scopes of which a request needs one; none if it needs none."""
-        if path.startswith("/hook/") or path == "/events" or path in AS_OPEN_AS_INGEST:
-            if self._open_ingest and (is_local or path in AS_OPEN_AS_INGEST):
-                return ANYTHING
-            return LOOKING if path in AS_OPEN_AS_INGEST else TELLING
+    def _required_scopes(self, path: str, method: str, is_local: bool) -> frozenset[tokens.Scope]:
+        """The scopes of which a request needs one; empty if it needs no token."""
+        if path in STATUS_PATHS:
+            return NONE if self._open_ingest else INGEST_OR_READ
+        if path.startswith("/hook/") or path == "/events":
+            return NONE if self._open_ingest and is_local else INGEST
         if path.startswith("/api/admin/"):
-            return ADMINISTERING
+            return ADMIN
         if path.startswith("/api/") or path in READ_PATHS:
-            return READING if method in SAFE_METHODS else ACTING
-        return ANYTHING
+            return READ if method in SAFE_METHODS else ACT
+        return NONE
 
 
-ANYTHING: frozenset[tokens.Scope] = frozenset()
-TELLING = frozenset({tokens.Scope.INGEST})
-LOOKING = frozenset({tokens.Scope.INGEST, tokens.Scope.READ})
-READING = frozenset({tokens.Scope.READ})
-ACTING = frozenset({tokens.Scope.ACT})
-ADMINISTERING = frozenset({tokens.Scope.ADMIN})
+NONE: frozenset[tokens.Scope] = frozenset()
+INGEST = frozenset({tokens.Scope.INGEST})
+INGEST_OR_READ = frozenset({tokens.Scope.INGEST, tokens.Scope.READ})
+READ = frozenset({tokens.Scope.READ})
+ACT = frozenset({tokens.Scope.ACT})
+ADMIN = frozenset({tokens.Scope.ADMIN})
 
 
-def _bare(host: bytes) -> str:
-    """The name in a `Host`, without its port; empty if it is none."""
+def _without_port(host: bytes) -> str:
+    """The name in a `Host` header, without its port; empty if it is malformed."""
     name = host.decode("latin-1").lower()
     if name.endswith("]") or ":" not in name:
         return name
-    bare, _, port = name.rpartition(":")
-    return bare if port.isdigit() else ""
+    host_name, _, port = name.rpartition(":")
+    return host_name if port.isdigit() else ""
 
 
 def _is_local(scope: Scope, host: bytes) -> bool:
-    """Whether it comes from this machine under its own name: a proxy that passes others on asks under theirs."""
+    """Whether a request comes from this host and names it. A proxy for other hosts sends another `Host`."""
     client = scope.get("client")
-    return (client is None or client[0] in LOOPBACK_PEERS) and _bare(host) in LOOPBACK_NAMES
+    return (client is None or client[0] in LOOPBACK_PEERS) and _without_port(host) in LOOPBACK_NAMES
 
 
 def _check_origin(scope: Scope, headers: dict[bytes, bytes]) -> None:
     origin = headers.get(b"origin")
     host = headers[b"host"].lower()
-    ours = origin is None or origin.lower() in (b"http://" + host, b"https://" + host)
+    is_same_origin = origin is None or origin.lower() in (b"http://" + host, b"https://" + host)
     is_write = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
-    crosses = is_write and headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
-    if not ours or crosses:
-        raise Forbidden("foreign_origin", "Another site may not speak to Headspace.", "Open Headspace's own page.")
+    is_cross_site_write = is_write and headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
+    if not is_same_origin or is_cross_site_write:
+        raise Forbidden("foreign_origin", "Requests from other sites are refused.", "Open Headspace's own page.")
 
 
 def _check_content_type(content_type: bytes, *, is_form: bool) -> None:
@@ -188,7 +189,7 @@ def _check_content_type(content_type: bytes, *, is_form: bool) -> None:
     if kind != b"application/json" and not (is_form and kind == b"application/x-www-form-urlencoded"):
         raise BadRequest(
             "not_json",
-            "A POST must say that its body is JSON.",
+            "The body of a POST must be JSON.",
             "Send the header `Content-Type: application/json`.",
             status=415,
         )
@@ -199,22 +200,21 @@ def _bearer(authorization: bytes | None) -> bytes | None:
     return token.strip() if kind.lower() == b"bearer" else None
 
 
-def _refusal(needed: tokens.Scope, holder: Holder | None) -> Forbidden:
-    """Why somebody is not let in: without a token, with one that is good no more or for nothing here, or for less."""
+def _refusal(required: tokens.Scope, principal: Principal | None) -> Forbidden:
+    """The reason for a refusal: no token, an expired or unknown one, or one with the wrong scope."""
     get_one = (
-        f"Get one with `headspace token --scope {needed.value}` and send it as `Authorization: Bearer …`; "
+        f"Get one with `headspace token --scope {required.value}` and send it as `Authorization: Bearer …`; "
         "in a browser, sign in with `headspace open`."
     )
-    wanted = f"This needs a token with the scope {needed.value}"
-    if holder is None:
-        return Forbidden("token_needed", f"{wanted}.", get_one, status=401)
-    if holder.expired_at is not None:
-        message = f"The token {holder.name} has expired ({iso(holder.expired_at)})."
-        return Forbidden("token_expired", message, "Make a new one with `headspace token create`.", status=401)
-    if not holder.scopes:
-        message = "This token is not known here: it is misspelt, or has been revoked."
-        return Forbidden("token_unknown", message, get_one, status=401)
-    return Forbidden("token_refused", f"{wanted}; yours has {', '.join(sorted(holder.scopes))}.", get_one)
+    problem = f"This needs a token with the scope {required.value}"
+    if principal is None:
+        return Forbidden("token_needed", f"{problem}.", get_one, status=401)
+    if principal.expired_at is not None:
+        message = f"The token {principal.name} expired at {iso(principal.expired_at)}."
+        return Forbidden("token_expired", message, "Create a new one with `headspace token create`.", status=401)
+    if not principal.scopes:
+        return Forbidden("token_unknown", "This token is unknown or was revoked.", get_one, status=401)
+    return Forbidden("token_refused", f"{problem}; yours has {', '.join(sorted(principal.scopes))}.", get_one)
 
 
 async def _refuse(scope: Scope, send: Send, refusal: HeadspaceError) -> None:

@@ -1,7 +1,7 @@
-"""Tokens with a name and an owner, for people and programs beside this home: `hs_named_…`.
+"""Named tokens, for people and programs on other machines: `hs_named_…`.
 
-They are random, and the journal knows only their digest. Every daemon on the journal looks each one up when it is
-used, so a new one works and a revoked one is refused at once, everywhere.
+A named token is random; the journal stores only its digest. Every daemon on the journal looks a token up when it is
+used, so a new token works and a revoked token is refused immediately, on every host.
 """
 
 import asyncio
@@ -16,58 +16,58 @@ from claude_headspace.errors import BadRequest, JournalUnavailable
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.names import NAME
 from claude_headspace.ports import Clock, NamedToken, TokenStore
-from claude_headspace.surfaces.auth.tokens import IMPLIED, Scope
+from claude_headspace.surfaces.auth.tokens import INCLUDED_SCOPES, Scope
 
 PREFIX = "hs_named_"
 LENGTH = len(PREFIX) + 43
-NOTED_EVERY: Micros = 60 * SECOND
-"""How exactly it is known when a token was last used."""
-LONGEST_OWNER = 100
+LAST_USE_PRECISION: Micros = 60 * SECOND
+"""The time of the last use is stored at most this often."""
+MAX_OWNER_LENGTH = 100
 
 
-class Holder(msgspec.Struct, frozen=True):
-    """Who sends a request, and what they may do."""
+class Principal(msgspec.Struct, frozen=True):
+    """The owner of the credentials in a request, and what they allow."""
 
     name: str
     scopes: frozenset[Scope]
     expired_at: Micros | None = None
-    """When the token ceased to be good: whoever has all of it may know that."""
+    """When the token expired."""
 
 
 def digest_of(token: str) -> str:
-    """What is kept of a token. It is random and long, so that a plain hash cannot be turned back."""
+    """The stored digest of a token. Tokens are long and random, so a plain hash is enough."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 class NamedTokens:
-    """Makes, checks and revokes them."""
+    """Creates, verifies and revokes named tokens."""
 
     def __init__(self, store: TokenStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
-    async def holder(self, token: bytes) -> Holder | None:
-        """Whose token it is, if it is one; one that has expired is good for nothing."""
+    async def principal(self, token: bytes) -> Principal | None:
+        """The principal of a token; None if there is no such token. An expired token has no scopes."""
         text = token.decode("latin-1")
         if len(text) != LENGTH or not text.startswith(PREFIX):
             return None
         return await asyncio.to_thread(self._look_up, text)
 
-    def _look_up(self, text: str) -> Holder | None:
+    def _look_up(self, text: str) -> Principal | None:
         found, now = self._store.token(digest_of(text)), self._clock()
         if found is None:
             return None
         if found.expires_at is not None and found.expires_at <= now:
-            return Holder(found.name, frozenset(), found.expires_at)
-        if found.last_used_at is None or abs(now - found.last_used_at) >= NOTED_EVERY:
-            with suppress(JournalUnavailable):  # it is good, whether or not that can be noted
+            return Principal(found.name, frozenset(), found.expires_at)
+        if found.last_used_at is None or abs(now - found.last_used_at) >= LAST_USE_PRECISION:
+            with suppress(JournalUnavailable):  # the token is valid even if its use cannot be stored
                 self._store.record_token_use(found.name, now)
-        return Holder(found.name, scopes_of(found.scopes))
+        return Principal(found.name, scopes_of(found.scopes))
 
     def create(
         self, name: str, scopes: Sequence[Scope], owner: str, expires_at: Micros | None
     ) -> tuple[NamedToken, str]:
-        """A new token, and the text that is told this once."""
+        """Create a token. Its text is returned once and never stored."""
         now = self._clock()
         _check(name, scopes, owner, expires_at, now)
         text = PREFIX + secrets.token_urlsafe(32)
@@ -80,38 +80,45 @@ class NamedTokens:
         )
         if not self._store.add_token(token, digest_of(text)):
             raise BadRequest(
-                "name_taken", f"There is a token {name} already.", f"Choose another name, or revoke {name}.", status=409
+                "name_taken",
+                f"A token named {name} exists already.",
+                f"Choose another name, or revoke {name}.",
+                status=409,
             )
         return token, text
 
     def revoke(self, name: str) -> None:
-        """Let a token be good for nothing, from now on."""
+        """Revoke a token. It is refused from now on."""
         if not self._store.remove_token(name):
             raise BadRequest(
-                "unknown_token", f"There is no token {name[:60]}.", "See `headspace token list`.", status=404
+                "unknown_token",
+                f"There is no token {name[:60]}.",
+                "`headspace token list` shows all tokens.",
+                status=404,
             )
 
     def all(self) -> list[NamedToken]:
-        """Every token, by name."""
+        """All tokens, by name."""
         return self._store.tokens()
 
 
 def scopes_of(names: Sequence[str]) -> frozenset[Scope]:
-    """What scopes allow, with all that they include; one that this version does not know allows nothing."""
+    """Scopes by name, with those that they include. Unknown names are ignored."""
     known = [Scope(name) for name in names if name in set(Scope)]
-    return frozenset(implied for scope in known for implied in IMPLIED[scope])
+    return frozenset(included for scope in known for included in INCLUDED_SCOPES[scope])
 
 
 def _check(name: str, scopes: Sequence[Scope], owner: str, expires_at: Micros | None, now: Micros) -> None:
     if not NAME.fullmatch(name):
         raise BadRequest(
             "bad_name",
-            f"A token cannot be called {name[:60]!r}.",
-            "Use up to 40 small letters, digits, dots and dashes, beginning and ending with a letter or digit.",
+            f"{name[:60]!r} is not a valid token name.",
+            "Use up to 40 lowercase letters, digits, dots and dashes, starting and ending with a letter or digit.",
         )
     if not scopes:
-        raise BadRequest("bad_scope", "A token needs a scope.", f"There are: {', '.join(Scope)}.")
-    if len(owner) > LONGEST_OWNER or not owner.isprintable():
-        raise BadRequest("bad_owner", "The owner is no name.", f"Use up to {LONGEST_OWNER} printable characters.")
+        raise BadRequest("bad_scope", "A token needs at least one scope.", f"Scopes: {', '.join(Scope)}.")
+    if len(owner) > MAX_OWNER_LENGTH or not owner.isprintable():
+        hint = f"Use up to {MAX_OWNER_LENGTH} printable characters."
+        raise BadRequest("bad_owner", "The owner is too long or contains control characters.", hint)
     if expires_at is not None and expires_at <= now:
-        raise BadRequest("bad_time", "The token would have expired already.", "Choose a time to come, or none.")
+        raise BadRequest("bad_time", "The expiry time is in the past.", "Choose a future time, or omit it.")

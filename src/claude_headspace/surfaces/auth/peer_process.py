@@ -1,7 +1,8 @@
-"""Who has the other end of a connection on this machine: by Linux's own tables, elsewhere by psutil.
+"""Finds the process at the other end of a local TCP connection: on Linux in /proc, elsewhere with psutil.
 
-psutil looks at every open file of every process, which takes as long as all the rest of an answer. Linux's table names
-the socket; its owner is looked for among the newest processes first, and the search ends with it.
+psutil reads every open file of every process, which would dominate the time of a request. On Linux the inode of the
+socket is read from /proc/net/tcp, and the search for its owner starts with the newest process and stops at the first
+match.
 """
 
 import contextlib
@@ -17,14 +18,14 @@ ESTABLISHED = "01"
 
 
 class Peer(NamedTuple):
-    """Who has the other end: a process if it can be told, and whether nobody has it any more."""
+    """The process at the other end, if it can be found, and whether the connection is already closed."""
 
     pid: int | None
     is_gone: bool = False
 
 
 class _End(NamedTuple):
-    """One end of a connection."""
+    """One end of a connection, as the kernel lists it."""
 
     local: int
     remote: int
@@ -33,7 +34,7 @@ class _End(NamedTuple):
 
 
 def peer_of(their_port: int, our_port: int) -> Peer:
-    """Look at a connection by the ports of its ends."""
+    """The other end of a connection, by the ports of both ends."""
     return _by_table(their_port, our_port) if TABLES[0].exists() else _by_psutil(their_port, our_port)
 
 
@@ -54,7 +55,7 @@ def _ends(table: Path) -> Iterator[_End]:
 
 
 def _owner(inode: str) -> int | None:
-    """The process that has a socket open, the newest first; none if it is closed or another user's."""
+    """The process that has a socket open; None if it is closed or belongs to another user."""
     if inode == "0":
         return None
     wanted = f"socket:[{inode}]"
@@ -65,14 +66,14 @@ def _files(pid: int) -> Iterator[str]:
     with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as files:
         for file in files:
             with contextlib.suppress(OSError):
-                yield os.readlink(file.path)  # noqa: PTH115  # there are thousands: no object for each
+                yield os.readlink(file.path)  # noqa: PTH115  # thousands of files: no Path object for each
 
 
 def _by_psutil(their_port: int, our_port: int) -> Peer:
     try:
         found = psutil.net_connections("tcp")
     except (psutil.Error, OSError):
-        return Peer(None)  # this system does not say
+        return Peer(None)  # not permitted on this system
     ends = [(one.laddr[1], one.raddr[1], one) for one in found if one.laddr and one.raddr]
     theirs = [one.pid for local, remote, one in ends if (local, remote) == (their_port, our_port)]
     ours = [one.status for local, remote, one in ends if (local, remote) == (our_port, their_port)]

@@ -1,10 +1,13 @@
-"""How a browser signs in: a link that works once, and from then on a cookie with a key that belongs to it.
+"""Browser sign-in: a link that works once, then a cookie with a matching key.
 
-`headspace open` asks the daemon for a code, with a token that only the user can make. Whoever brings the code back gets
-a pass: a cookie that scripts cannot read (HttpOnly) and other sites cannot use (SameSite=Strict). Cookies are shared by
-all ports of a host, so another program on this machine could be handed it by the browser; therefore it is worth nothing
-without its key, which the link brings in the part of the address that is never sent, and which the page keeps for its
-own origin. Passes are made from the secret of this home: they outlive the daemon, and deleting the secret revokes them.
+`headspace open` requests a code from the daemon, with a token that only the user can create. The browser exchanges the
+code for credentials: a cookie that scripts cannot read (HttpOnly) and other sites cannot send (SameSite=Strict), and a
+key. Browsers send cookies to every port of a host, so another program on this machine could receive the cookie.
+Therefore it is valid only together with the key. The key is in the fragment of the redirect URL, which is never sent;
+the page stores it for its own origin and sends it as a header.
+
+Credentials are signed with the secret of this installation: they survive a restart, and deleting the secret revokes
+them.
 """
 
 import hashlib
@@ -22,63 +25,63 @@ from claude_headspace.ports import Clock
 from claude_headspace.surfaces.auth.tokens import Scope
 
 CODE_SECONDS = 300
-PASS_SECONDS = 30 * 24 * 3600
-MOST_CODES = 32
+COOKIE_SECONDS = 30 * 24 * 3600
+MAX_CODES = 32
 COOKIE = "headspace"
 PATH = "/signin"
-GRANTS = frozenset({Scope.READ, Scope.ACT})
+BROWSER_SCOPES = frozenset({Scope.READ, Scope.ACT})
 
 
-class Invitation(msgspec.Struct, frozen=True):
-    """A link that works once."""
+class SignInLink(msgspec.Struct, frozen=True):
+    """A link that signs a browser in, once."""
 
     path: str
     expires_in_seconds: int
 
 
-class Pass(msgspec.Struct, frozen=True):
-    """What a browser keeps: the cookie, and the key without which it is worth nothing."""
+class BrowserCredentials(msgspec.Struct, frozen=True):
+    """The cookie and the key of a browser. Each is valid only together with the other."""
 
     cookie: str
     key: str
 
 
-class SignIns:
-    """Hands out codes, takes them back once, and knows passes."""
+class BrowserSignIn:
+    """Issues codes, exchanges them for credentials, and verifies credentials."""
 
     def __init__(self, secret: bytes, clock: Clock) -> None:
         self._secret = secret
         self._clock = clock
         self._codes: dict[str, int] = {}
 
-    def invite(self) -> Invitation:
-        """A link that works once, for some minutes; of too many open ones the oldest is forgotten."""
+    def create_link(self) -> SignInLink:
+        """A link that works once, for five minutes. The oldest one is dropped if too many are unused."""
         code = secrets.token_urlsafe(24)
         self._codes[code] = self._seconds() + CODE_SECONDS
-        while len(self._codes) > MOST_CODES:
+        while len(self._codes) > MAX_CODES:
             del self._codes[next(iter(self._codes))]
-        return Invitation(f"{PATH}?code={code}", CODE_SECONDS)
+        return SignInLink(f"{PATH}?code={code}", CODE_SECONDS)
 
-    def redeem(self, code: str) -> Pass | None:
-        """A pass for a code; the code is used up, whether it was still good or not."""
+    def redeem(self, code: str) -> BrowserCredentials | None:
+        """Exchange a code for credentials; None if it is unknown or expired. A code works once."""
         if self._codes.pop(code, 0) < self._seconds():
             return None
-        body = f"{self._seconds() + PASS_SECONDS}.{secrets.token_hex(8)}"
-        return Pass(f"{body}.{self._mac('pass', body)}", self._mac("key", body))
+        body = f"{self._seconds() + COOKIE_SECONDS}.{secrets.token_hex(8)}"
+        return BrowserCredentials(f"{body}.{self._mac('pass', body)}", self._mac("key", body))
 
     def scopes(self, cookies: bytes | None, key: bytes | None) -> frozenset[Scope]:
-        """What a browser may do that sends these cookies with this key."""
+        """The scopes of a browser that sends these cookies and this key."""
         if cookies is None or key is None:
             return frozenset()
-        return GRANTS if any(self._is_good(value, key) for value in _ours(cookies)) else frozenset()
+        return BROWSER_SCOPES if any(self._is_valid(value, key) for value in _own_cookies(cookies)) else frozenset()
 
-    def _is_good(self, cookie: str, key: bytes) -> bool:
+    def _is_valid(self, cookie: str, key: bytes) -> bool:
         body, _, mac = cookie.rpartition(".")
         expires = body.partition(".")[0]
-        is_ours = hmac.compare_digest(self._mac("pass", body), mac) and hmac.compare_digest(
+        is_signed = hmac.compare_digest(self._mac("pass", body), mac) and hmac.compare_digest(
             self._mac("key", body).encode(), key
         )
-        return is_ours and expires.isdigit() and int(expires) > self._seconds()
+        return is_signed and expires.isdigit() and int(expires) > self._seconds()
 
     def _mac(self, purpose: str, body: str) -> str:
         return hmac.new(self._secret, f"headspace page {purpose} {body}".encode(), hashlib.sha256).hexdigest()[:40]
@@ -87,26 +90,26 @@ class SignIns:
         return self._clock() // SECOND
 
     def routes(self) -> list[Route]:
-        """Where the link leads."""
+        """The route that sign-in links lead to."""
         return [Route(PATH, self._sign_in, methods=["GET"])]
 
     async def _sign_in(self, request: Request) -> Response:
-        """Set the cookie and go on to the page; HEAD, which previews send, uses nothing up."""
+        """Set the cookie and redirect to the dashboard. HEAD, which link previews send, does not use the code."""
         if request.method == "HEAD":
             return Response()
-        found = self.redeem(request.query_params.get("code", ""))
-        if found is None:
+        credentials = self.redeem(request.query_params.get("code", ""))
+        if credentials is None:
             return RedirectResponse("/?signin=expired", 303)
-        answer = RedirectResponse(f"/#key={found.key}", 303)
+        response = RedirectResponse(f"/#key={credentials.key}", 303)
         port = request.scope["server"][1] if request.scope.get("server") else 0
-        answer.set_cookie(
-            f"{COOKIE}-{port}", found.cookie, max_age=PASS_SECONDS, path="/", httponly=True, samesite="strict"
+        response.set_cookie(
+            f"{COOKIE}-{port}", credentials.cookie, max_age=COOKIE_SECONDS, path="/", httponly=True, samesite="strict"
         )
-        return answer
+        return response
 
 
-def _ours(cookies: bytes) -> list[str]:
-    """The values of our cookies; another Headspace on this machine has its own."""
+def _own_cookies(cookies: bytes) -> list[str]:
+    """The values of our cookies. Another Headspace on this host, on another port, has its own."""
     try:
         jar: SimpleCookie = SimpleCookie(cookies.decode("latin-1"))
     except CookieError:

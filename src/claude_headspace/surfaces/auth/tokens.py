@@ -1,7 +1,7 @@
-"""Who may do what: four scopes, and tokens made from one secret of this home.
+"""Scopes, and the tokens that are derived from the secret of this installation.
 
-A token is `hs_<scope>_<mac>`: whoever can read the 0600 secret file (the user, and nobody else) can make them, the
-daemon checks them without storing any. The secret never leaves its file; deleting it revokes every token.
+A derived token is `hs_<scope>_<mac>`. Any program that can read the secret file (mode 0600) can create one, and the
+daemon verifies it without storing it. The secret never leaves its file; deleting the file revokes every derived token.
 """
 
 import getpass
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 class Scope(StrEnum):
-    """What a token is good for."""
+    """What a token allows."""
 
     INGEST = "ingest"
     READ = "read"
@@ -22,17 +22,17 @@ class Scope(StrEnum):
     ADMIN = "admin"
 
 
-IMPLIED = {
+INCLUDED_SCOPES = {
     Scope.INGEST: {Scope.INGEST},
     Scope.READ: {Scope.READ},
     Scope.ACT: {Scope.READ, Scope.ACT},
     Scope.ADMIN: {Scope.INGEST, Scope.READ, Scope.ACT, Scope.ADMIN},
 }
-"""What each scope includes."""
+"""The scopes that each scope includes."""
 
 
 def local_user() -> str:
-    """Whose home this is; in a container nobody may have a name."""
+    """The name of the user; `local` in a container without user names."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):
@@ -40,15 +40,15 @@ def local_user() -> str:
 
 
 def read_secret(path: Path) -> bytes:
-    """The secret of this home, made on first use and readable by its user alone."""
+    """The secret of this installation. Created on first use, with mode 0600."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        return _make_secret(path)
+        return _create_secret(path)
 
 
-def _make_secret(path: Path) -> bytes:
-    """Write it whole under another name first: two who start at once agree on one."""
+def _create_secret(path: Path) -> bytes:
+    """Write a draft and link it into place, so that two processes that start together use the same secret."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -64,22 +64,22 @@ def _make_secret(path: Path) -> bytes:
 
 
 def make_token(secret: bytes, scope: Scope) -> str:
-    """The token of a scope."""
+    """The derived token of a scope."""
     mac = hmac.new(secret, f"headspace token {scope.value}".encode(), hashlib.sha256)
     return f"hs_{scope.value}_{mac.hexdigest()[:40]}"
 
 
-class Tokens:
-    """Checks tokens."""
+class DerivedTokens:
+    """Verifies derived tokens."""
 
     def __init__(self, secret: bytes) -> None:
-        self._known = {make_token(secret, scope).encode(): scope for scope in Scope}
+        self._tokens = {make_token(secret, scope).encode(): scope for scope in Scope}
 
     def scopes(self, token: bytes | None) -> frozenset[Scope]:
-        """What a token allows; nothing if it is none of ours."""
+        """The scopes of a token; empty if it is not one of ours."""
         if token is None:
             return frozenset()
-        for known, scope in self._known.items():
-            if hmac.compare_digest(known, token):
-                return frozenset(IMPLIED[scope])
+        for expected, scope in self._tokens.items():
+            if hmac.compare_digest(expected, token):
+                return frozenset(INCLUDED_SCOPES[scope])
         return frozenset()

@@ -14,16 +14,8 @@ from typing import Annotated
 
 import typer
 
+from claude_headspace.clients.plate_spinner.hook_types import HOOK_TYPES
 from claude_headspace.config import find_paths
-
-HOOK_NAMES = {
-    "session-start": "SessionStart",
-    "prompt-submit": "UserPromptSubmit",
-    "pre-tool-use": "PreToolUse",
-    "post-tool-use": "PostToolUse",
-    "stop": "Stop",
-}
-"""The names of hooks in plate-spinner and in Claude Code."""
 
 METADATA_VARIABLES = {
     "tmux-pane": "TMUX_PANE",
@@ -50,7 +42,7 @@ def hook(
     For settings that were written for plate-spinner. `headspace install` registers a faster script.
     """
     with suppress(OSError, ValueError):
-        _write_to_spool(HOOK_NAMES.get(event, event), sys.stdin.buffer.read())
+        _write_to_spool(HOOK_TYPES.get(event, event), sys.stdin.buffer.read())
 
 
 def _write_to_spool(event: str, payload: bytes) -> None:

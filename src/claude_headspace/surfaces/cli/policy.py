@@ -6,10 +6,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from claude_headspace.clients.claude_code import SHELL_TOOL
+from claude_headspace.clients.tools import find_tool
 from claude_headspace.config import find_paths, load_settings
-from claude_headspace.inputs.policy.calls import FILE_TOOLS, SHELL_TOOLS
 from claude_headspace.inputs.policy.files import RuleBook
 from claude_headspace.kernel.policy.call import Subject
+from claude_headspace.kernel.tools import ToolKind
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson, now
 from claude_headspace.surfaces.cli.presentation.policy import (
@@ -52,7 +54,7 @@ def explain(
     tool: Annotated[
         str,
         typer.Option("--tool", "-t", help="Another tool; COMMAND is then the file that it writes, or its JSON input."),
-    ] = "Bash",
+    ] = SHELL_TOOL,
     mode: Annotated[Mode, typer.Option("--mode", "-m", help="Mode of the session.")] = "interactive",
     role: Annotated[str | None, typer.Option("--role", "-r", help="Role of the session.")] = None,
     preset: PresetOption = None,
@@ -71,7 +73,8 @@ def explain(
 
 def _tool_input(tool: str, text: str) -> dict[str, object]:
     """The input of the tool: a command, a JSON object, or the name of a file."""
-    if tool in SHELL_TOOLS:
+    known = find_tool(tool)
+    if known.kind is ToolKind.SHELL:
         return {"command": text}
     if text.lstrip().startswith("{"):
         try:
@@ -79,7 +82,7 @@ def _tool_input(tool: str, text: str) -> dict[str, object]:
         except ValueError as error:
             raise typer.BadParameter(f"Not valid JSON: {error}.") from error
         return found
-    return {FILE_TOOLS[tool][0] if tool in FILE_TOOLS else "path": text}
+    return {known.file or "path": text}
 
 
 def run_tests(

@@ -22,6 +22,7 @@ from claude_headspace.clients.claude_code.hooks import settings_file as settings
 from claude_headspace.clients.claude_code.hooks.events import known_to
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.clients.claude_code.hooks.version import find_version
+from claude_headspace.clients.claude_code.locations import PROJECTS
 from claude_headspace.config import Paths, claude_config_dirs, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.hooks import PROBE
@@ -373,7 +374,7 @@ def _wait_for(look: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | Non
 
 
 def _transcripts(config: ConfigDir, paths: Paths) -> Iterator[Check]:
-    projects = config.path / "projects"
+    projects = config.path / PROJECTS
     if not projects.exists():
         yield ok("transcripts", "none yet")
         return

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from claude_headspace.clients.claude_code.hook_kinds import hook_names
+from claude_headspace.clients.tool_uses import describe_call
 from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.calls import call_of
 from claude_headspace.inputs.policy.cases import Result, read_cases, try_case
@@ -16,6 +18,7 @@ from claude_headspace.inputs.policy.files import PROJECT_FILE, RuleBook, built_i
 from claude_headspace.inputs.policy.files import read_policy as read_policy_file
 from claude_headspace.inputs.receive.project_location import look_around
 from claude_headspace.kernel.decide import decide, reason_of, ruling_of
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import UNKNOWN, Call, Subject
 from claude_headspace.kernel.policy.matching import hits, written
 from claude_headspace.kernel.policy.rules import Policy
@@ -73,7 +76,7 @@ def explain(book: RuleBook, tool: str, given: Json, subject: Subject, directory:
     """What a tool call would do, which rules match it, and the verdict."""
     root = project_of(directory)
     book = with_project(book, root)
-    call = call_of(tool, given, book, directory=directory, home=home, project=root)
+    call = call_of(describe_call(tool, given), book, directory=directory, home=home, project=root)
     subject = Subject(subject.mode, subject.role, (root, Path(root).name))
     return {
         "tool": tool,
@@ -161,8 +164,9 @@ def _calls(client: ApiClient, last: int | None) -> Iterator[Json]:
     """The tool calls that hooks reported, or only those among the newest `last` events."""
     newest = client.events(limit=1)
     after = max(newest[-1]["seq"] - last, 0) if newest and last else 0
+    judged = hook_names({HookKind.BEFORE_TOOL})
     while page := client.events(after=after, limit=PAGE):
-        yield from (event for event in page if event["name"] == "PreToolUse" and event["origin"] == "hook")
+        yield from (event for event in page if event["name"] in judged and event["origin"] == "hook")
         after = page[-1]["seq"]
 
 
@@ -179,5 +183,5 @@ def _judge(book: RuleBook, payload: Json, subject: Subject, root: str, home: str
     tool, given = str(payload.get("tool_name", "")), payload.get("tool_input")
     given = given if isinstance(given, dict) else {}
     directory = str(payload.get("cwd") or root or home)
-    call = call_of(tool, given, book, directory=directory, home=home, project=root)
+    call = call_of(describe_call(tool, given), book, directory=directory, home=home, project=root)
     return _verdict(book.policy, subject, call), call_text(tool, given)

@@ -1,8 +1,8 @@
-"""Brings what any daemon announced to the readers of this one, where several share a journal.
+"""Publishes the stream messages of all daemons that share a journal to the readers of this daemon.
 
-Announcements are read from the journal, in their order, and never handed over directly: what this daemon has just
-committed may stand behind something that another one committed before, and which nobody here has seen yet. It reads on
-when it is told that there is news, and every few seconds without being told.
+Messages are read from the journal, in its order, and never passed on directly: another daemon may have committed
+messages before ours that were not published here yet. The follower reads when a commit is announced, and every few
+seconds without an announcement.
 """
 
 import asyncio
@@ -11,50 +11,48 @@ from collections.abc import Callable, Sequence
 from claude_headspace.background import Loop
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.ports import Reader, StreamMessage
-from claude_headspace.surfaces.live.stream import Broadcaster
+from claude_headspace.surfaces.live.stream import EventStream
 
-LOOK_SECONDS = 2.0
-PAGE = 500
+POLL_SECONDS = 2.0
+PAGE_SIZE = 500
 
 
-class Follower(Loop):
-    """Reads on."""
+class StreamFollower(Loop):
+    """Reads new messages from a shared journal."""
 
-    def __init__(
-        self, reader: Reader, broadcaster: Broadcaster, publish: Callable[[Sequence[StreamMessage]], None]
-    ) -> None:
+    def __init__(self, reader: Reader, stream: EventStream, publish: Callable[[Sequence[StreamMessage]], None]) -> None:
         super().__init__()
         self._reader = reader
-        self._broadcaster = broadcaster
+        self._stream = stream
         self._publish = publish
-        self._bell = asyncio.Event()
+        self._requested = asyncio.Event()
 
     async def stop(self) -> None:
-        """Bring what is there, and follow no more."""
+        """Publish what is left, then stop."""
         await super().stop()
-        await self._try()
+        await self._try_to_read()
 
-    def heard(self) -> None:
-        """There may be news."""
-        self._bell.set()
+    def read_soon(self) -> None:
+        """Request a read: a daemon has committed."""
+        self._requested.set()
 
     async def _run(self) -> None:
         while True:
             try:
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await self._bell.wait()
+                async with asyncio.timeout(POLL_SECONDS):
+                    await self._requested.wait()
             except TimeoutError:
                 pass
-            self._bell.clear()
-            await self._try()
+            self._requested.clear()
+            await self._try_to_read()
 
-    async def _try(self) -> None:
+    async def _try_to_read(self) -> None:
         try:
-            await self._read_on()
+            await self._read_new()
             self.failure = None
         except JournalUnavailable as error:
             self.failure = error.message
 
-    async def _read_on(self) -> None:
-        while messages := await asyncio.to_thread(self._reader.stream, self._broadcaster.newest, PAGE):
+    async def _read_new(self) -> None:
+        while messages := await asyncio.to_thread(self._reader.stream, self._stream.newest, PAGE_SIZE):
             self._publish(messages)

@@ -1,35 +1,36 @@
-"""The stream: server-sent events of everything that was committed, in its order.
+"""The event stream: all committed changes as server-sent events, in commit order.
 
-Nobody is pushed at: every reader has a position and reads on from there, out of a ring of recent announcements, or out
-of the journal when it is further behind. So a slow reader costs nobody else anything and misses nothing. When even the
-journal does not reach back far enough the reader is told with a `gap` event.
+Every reader has its own position and reads from there: from a buffer of recent messages, or from the journal if it is
+further behind. A slow reader does not slow down the others and misses nothing. If the journal no longer contains the
+messages after a reader's position, the reader receives a `gap` event.
 """
 
 import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
+from itertools import takewhile
 
 import msgspec
 
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.ports import Reader, StreamMessage
 
-RING = 4_096
-PAGE = 500
+BUFFER_SIZE = 4_096
+PAGE_SIZE = 500
 CONNECTED = b"retry: 1000\n: connected\n\n"
 HEARTBEAT = b": heartbeat\n\n"
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """What a reader wants to hear of; empty means everything."""
+class StreamFilter(msgspec.Struct, frozen=True):
+    """The messages that a reader wants. An empty filter matches all."""
 
     types: frozenset[str] = frozenset()
     agent_id: str | None = None
     project_id: str | None = None
 
     def matches(self, message: StreamMessage) -> bool:
-        """Whether an announcement is wanted."""
+        """Whether the filter includes a message."""
         return (
             (not self.types or message.type in self.types)
             and self.agent_id in (None, message.agent_id)
@@ -38,7 +39,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def frame(message: StreamMessage) -> bytes:
-    """An announcement as SSE writes it."""
+    """A message as a server-sent event."""
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (message.seq, message.type.encode(), message.data)
 
 
@@ -47,131 +48,122 @@ def _gap(after: int, oldest: int, reason: str) -> bytes:
     return b"id: %d\nevent: gap\ndata: %s\n\n" % (max(oldest - 1, 0), data)
 
 
-class Broadcaster:
-    """Holds the ring and wakes the readers."""
+class EventStream:
+    """Buffers recent messages and serves the readers."""
 
     def __init__(
         self,
         reader: Reader,
-        heartbeat: Callable[[], float],
+        heartbeat_seconds: Callable[[], float],
         last_seq: int | None = None,
         *,
         is_shared: bool = False,
     ) -> None:
         self._reader = reader
         self._is_shared = is_shared
-        self._heartbeat = heartbeat
-        self._ring: deque[StreamMessage] = deque(maxlen=RING)
-        self._has_begun = last_seq is not None
-        self._ring_starts_after = self._newest = last_seq or 0
+        self._heartbeat_seconds = heartbeat_seconds
+        self._buffer: deque[StreamMessage] = deque(maxlen=BUFFER_SIZE)
+        self._has_started = last_seq is not None
+        self._buffer_starts_after = self._newest = last_seq or 0
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
         self.readers = 0
-        self.ring: Callable[[], None] = lambda: None
-        """Called when something was announced."""
 
     @property
     def newest(self) -> int:
-        """The number of the last announcement that is known here."""
+        """The sequence number of the newest published message."""
         return self._newest
 
-    def begin(self, last_seq: int) -> None:
-        """The journal is there: what comes after this number is news."""
-        self._has_begun = True
-        self._ring_starts_after = self._newest = last_seq
+    def start(self, last_seq: int) -> None:
+        """The journal is available. Messages after this sequence number are new."""
+        self._has_started = True
+        self._buffer_starts_after = self._newest = last_seq
 
-    async def now(self) -> int:
-        """After which number everything is news: where others announce too, the journal knows more than we do."""
-        if not self._has_begun:
+    async def newest_in_journal(self) -> int:
+        """The newest sequence number. In a shared journal it may be higher than that of our newest message."""
+        if not self._has_started:
             raise JournalUnavailable(
-                "journal_unavailable", "The database has not been reached yet.", "`headspace status` tells why."
+                "journal_unavailable", "The database is not available yet.", "`headspace status` shows the reason."
             )
         if not self._is_shared:
             return self._newest
         return max(self._newest, (await asyncio.to_thread(self._reader.stream_bounds))[1])
 
     def publish(self, messages: Sequence[StreamMessage]) -> None:
-        """Take in what was committed, and wake everybody who waits for it."""
-        overflow = len(self._ring) + len(messages) - RING
+        """Add committed messages and wake the readers."""
+        buffered = len(self._buffer)
+        overflow = buffered + len(messages) - BUFFER_SIZE
         if overflow > 0:
-            last_out = (
-                self._ring[overflow - 1] if overflow <= len(self._ring) else messages[overflow - len(self._ring) - 1]
-            )
-            self._ring_starts_after = last_out.seq
-        self._ring.extend(messages)
+            dropped = self._buffer[overflow - 1] if overflow <= buffered else messages[overflow - buffered - 1]
+            self._buffer_starts_after = dropped.seq
+        self._buffer.extend(messages)
         self._newest = messages[-1].seq
-        self._wake()
-        self.ring()
+        self._wake_readers()
 
     def close(self) -> None:
-        """End every stream: the daemon stops."""
+        """End every stream."""
         self._closed = True
-        self._wake()
+        self._wake_readers()
 
-    def _wake(self) -> None:
-        """The set is taken out whole: the signal that closes may come while news are being told."""
+    def _wake_readers(self) -> None:
+        """The set is replaced first: `close` may be called by a signal handler while this method runs."""
         waiting, self._waiting = self._waiting, set()
         for future in waiting:
             if not future.done():
                 future.set_result(None)
 
-    async def read(self, wanted: Wanted, after: int | None, now: int | None = None) -> AsyncIterator[bytes]:
-        """What is announced after a position (None: from now on), and heartbeats in silence."""
+    async def read(self, matching: StreamFilter, after: int | None, newest: int | None = None) -> AsyncIterator[bytes]:
+        """The messages after a position, by default after the newest, with heartbeats while there are none."""
         self.readers += 1
-        position = (self._newest if now is None else now) if after is None else after
+        position = (self._newest if newest is None else newest) if after is None else after
         try:
             yield CONNECTED
             if after is not None:
-                position, notice = await self._check_position(after)
-                if notice:
-                    yield notice
-            sent_at, ending = time.monotonic(), False
-            while not ending:
-                known, ending = self._newest, self._closed  # what was announced before the end is told before it
-                messages = await self._after(position)
-                frames = b"".join(frame(message) for message in messages if wanted.matches(message))
+                position, gap = await self._check_position(after)
+                if gap:
+                    yield gap
+            sent_at, closed = time.monotonic(), False
+            while not closed:
+                newest, closed = self._newest, self._closed  # messages before the end are sent before it
+                messages = await self._messages_after(position)
+                frames = b"".join(frame(message) for message in messages if matching.matches(message))
                 position = messages[-1].seq if messages else position
-                patience = sent_at + self._heartbeat() - time.monotonic()
-                if frames or patience <= 0:
+                until_heartbeat = sent_at + self._heartbeat_seconds() - time.monotonic()
+                if frames or until_heartbeat <= 0:
                     yield frames or HEARTBEAT
                     sent_at = time.monotonic()
-                elif not messages and not ending:
-                    await self._news(known, patience)
+                elif not messages and not closed:
+                    await self._wait_for_messages(newest, until_heartbeat)
         finally:
             self.readers -= 1
 
     async def _check_position(self, after: int) -> tuple[int, bytes | None]:
-        """Where to read on, and what to tell a reader who cannot have everything after its position."""
+        """The position to read from, and the `gap` event if messages after the reader's position are missing."""
         oldest, newest = await asyncio.to_thread(self._reader.stream_bounds)
         newest = max(newest, self._newest)
         if after > newest:
-            return newest, _gap(after, newest + 1, "that number was never given here")
+            return newest, _gap(after, newest + 1, "this sequence number does not exist")
         oldest = oldest or newest + 1
         if 0 < after < min(oldest - 1, newest):
-            return oldest - 1, _gap(after, oldest, "what came between is no longer kept")
+            return oldest - 1, _gap(after, oldest, "the messages in between were pruned")
         return after, None
 
-    async def _after(self, position: int) -> list[StreamMessage]:
+    async def _messages_after(self, position: int) -> list[StreamMessage]:
         if position >= self._newest:
             return []
-        if position >= self._ring_starts_after:
-            behind = []
-            for message in reversed(self._ring):
-                if message.seq <= position:
-                    break
-                behind.append(message)
-            behind.reverse()
-            return behind
-        return await asyncio.to_thread(self._reader.stream, position, PAGE)
+        if position >= self._buffer_starts_after:
+            newest_first = takewhile(lambda message: message.seq > position, reversed(self._buffer))
+            return list(newest_first)[::-1]
+        return await asyncio.to_thread(self._reader.stream, position, PAGE_SIZE)
 
-    async def _news(self, known: int, patience: float) -> None:
-        """Wait until there is more than was known, but not longer than a reader may be left in silence."""
-        if self._newest != known or self._closed:
+    async def _wait_for_messages(self, newest: int, seconds: float) -> None:
+        """Wait for messages after the newest one, for some seconds at most."""
+        if self._newest != newest or self._closed:
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.add(future)
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(seconds):
                 await future
         except TimeoutError:
             return

@@ -1,4 +1,4 @@
-"""The HTML behind a link: a question with its buttons, or that it is over. Pure; texts from elsewhere are escaped."""
+"""The HTML of the answer page: a wait with its buttons, or its result. Pure; all texts are escaped."""
 
 from html import escape
 
@@ -6,8 +6,8 @@ from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.views import iso
 from claude_headspace.kernel.wait_request import Field, Option, Question
 
-FIELD = "field-"
-"""How the inputs of a form's fields are called, before the field's own name."""
+FIELD_PREFIX = "field-"
+"""The prefix of input names for the fields of a form."""
 
 BUTTONS = {
     "permission": (("allow", "Allow"), ("deny", "Deny")),
@@ -15,20 +15,20 @@ BUTTONS = {
     "question": (("answer", "Answer"), ("deny", "Do not answer")),
     "elicitation": (("accept", "Accept"), ("decline", "Decline"), ("cancel", "Cancel")),
 }
-"""What can be done about each kind of wait, the usual thing first."""
+"""The buttons for each kind of wait, the default first."""
 
-UNTOUCHED = ("deny", "decline", "cancel")
-"""Buttons that need no field to be filled in."""
+WITHOUT_VALIDATION = ("deny", "decline", "cancel")
+"""Buttons that do not require the fields to be filled in."""
 
 INPUTS = {"number": ("number", ' step="any"'), "integer": ("number", ' step="1"')}
 _YES_NO = {"True": "yes", "False": "no"}
 FORMATS = {"email": "email", "uri": "url", "date": "date"}
 
 TITLES = {
-    "permission": "asks for a permission",
-    "plan": "has a plan",
-    "question": "asks",
-    "elicitation": "passes on a form",
+    "permission": "Permission requested",
+    "plan": "Plan for approval",
+    "question": "Question",
+    "elicitation": "Form of an MCP server",
 }
 
 DOCUMENT = """<!doctype html>
@@ -48,27 +48,27 @@ DOCUMENT = """<!doctype html>
 </html>
 """
 
-NO_LINK = "<h1>This link leads nowhere</h1>\n<p>It was not made by this Headspace, or is not whole.</p>"
-OVER = "<h1>It is over</h1>\n<p>Nobody waits for this answer any more.</p>"
+INVALID_LINK = "<h1>Invalid link</h1>\n<p>This link is incomplete, or another Headspace created it.</p>"
+CLOSED = "<h1>No longer open</h1>\n<p>The agent does not need this answer any more.</p>"
 
 
 def document(body: str) -> str:
-    """A whole page."""
+    """A complete page."""
     return DOCUMENT.format(body=body)
 
 
-def over(wait: Wait) -> str:
-    """A wait that takes no answer from here: who was first, or where it can be answered."""
+def closed_wait(wait: Wait) -> str:
+    """A wait that cannot be answered here: who answered, or where it can be answered."""
     if wait.answered is not None:
-        done = wait.answered
-        return f"<h1>{escape(done.words.capitalize())}</h1>\n<p>By {escape(done.by)}, {iso(done.at)[:16]} UTC.</p>"
+        given = wait.answered
+        return f"<h1>{escape(given.words.capitalize())}</h1>\n<p>By {escape(given.by)}, {iso(given.at)[:16]} UTC.</p>"
     if wait.closed_at is not None:
-        return f"<h1>It is over</h1>\n<p>{escape((wait.resolution or 'answered').capitalize())}.</p>"
-    return "<h1>Only its terminal takes the answer</h1>\n<p>The client does not hold it open any more.</p>"
+        return f"<h1>No longer open</h1>\n<p>{escape((wait.resolution or 'answered').capitalize())}.</p>"
+    return "<h1>Answer in the terminal</h1>\n<p>The agent no longer accepts an answer through Headspace.</p>"
 
 
-def ask(agent: str, project: str, wait: Wait, problem: str = "") -> str:
-    """A wait with its buttons."""
+def wait_form(agent: str, project: str, wait: Wait, problem: str = "") -> str:
+    """The form of an open wait."""
     parts = [
         f'<p class="who">◆ {escape(agent)} <span>{escape(project)}</span></p>',
         f"<h1>{escape(_title(wait))}</h1>",
@@ -86,54 +86,54 @@ def ask(agent: str, project: str, wait: Wait, problem: str = "") -> str:
 
 def _title(wait: Wait) -> str:
     if wait.kind == "permission" and wait.tool:
-        return f"wants to use {wait.tool}"
-    return TITLES.get(wait.kind, "waits")
+        return f"Permission to use {wait.tool}"
+    return TITLES.get(wait.kind, "Waiting for you")
 
 
 def _question(question: Question, at: int) -> str:
     kind = "checkbox" if question.several else "radio"
     options = "".join(_option(kind, f"option{at}", each) for each in question.options)
-    own = f'<input name="own{at}" placeholder="In your own words" aria-label="In your own words">'
-    return f"<fieldset><legend>{escape(question.text)}</legend>{options}{own}</fieldset>"
+    free_text = f'<input name="own{at}" placeholder="Other answer" aria-label="Other answer">'
+    return f"<fieldset><legend>{escape(question.text)}</legend>{options}{free_text}</fieldset>"
 
 
 def _option(kind: str, name: str, option: Option) -> str:
-    value, about = escape(option.label, quote=True), f" <small>{escape(option.description)}</small>"
-    ticked = f'<input type="{kind}" name="{escape(name, quote=True)}" value="{value}">'
-    return f"<label>{ticked} {escape(option.label)}{about if option.description else ''}</label>"
+    value, description = escape(option.label, quote=True), f" <small>{escape(option.description)}</small>"
+    box = f'<input type="{kind}" name="{escape(name, quote=True)}" value="{value}">'
+    return f"<label>{box} {escape(option.label)}{description if option.description else ''}</label>"
 
 
 def _field(field: Field) -> str:
-    name, words = escape(FIELD + field.name, quote=True), escape(field.title or field.name)
-    about = f"<small>{escape(field.description)}</small>" if field.description else ""
+    name, title = escape(FIELD_PREFIX + field.name, quote=True), escape(field.title or field.name)
+    description = f"<small>{escape(field.description)}</small>" if field.description else ""
     if field.kind == "choices":
-        ticks = "".join(_option("checkbox", FIELD + field.name, each) for each in field.options)
-        return f"<fieldset><legend>{words}</legend>{about}{ticks}</fieldset>"
-    return f'<label class="field">{words}{" *" if field.required else ""} {about}{_input(field, name)}</label>'
+        boxes = "".join(_option("checkbox", FIELD_PREFIX + field.name, each) for each in field.options)
+        return f"<fieldset><legend>{title}</legend>{description}{boxes}</fieldset>"
+    return f'<label class="field">{title}{" *" if field.required else ""} {description}{_input(field, name)}</label>'
 
 
 def _input(field: Field, name: str) -> str:
     if field.kind in ("choice", "boolean"):
         values = field.options or (Option("yes"), Option("no"))
-        usual = _YES_NO.get(str(field.default)) if field.kind == "boolean" else field.default
-        choices = "".join(_choice(each, chosen=each.label == usual) for each in values)
+        default = _YES_NO.get(str(field.default)) if field.kind == "boolean" else field.default
+        choices = "".join(_choice(each, selected=each.label == default) for each in values)
         return f'<select name="{name}"><option value=""></option>{choices}</select>'
-    kind, more = INPUTS.get(field.kind, (FORMATS.get(field.format, "text"), ""))
-    begun = "" if field.default is None else escape(str(field.default), quote=True)
-    return f'<input type="{kind}" name="{name}" value="{begun}"{more}{" required" if field.required else ""}>'
+    kind, attributes = INPUTS.get(field.kind, (FORMATS.get(field.format, "text"), ""))
+    value = "" if field.default is None else escape(str(field.default), quote=True)
+    return f'<input type="{kind}" name="{name}" value="{value}"{attributes}{" required" if field.required else ""}>'
 
 
-def _choice(option: Option, *, chosen: bool) -> str:
+def _choice(option: Option, *, selected: bool) -> str:
     value = escape(option.label, quote=True)
-    words = escape(option.description or option.label)
-    return f'<option value="{value}"{" selected" if chosen else ""}>{words}</option>'
+    text = escape(option.description or option.label)
+    return f'<option value="{value}"{" selected" if selected else ""}>{text}</option>'
 
 
 def _message(wait: Wait) -> str:
     if wait.kind == "elicitation":
         return ""
-    words = "If not: why, or what instead"
-    return f'<textarea name="message" rows="2" placeholder="{words}" aria-label="{words}"></textarea>'
+    label = "Reason or instructions, if you decline"
+    return f'<textarea name="message" rows="2" placeholder="{label}" aria-label="{label}"></textarea>'
 
 
 def _buttons(wait: Wait) -> list[str]:
@@ -143,6 +143,6 @@ def _buttons(wait: Wait) -> list[str]:
     return found
 
 
-def _button(value: str, words: str) -> str:
-    free = " formnovalidate" if value in UNTOUCHED else ""
-    return f'<button name="do" value="{value}"{free}>{words}</button>'
+def _button(value: str, label: str) -> str:
+    attribute = " formnovalidate" if value in WITHOUT_VALIDATION else ""
+    return f'<button name="do" value="{value}"{attribute}>{label}</button>'

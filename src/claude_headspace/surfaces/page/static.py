@@ -1,7 +1,7 @@
 """The dashboard: static files that the build writes to `built/`. The page reads its data from the API.
 
-Assets have a hash in their name and may be kept for ever; the page itself is read anew each time. Files were compressed
-when they were built. Without a build every path of the page says how to get one; the daemon works all the same.
+Assets have a hash in their name and are cached without limit; the page itself is revalidated on each load. The build
+compresses the files. Without a build, every path of the page explains how to get one; the rest of the daemon works.
 """
 
 import html
@@ -16,7 +16,7 @@ from claude_headspace.errors import BadRequest
 
 FOLDER = Path(__file__).with_name("built")
 BUILD_NOTE = "build.txt"
-"""Left by the build: `built`, or why there is no page."""
+"""Written by the build: `built`, or why the build failed."""
 
 PATHS = (
     "/",
@@ -33,19 +33,19 @@ PATHS = (
     "/logging",
     "/settings",
 )
-"""The places of the page; which of them is shown is decided in the browser."""
+"""The paths of the page. The browser decides what each one shows."""
 
 ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
-FOR_EVER = "public, max-age=31536000, immutable"
+CACHE_WITHOUT_LIMIT = "public, max-age=31536000, immutable"
 
 UNBUILT = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Headspace</title></head>
 <body>
-<h1>Headspace runs, but its page was not built</h1>
+<h1>Headspace is running, but the dashboard was not built</h1>
 <p>{reason}</p>
-<p>Everything else works: try <code>headspace list</code>. To get the page, make sure that this machine can reach its
-package registries, then run <code>{command}</code> and reload.</p>
+<p>Everything else works: try <code>headspace list</code>. To build the dashboard, make sure that this machine can reach
+its package registries, run <code>{command}</code>, and reload this page.</p>
 </body>
 </html>
 """
@@ -58,7 +58,7 @@ class Page:
         self._folder = folder
 
     def routes(self) -> list[Route]:
-        """The places of the page, and its files."""
+        """The page and its files."""
         return [
             *(Route(path, self._page) for path in PATHS),
             Route("/assets/{name}", self._asset),
@@ -72,7 +72,7 @@ class Page:
         return self._file(request, "index.html", "no-cache")
 
     async def _asset(self, request: Request) -> Response:
-        return self._file(request, f"assets/{request.path_params['name']}", FOR_EVER)
+        return self._file(request, f"assets/{request.path_params['name']}", CACHE_WITHOUT_LIMIT)
 
     async def _icon(self, request: Request) -> Response:
         return self._file(request, f"icons/{request.path_params['name']}", "max-age=3600")
@@ -83,25 +83,25 @@ class Page:
     def _file(self, request: Request, name: str, caching: str) -> Response:
         path = self._folder / name
         if not path.is_file():
-            raise BadRequest("no_such_file", f"The page has no {name[:80]}.", "Reload it.", status=404)
+            raise BadRequest("no_such_file", f"The dashboard has no file {name[:80]}.", "Reload the page.", status=404)
         headers = {"cache-control": caching, "vary": "accept-encoding"}
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         accepted = {word.split(";")[0].strip() for word in request.headers.get("accept-encoding", "").split(",")}
         for encoding, suffix in ENCODINGS:
-            smaller = path.with_name(path.name + suffix)
-            if encoding in accepted and smaller.is_file():
-                return FileResponse(smaller, headers=headers | {"content-encoding": encoding}, media_type=kind)
+            compressed = path.with_name(path.name + suffix)
+            if encoding in accepted and compressed.is_file():
+                return FileResponse(compressed, headers=headers | {"content-encoding": encoding}, media_type=kind)
         return FileResponse(path, headers=headers, media_type=kind)
 
     def _explanation(self) -> str:
         try:
             reason = (self._folder / BUILD_NOTE).read_text(encoding="utf-8")
         except OSError:
-            reason = "Nothing has tried to build it yet."
+            reason = "No build was attempted yet."
         return UNBUILT.format(reason=html.escape(reason), command=html.escape(rebuild_command()))
 
 
 def rebuild_command() -> str:
-    """How to build the page: from a checkout by its own program, else by installing anew."""
+    """The command that builds the page: `bin/page` in a checkout, otherwise a reinstallation."""
     program = FOLDER.parents[3] / "bin" / "page"
     return str(program) if program.is_file() else "pip install --force-reinstall claude-headspace"

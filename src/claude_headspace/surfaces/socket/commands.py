@@ -1,7 +1,6 @@
-"""The commands of the socket: fifteen hooks, served as over HTTP, and the efforts' own.
+"""The commands of the socket: `hooks.*`, the effort commands, `agent.note` and `ping`.
 
-A hook's arguments are its payload, in snake or camel case; they are sealed in an envelope like every other event, so
-whoever tells Headspace something over the socket is on the same board.
+The arguments of a hook command are its payload, in snake or camel case. It is stored like a hook over HTTP.
 """
 
 import re
@@ -9,21 +8,21 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
-from claude_headspace.engine.batch import Outcome
+from claude_headspace.engine.active_efforts import ActiveEfforts
+from claude_headspace.engine.spool_fallback import Spooled
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import HookReceiver
-from claude_headspace.kernel.envelope import Envelope
-from claude_headspace.kernel.policy.verdict import ABSTAIN
+from claude_headspace.ports import Outcome, Received
 from claude_headspace.surfaces.socket import efforts
 from claude_headspace.surfaces.socket.efforts import Efforts
 from claude_headspace.surfaces.socket.notes import COMMAND as NOTE
-from claude_headspace.surfaces.socket.notes import Notes
-from claude_headspace.surfaces.socket.results import HOOK_COMMANDS, HookCommand, Told
+from claude_headspace.surfaces.socket.notes import NoteCommand
+from claude_headspace.surfaces.socket.results import HOOK_COMMANDS, HookCommand, HookOutcome
 
-Hear = Callable[[Envelope], Awaitable[Outcome | Envelope]]
-"""Stores a hook that waits for its answer; the hook itself when the journal is away: then only the rules decide."""
+ProcessHook = Callable[[Received], Awaitable[Outcome | Spooled]]
+"""Processes a hook whose sender waits for the verdict (`HookPipeline.process`)."""
 
-NOTES = {
+ENVIRONMENT_HEADERS = {
     "AGENT_ID": b"agent-id",
     "TMUX_PANE": b"tmux-pane",
     "CLAUDE_HEADSPACE_TMUX_SESSION": b"tmux-session",
@@ -34,61 +33,70 @@ NOTES = {
     "CLAUDE_PID": b"client-pid",
     "CLAUDE_SESSION_ROLE": b"role",
 }
-"""What the environment of a request tells of its client, as the shim tells it."""
+"""Environment variables of a request, and the headers in which the hook script sends them."""
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Commands:
-    """Answers requests."""
+    """Runs the commands of the socket."""
 
-    def __init__(self, receiver: HookReceiver, hear: Hear, known: Efforts, notes: Notes) -> None:
+    def __init__(
+        self,
+        receiver: HookReceiver,
+        process_hook: ProcessHook,
+        active_efforts: ActiveEfforts,
+        effort_commands: Efforts,
+        note: NoteCommand,
+    ) -> None:
         self._receiver = receiver
-        self._hear = hear
-        self._efforts = known
-        self._notes = notes
+        self._process_hook = process_hook
+        self._active_efforts = active_efforts
+        self._efforts = effort_commands
+        self._note = note
 
     async def __call__(self, name: str, args: msgspec.Raw, env: dict[str, str]) -> object:
-        """Do what a request asks."""
+        """Run one command."""
         if (hook := HOOK_COMMANDS.get(name)) is not None:
             return await self._hook(hook, args, env)
         if name in efforts.COMMANDS:
             return await self._efforts(name, msgspec.Raw(snake_case(args)), env)
         if name == NOTE:
-            return await self._notes(snake_case(args), env)
+            return await self._note(snake_case(args), env)
         if name == "ping":
             return "pong"
-        raise BadRequest(
-            "unknown_command", f"There is no command {name[:100]}.", f"There are: {', '.join(names())}.", status=404
-        )
+        hint = f"Commands: {', '.join(names())}."
+        raise BadRequest("unknown_command", f"There is no command {name[:100]}.", hint, status=404)
 
     async def _hook(self, hook: HookCommand, args: msgspec.Raw, env: Mapping[str, str]) -> object:
-        notes = {NOTES[key]: value.encode("utf-8", "replace") for key, value in env.items() if key in NOTES}
-        envelope = await self._receiver.seal_told(hook.event, snake_case(args), notes)
-        outcome = await self._hear(envelope)
-        if isinstance(outcome, Envelope):
-            return hook.answer(Told(hook.event, verdict=outcome.decisions.verdict or ABSTAIN))
+        headers = {
+            header: env[name].encode("utf-8", "replace") for name, header in ENVIRONMENT_HEADERS.items() if name in env
+        }
+        received = await self._receiver.receive_spooled(hook.event, snake_case(args), headers)
+        outcome = await self._process_hook(received)
+        if isinstance(outcome, Spooled):
+            return hook.result(HookOutcome(verdict=outcome.verdict))
         if outcome.advice is not None and outcome.effort is not None and outcome.advice.preload:
-            await self._efforts.note_loaded(outcome.effort, outcome.advice.preload)  # the caller reads them in
-        return hook.answer(
-            Told(hook.event, outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator)
+            await self._active_efforts.record_loaded(outcome.effort, outcome.advice.preload)  # the client reads them
+        return hook.result(
+            HookOutcome(outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator)
         )
 
 
 def names() -> list[str]:
-    """Every command that there is."""
+    """The names of all commands."""
     return ["ping", *HOOK_COMMANDS, *efforts.COMMANDS, NOTE]
 
 
 def snake_case(args: msgspec.Raw) -> bytes:
-    """Arguments with their names as Claude Code spells them; what is in them stays as it is."""
+    """Arguments with their top-level names in snake case, as Claude Code sends them."""
     try:
         members = _members.decode(args)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         raise BadRequest(
             "bad_arguments",
-            f"The arguments are no JSON object: {error}.",
-            "Send an object as `args`: for a hook its payload.",
+            f"The arguments are not a JSON object: {error}.",
+            "Send an object as `args`; for a hook, its payload.",
         ) from error
-    return msgspec.json.encode({_HUMP.sub("_", name).lower(): value for name, value in members.items()})
+    return msgspec.json.encode({_WORD_START.sub("_", name).lower(): value for name, value in members.items()})

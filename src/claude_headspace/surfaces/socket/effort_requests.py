@@ -1,4 +1,4 @@
-"""What the commands about efforts take, field by field. It is ours alone, so a name that is not known is refused."""
+"""The arguments of the effort commands. Unknown fields are refused."""
 
 from typing import Annotated
 
@@ -9,72 +9,72 @@ from claude_headspace.kernel.effort.model import Metadata
 
 Text = Annotated[str, Meta(max_length=100_000)]
 Name = Annotated[str, Meta(max_length=200)]
-Place = Annotated[str, Meta(max_length=8_192)]
+FilePath = Annotated[str, Meta(max_length=8_192)]
 
 
-class Which(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """The effort that is meant: by its id or the beginning of it, else by where and who one is."""
+class EffortReference(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """An effort by id or start of its id; by default the one of the sender and directory."""
 
     effort: Name | None = None
-    cwd: Place | None = None
+    cwd: FilePath | None = None
 
 
-class Starting(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+class StartEffort(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A new effort."""
 
     skill: Name
-    cwd: Place | None = None
+    cwd: FilePath | None = None
     mode: Name = ""
-    task_dir: Place | None = None
+    task_dir: FilePath | None = None
     title: Name = ""
     keywords: tuple[Name, ...] = ()
     phase: Name | None = None
     manager: Name | None = None
     owner: Name | None = None
     metadata: Metadata = {}
-    preload: tuple[Place, ...] = ()
+    preload: tuple[FilePath, ...] = ()
 
 
-class Saying(Which, kw_only=True, forbid_unknown_fields=True):
-    """A text: a log entry, a message for the agent."""
+class EffortText(EffortReference, kw_only=True, forbid_unknown_fields=True):
+    """A log entry, or a message for the agent."""
 
     text: Text
 
 
-class Handing(Saying, kw_only=True, forbid_unknown_fields=True):
-    """What is handed over, with the files to read."""
+class Handover(EffortText, kw_only=True, forbid_unknown_fields=True):
+    """A handover to the next session, with the files to read."""
 
-    files: tuple[Place, ...] = ()
+    files: tuple[FilePath, ...] = ()
 
 
-class Finishing(Which, kw_only=True, forbid_unknown_fields=True):
-    """The end of an effort, with a last word."""
+class FinishEffort(EffortReference, kw_only=True, forbid_unknown_fields=True):
+    """The end of an effort, with a closing text."""
 
     text: Text = ""
 
 
-class Phasing(Which, kw_only=True, forbid_unknown_fields=True):
-    """Another phase."""
+class SetPhase(EffortReference, kw_only=True, forbid_unknown_fields=True):
+    """A new phase."""
 
     phase: Name
 
 
-class Setting(Which, kw_only=True, forbid_unknown_fields=True):
-    """Other metadata."""
+class SetMetadata(EffortReference, kw_only=True, forbid_unknown_fields=True):
+    """Metadata to change."""
 
     metadata: Metadata
 
 
-class Listing(msgspec.Struct, forbid_unknown_fields=True):
+class ListEfforts(msgspec.Struct, forbid_unknown_fields=True):
     """Which efforts to list."""
 
     all: bool = False
-    cwd: Place | None = None
+    cwd: FilePath | None = None
 
 
-class Discovering(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """The paths whose instruction files are wanted."""
+class DiscoverInstructions(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Paths whose instruction files are wanted."""
 
-    paths: tuple[Place, ...] = ()
-    path: Place | None = None
-    cwd: Place | None = None
+    paths: tuple[FilePath, ...] = ()
+    path: FilePath | None = None
+    cwd: FilePath | None = None

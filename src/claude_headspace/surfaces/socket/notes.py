@@ -1,91 +1,75 @@
-"""`agent.note` over the socket: what an agent is at, in its own words. A report and no approval, so agents may.
+"""`agent.note`: an agent's note about its current work. A note is information only, so agents may set it themselves.
 
-Who asks is told by the request's environment, as for every command of the socket: the session that it was run in, the
-wrapper's id, the client's process among those that it descends from, the pane. From elsewhere the agent is named.
+The agent is found by the environment of the command: its session, the wrapper's id, the client's process among the
+ancestors of the command, or the pane. A command from elsewhere names the agent.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.acts import AgentNoted
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import WireAct
-from claude_headspace.ports import Reader
-from claude_headspace.surfaces.api.read_model import resolve
+from claude_headspace.ports import Recorder
+from claude_headspace.surfaces.read.agents import AgentQueries
 
 COMMAND = "agent.note"
-LONGEST = 500
-MOST_ANCESTORS = 50
+MAX_LENGTH = 500
+MAX_ANCESTORS = 50
 
 Env = Mapping[str, str]
-Act = Callable[[str, WireAct, str], Awaitable[object]]
 
 
-class Noting(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A note: of the agent that it comes from, or of another one that is named. No words take it back."""
+class NoteRequest(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A note about an agent, by default the one that sends it. An empty text removes the note."""
 
-    text: Annotated[str, Meta(max_length=LONGEST)]
+    text: Annotated[str, Meta(max_length=MAX_LENGTH)]
     agent: Annotated[str, Meta(max_length=200)] | None = None
-    ancestors: Annotated[tuple[int, ...], Meta(max_length=MOST_ANCESTORS)] = ()
-    """The processes that the command descends from."""
+    ancestors: Annotated[tuple[int, ...], Meta(max_length=MAX_ANCESTORS)] = ()
+    """The ancestor processes of the command."""
 
 
 class Noted(msgspec.Struct, frozen=True):
-    """Whose note it is now."""
+    """The agent and its note."""
 
     agent_id: str
     agent: str
     note: str
 
 
-class Notes:
-    """Takes notes."""
+class NoteCommand:
+    """Stores notes."""
 
-    def __init__(self, reader: Reader, act: Act, host: str) -> None:
-        self._reader = reader
-        self._act = act
+    def __init__(self, agents: AgentQueries, recorder: Recorder, host: str) -> None:
+        self._agents = agents
+        self._recorder = recorder
         self._host = host
 
     async def __call__(self, args: bytes, env: Env) -> Noted:
-        """Write a note down."""
+        """Store a note."""
         try:
-            given = msgspec.json.decode(args, type=Noting)
+            request = msgspec.json.decode(args, type=NoteRequest)
         except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
-            raise BadRequest("bad_note", f"That is no note: {error}.", f"At most {LONGEST} characters.") from error
-        agent = await asyncio.to_thread(self._meant, given, env)
-        text = " ".join(given.text.split())
-        await self._act("AgentNoted", WireAct(text=text), agent.id)
+            hint = f"A note has at most {MAX_LENGTH} characters."
+            raise BadRequest("bad_note", f"The note is not valid: {error}.", hint) from error
+        agent = await asyncio.to_thread(self._find_agent, request, env)
+        text = " ".join(request.text.split())
+        await self._recorder.record(AgentNoted(text=text), agent.id)
         return Noted(agent.id, agent.name, text)
 
-    def _meant(self, given: Noting, env: Env) -> Agent:
-        if given.agent:
-            return resolve(self._reader, given.agent)
-        living = [agent for agent in self._reader.agents() if agent.host == self._host]
-        found = agent_inside(living, env, given.ancestors)
+    def _find_agent(self, request: NoteRequest, env: Env) -> Agent:
+        if request.agent:
+            return self._agents.find(request.agent)
+        found = self._agents.of_environment(self._host, env, request.ancestors)
         if found is None:
             raise BadRequest(
                 "no_agent",
-                "This does not come from inside an agent.",
-                "Name one: headspace note --agent NAME TEXT. `headspace list` shows them.",
+                "This command does not run inside an agent.",
+                "Name the agent: headspace note --agent NAME TEXT. `headspace list` shows all agents.",
                 status=404,
             )
         return found
-
-
-def agent_inside(living: Sequence[Agent], env: Env, ancestors: Sequence[int] = ()) -> Agent | None:
-    """The agent that a command was run in. A child has its own session, though it inherited its parent's other ids."""
-    session, pane = env.get("CLAUDE_CODE_SESSION_ID"), env.get("TMUX_PANE")
-    wrappers = {env[name] for name in ("CLAUDE_HEADSPACE_SESSION_ID", "CLAUDE_SESSION_ID") if env.get(name)}
-    pid = env.get("CLAUDE_PID", "")
-    processes = [*([int(pid)] if pid.isdigit() and len(pid) < 10 else []), *ancestors]
-    tries: tuple[Callable[[Agent], bool], ...] = (
-        lambda agent: bool(session) and agent.session is not None and agent.session.client_id == session,
-        lambda agent: agent.headspace_id in wrappers,
-        *((lambda agent, one=one: agent.pid == one) for one in processes),
-        lambda agent: bool(pane) and agent.tmux_pane == pane,
-    )
-    return next((agent for fits in tries for agent in living if fits(agent)), None)

@@ -1,6 +1,6 @@
-"""What each command of the engine's dialect answers, field by field. Null where nothing applies.
+"""The results of the `hooks.*` commands, one function per command. Fields that do not apply are null.
 
-The same outcome that HTTP is answered from, in the words of the socket: `hooks.*`, one function each.
+They are built from the same outcome as the reply to a hook over HTTP.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,168 +8,176 @@ from typing import Any
 
 import msgspec
 
+from claude_headspace.clients.claude_code.hook_kinds import NAMES
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.effort import messages as texts
+from claude_headspace.kernel.effort import messages as effort_messages
 from claude_headspace.kernel.effort.advice import NOTHING, Advice
 from claude_headspace.kernel.effort.advise import injected, pending_preloads, to_preload
 from claude_headspace.kernel.effort.model import Effort, EffortOutcome, Window
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.kernel.views import dialects
 
 Result = dict[str, Any]
 
 
-class Told(msgspec.Struct, frozen=True):
-    """What came of a hook, as far as its answer needs it."""
+class HookOutcome(msgspec.Struct, frozen=True):
+    """The outcome of a hook: what its result is built from."""
 
-    event: str
     agent: Agent | None = None
     verdict: Verdict = ABSTAIN
     effort: EffortOutcome | None = None
     advice: Advice | None = None
     coordinator: str | None = None
-    """Who was told of it, of a team."""
+    """The agent of the team that was informed."""
 
     @property
-    def work(self) -> Effort | None:
-        """The effort that it belongs to."""
+    def current_effort(self) -> Effort | None:
+        """The effort that the hook belongs to."""
         return self.effort.effort if self.effort else None
 
     @property
     def window(self) -> Window | None:
-        """The context window that it happened in."""
+        """The context window of the hook."""
         return self.effort.window if self.effort else None
 
     @property
-    def said(self) -> Advice:
-        """What the effort answers."""
+    def given_advice(self) -> Advice:
+        """The advice of the effort; empty if there is none."""
         return self.advice or NOTHING
 
 
-def _ids(told: Told) -> Result:
+def _ids(outcome: HookOutcome) -> Result:
     return {
-        "effortId": told.work.id if told.work else None,
-        "sessionId": told.window.id if told.window else None,
+        "effortId": outcome.current_effort.id if outcome.current_effort else None,
+        "sessionId": outcome.window.id if outcome.window else None,
     }
 
 
-def _status(told: Told) -> Result:
-    return {"agentStatus": dialects(told.agent).fleet if told.agent else None, **_ids(told)}
+def _status(outcome: HookOutcome) -> Result:
+    return {"agentStatus": dialects(outcome.agent).fleet if outcome.agent else None, **_ids(outcome)}
 
 
-def session_start(told: Told) -> Result:
-    """What a new context window works on."""
-    effort = told.work
+def session_start(outcome: HookOutcome) -> Result:
+    """The effort of a new context window."""
+    effort = outcome.current_effort
     return {
         "found": effort is not None,
-        **_ids(told),
-        "prevSessionId": told.window.prev_session_id if told.window else None,
+        **_ids(outcome),
+        "prevSessionId": outcome.window.prev_session_id if outcome.window else None,
         "skill": effort.skill if effort else None,
         "phase": effort.phase if effort else None,
         "filesToPreload": list(to_preload(effort)) if effort else [],
-        "dehydratedContext": texts.recovery(effort) if effort else None,
+        "dehydratedContext": effort_messages.recovery(effort) if effort else None,
         "skillConfig": effort.skill_config if effort else None,
     }
 
 
-def pre_tool_use(told: Told) -> Result:
-    """Whether the call may run, and how the window stands."""
-    policy_denies = told.verdict.ruling is Ruling.DENY and told.verdict.enforced
-    reason = told.verdict.reason if policy_denies else told.said.reason
+def pre_tool_use(outcome: HookOutcome) -> Result:
+    """Whether the tool call is allowed, and the counters of the window."""
+    effort, window, advice = outcome.current_effort, outcome.window, outcome.given_advice
+    policy_denies = outcome.verdict.ruling is Ruling.DENY and outcome.verdict.enforced
+    reason = outcome.verdict.reason if policy_denies else advice.reason
     result: Result = {
-        "allow": not policy_denies and not told.said.denies,
-        "heartbeatCount": told.window.heartbeat if told.window else None,
-        "contextUsage": told.window.context_usage if told.window else None,
-        "overflowWarning": told.said.overflow,
-        "pendingPreloads": list(pending_preloads(told.work, told.window)) if told.work else [],
-        "firedRules": [msgspec.to_builtins(rule) for rule in told.said.fired],
-        "warnings": list(told.said.context),
+        "allow": not policy_denies and not advice.denies,
+        "heartbeatCount": window.heartbeat if window else None,
+        "contextUsage": window.context_usage if window else None,
+        "overflowWarning": advice.overflow,
+        "pendingPreloads": list(pending_preloads(effort, window)) if effort else [],
+        "firedRules": [msgspec.to_builtins(rule) for rule in advice.fired],
+        "warnings": list(advice.context),
     }
     return {**result, "reason": reason} if reason else result
 
 
-def post_tool_use(told: Told) -> Result:
-    """What waits for the model, and what was written down."""
-    dialogue = [each.text for each in told.effort.messages if each.kind == "dialogue"] if told.effort else []
+def post_tool_use(outcome: HookOutcome) -> Result:
+    """Messages for the model, and the dialogue that was stored."""
+    dialogue = [each.text for each in outcome.effort.messages if each.kind == "dialogue"] if outcome.effort else []
     return {
-        "heartbeatCount": told.window.heartbeat if told.window else None,
+        "heartbeatCount": outcome.window.heartbeat if outcome.window else None,
         "pendingInjections": [
-            {"id": one.id, "content": one.text} for one in (injected(told.work, told.said) if told.work else ())
+            {"id": one.id, "content": one.text}
+            for one in (injected(outcome.current_effort, outcome.given_advice) if outcome.current_effort else ())
         ],
         "dialogueEntry": dialogue[0] if dialogue else None,
-        "discoveredDirectives": list(told.work.directives) if told.work else [],
+        "discoveredDirectives": list(outcome.current_effort.directives) if outcome.current_effort else [],
     }
 
 
-def user_prompt(told: Told) -> Result:
-    """Where the session stands."""
-    effort = told.work
+def user_prompt(outcome: HookOutcome) -> Result:
+    """The effort and phase of the session."""
+    effort = outcome.current_effort
     return {
-        "sessionContext": told.said.context[0] if told.said.context else None,
-        **_ids(told),
+        "sessionContext": outcome.given_advice.context[0] if outcome.given_advice.context else None,
+        **_ids(outcome),
         "taskDir": effort.task_dir if effort else None,
         "skill": effort.skill if effort else None,
         "phase": effort.phase if effort else None,
-        "heartbeat": told.window.heartbeat if told.window else None,
+        "heartbeat": outcome.window.heartbeat if outcome.window else None,
     }
 
 
-def subagent_start(told: Told) -> Result:
-    """What a sub-agent should know."""
-    effort = told.work
+def subagent_start(outcome: HookOutcome) -> Result:
+    """Instructions for a sub-agent."""
+    effort = outcome.current_effort
     return {
-        **_status(told),
-        "logTemplate": texts.LOG_IT if effort else None,
+        **_status(outcome),
+        "logTemplate": effort_messages.LOG_IT if effort else None,
         "directives": list(effort.directives) if effort else [],
         "metadata": effort.metadata if effort else None,
-        "context": told.said.context[0] if told.said.context else None,
+        "context": outcome.given_advice.context[0] if outcome.given_advice.context else None,
     }
 
 
-def subagent_stop(told: Told) -> Result:
-    """What a sub-agent leaves behind."""
-    return {**_status(told), "loadedFiles": list(told.window.loaded_files) if told.window else []}
+def subagent_stop(outcome: HookOutcome) -> Result:
+    """The files that a sub-agent read."""
+    return {**_status(outcome), "loadedFiles": list(outcome.window.loaded_files) if outcome.window else []}
 
 
-def pre_compact(told: Told) -> Result:
-    """The client goes on, unless somebody supervises it: then it is ended, and goes on with what was handed over."""
-    supervision = told.agent.supervision if told.agent else None
-    spent = told.window is not None and told.window.spent is not None
+def pre_compact(outcome: HookOutcome) -> Result:
+    """Whether the client should be ended (only a supervised one), and the prompt of its successor."""
+    supervision = outcome.agent.supervision if outcome.agent else None
+    spent = outcome.window is not None and outcome.window.spent is not None
     return {
-        **_status(told),
+        **_status(outcome),
         "kill": spent and supervision is not None and not supervision.ended,
-        "restartPrompt": texts.recovery(told.work) if told.work else None,
+        "restartPrompt": effort_messages.recovery(outcome.current_effort) if outcome.current_effort else None,
     }
 
 
-def signalled(told: Told) -> Result:
-    """Who is told of a teammate."""
-    return {**_status(told), "coordinator": told.coordinator}
+def team_event(outcome: HookOutcome) -> Result:
+    """The coordinator that was informed about a teammate."""
+    return {**_status(outcome), "coordinator": outcome.coordinator}
 
 
 class HookCommand(msgspec.Struct, frozen=True):
-    """One command of the socket: the event that it tells, and how it is answered."""
+    """A hook command: the hook that it reports, and the function that builds its result."""
 
-    event: str
-    answer: Callable[[Told], Result]
+    kind: HookKind
+    result: Callable[[HookOutcome], Result]
+
+    @property
+    def event(self) -> str:
+        """The name of the hook."""
+        return NAMES[self.kind]
 
 
 HOOK_COMMANDS: Mapping[str, HookCommand] = {
-    "hooks.sessionStart": HookCommand("SessionStart", session_start),
-    "hooks.sessionEnd": HookCommand("SessionEnd", _status),
-    "hooks.preCompact": HookCommand("PreCompact", pre_compact),
-    "hooks.preToolUse": HookCommand("PreToolUse", pre_tool_use),
-    "hooks.postToolUse": HookCommand("PostToolUse", post_tool_use),
-    "hooks.postToolUseFailure": HookCommand("PostToolUseFailure", _status),
-    "hooks.stop": HookCommand("Stop", _status),
-    "hooks.userPrompt": HookCommand("UserPromptSubmit", user_prompt),
-    "hooks.userPromptSubmit": HookCommand("UserPromptSubmit", user_prompt),
-    "hooks.notification": HookCommand("Notification", _status),
-    "hooks.permissionRequest": HookCommand("PermissionRequest", _status),
-    "hooks.teammateIdle": HookCommand("TeammateIdle", signalled),
-    "hooks.taskCompleted": HookCommand("TaskCompleted", signalled),
-    "hooks.subagentStart": HookCommand("SubagentStart", subagent_start),
-    "hooks.subagentStop": HookCommand("SubagentStop", subagent_stop),
-    "hooks.configChange": HookCommand("ConfigChange", _status),
+    "hooks.sessionStart": HookCommand(HookKind.SESSION_START, session_start),
+    "hooks.sessionEnd": HookCommand(HookKind.SESSION_END, _status),
+    "hooks.preCompact": HookCommand(HookKind.BEFORE_COMPACTION, pre_compact),
+    "hooks.preToolUse": HookCommand(HookKind.BEFORE_TOOL, pre_tool_use),
+    "hooks.postToolUse": HookCommand(HookKind.AFTER_TOOL, post_tool_use),
+    "hooks.postToolUseFailure": HookCommand(HookKind.TOOL_FAILED, _status),
+    "hooks.stop": HookCommand(HookKind.TURN_END, _status),
+    "hooks.userPrompt": HookCommand(HookKind.PROMPT, user_prompt),
+    "hooks.userPromptSubmit": HookCommand(HookKind.PROMPT, user_prompt),
+    "hooks.notification": HookCommand(HookKind.NOTIFICATION, _status),
+    "hooks.permissionRequest": HookCommand(HookKind.PERMISSION, _status),
+    "hooks.teammateIdle": HookCommand(HookKind.TEAMMATE_IDLE, team_event),
+    "hooks.taskCompleted": HookCommand(HookKind.TASK_COMPLETED, team_event),
+    "hooks.subagentStart": HookCommand(HookKind.SUBAGENT_START, subagent_start),
+    "hooks.subagentStop": HookCommand(HookKind.SUBAGENT_END, subagent_stop),
+    "hooks.configChange": HookCommand(HookKind.CONFIGURATION_CHANGE, _status),
 }
-"""Fifteen handlers; `userPrompt` has two names."""
+"""All hook commands. `userPrompt` has two names."""

@@ -11,6 +11,8 @@ from typing import Any
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
+from claude_headspace.clients.tools import FILE_KINDS, find_tool, permission_verb
+
 Json = Mapping[str, Any]
 
 SHAPES = {"waiting": "◆", "error": "✕", "working": "●", "idle": "○", "starting": "◌", "ended": "–"}
@@ -123,29 +125,6 @@ def clock_time(time: str, now: datetime) -> str:
 
 # --- agents ----------------------------------------------------------------------------------------------------------
 
-_DOES = {
-    "Read": "reading",
-    "Edit": "editing",
-    "MultiEdit": "editing",
-    "NotebookEdit": "editing",
-    "Write": "writing",
-    "Grep": "searching for",
-    "Glob": "looking for",
-    "WebFetch": "fetching",
-    "WebSearch": "searching the web for",
-}
-_WANTS = {
-    "Bash": "run",
-    "Read": "read",
-    "Edit": "edit",
-    "MultiEdit": "edit",
-    "NotebookEdit": "edit",
-    "Write": "write",
-    "WebFetch": "fetch",
-    "WebSearch": "search the web for",
-}
-_FILE_TOOLS = frozenset({"Read", "Edit", "MultiEdit", "NotebookEdit", "Write"})
-
 WAIT_KINDS = {
     "question": "an answer",
     "elicitation": "an answer",
@@ -227,10 +206,10 @@ def wait_text(wait: Json) -> str:
     match wait["kind"]:
         case "permission":
             about = _about(tool, wait.get("summary") or "")
-            verb = f"wants to {_WANTS[tool]}" if tool in _WANTS else f"wants to use {tool}" if tool else "asks"
+            verb = f"wants to {permission_verb(tool) or f'use {tool}'}" if tool else "asks"
             return f"{verb}: {about or text}" if about or text else "asks for permission"
         case "plan":
-            return "wants to plan first" if tool == "EnterPlanMode" else "has a plan"
+            return f"wants to {verb}" if (verb := permission_verb(tool)) else "has a plan"
         case "dialog":
             return f"shows a dialog: {text}" if text else "shows a dialog"
         case _:
@@ -269,14 +248,14 @@ def subagent_text(subagent: Json) -> str:
 def tool_text(tool: Json) -> str:
     """The tool in flight: "editing auth.py", "Bash: npm test"."""
     name, about = tool["name"], _about(tool["name"], tool.get("summary") or "")
-    if name in _DOES and about:
-        return f"{_DOES[name]} {about}"
+    if about and (doing := find_tool(name).doing):
+        return f"{doing} {about}"
     return f"{name}: {about}" if about else str(name)
 
 
 def _about(tool: str, text: str) -> str:
     """What a tool call is about; for a file only its name."""
-    return text.rstrip("/").rpartition("/")[2] if tool in _FILE_TOOLS else one_line(text)
+    return text.rstrip("/").rpartition("/")[2] if find_tool(tool).kind in FILE_KINDS else one_line(text)
 
 
 def _is_done(agent: Json) -> bool:
@@ -316,7 +295,7 @@ def supervision_text(agent: Json, now: datetime) -> str:
     found = agent.get("supervision")
     if not found:
         return ""
-    often = f"started anew {count(found['restarts'], 'time')}" if found["restarts"] else "not started anew yet"
+    often = f"restarted {count(found['restarts'], 'time')}" if found["restarts"] else "not restarted yet"
     last = f", {ago(found['restarted_at'], now)}: {found['reason']}" if found["restarted_at"] else ""
     end = f"; no more: {found['ended']}" if found["ended"] else ""
     return f"{often}{last}{end}"

@@ -1,1 +1,1 @@
-"""The endpoints, one module per subject."""
+"""The HTTP endpoints, one module per subject: request bodies, handlers and a table of endpoints."""

@@ -1,4 +1,4 @@
-"""The endpoints of the past: an agent's log as a file, and such a file brought in."""
+"""Export and import: an agent's log as JSON lines, and transcripts of past sessions."""
 
 import asyncio
 
@@ -6,54 +6,62 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from claude_headspace.engine.log_transfer import BroughtIn, bring_in, log_lines, read_header
-from claude_headspace.inputs.receive.receiver import new_id
-from claude_headspace.kernel.agent import Agent
+from claude_headspace.engine.log_transfer import BroughtIn
+from claude_headspace.inputs.watch.transcript_import import Imported, PastFile
+from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import Endpoint
 from claude_headspace.surfaces.api.parameters import read_body
-from claude_headspace.surfaces.api.services import Services, Serving
 
 NDJSON = "application/x-ndjson"
 
 
 class LogPart(msgspec.Struct, frozen=True):
-    """Some lines of an exported log, with its first one."""
+    """Some lines of an exported log, with the first line of the file."""
 
     header: str
     lines: list[str]
     first: int = 2
-    """The number of the first of them in the file."""
+    """The line number of the first of these lines in the file."""
 
 
-async def export(api: Serving, request: Request) -> Response:
-    """An agent's log, as JSON lines."""
-    services = api.services
-    agent, session = await asyncio.to_thread(_meant, services, request.path_params["agent"])
-    lines = log_lines(services.journal, agent, session, services.settings.host_name, services.clock())
+class TranscriptImport(msgspec.Struct, frozen=True):
+    """The transcript to import."""
+
+    path: str
+
+
+async def export(context: ApiContext, request: Request) -> Response:
+    """The log of an agent, or of one session by the client's session id."""
+    reference = request.path_params["agent"]
+    if (agent := await asyncio.to_thread(context.read.agents.of_session, reference)) is not None:
+        lines = context.read.events.export(agent, session_id=reference)
+    else:
+        agent = await asyncio.to_thread(context.read.agents.find, reference)
+        lines = context.read.events.export(agent)
     return StreamingResponse(lines, media_type=NDJSON)
 
 
-def _meant(services: Services, reference: str) -> tuple[Agent, str | None]:
-    """The agent that a person means, or one of its sessions by Claude's id."""
-    if (agent := services.journal.agent_by_session(reference)) is not None:
-        return agent, reference
-    return services.model.resolve(reference), None
+async def import_log(context: ApiContext, request: Request) -> BroughtIn:
+    """Import lines of an exported log."""
+    part = await read_body(request, LogPart, context.installation.max_body_bytes)
+    return await context.administration.import_log(part.header, part.lines, part.first)
 
 
-async def import_log(api: Serving, request: Request) -> BroughtIn:
-    """Bring some lines of an exported log in."""
-    services = api.services
-    part = await read_body(request, LogPart, services.settings.max_body_bytes)
-    header = read_header(part.header.encode())
-    lines = [line.encode() for line in part.lines]
-    return await asyncio.to_thread(bring_in, services.journal, header, lines, part.first, new_id(), services.clock())
+async def transcripts(context: ApiContext, _request: Request) -> list[PastFile]:
+    """The transcripts that can be imported."""
+    return await context.administration.transcripts.files()
+
+
+async def import_transcript(context: ApiContext, request: Request) -> Imported:
+    """Import a transcript."""
+    return await context.administration.transcripts.read((await read_body(request, TranscriptImport)).path)
 
 
 ENDPOINTS = (
     Endpoint(
         "GET",
         "/api/agents/{agent}/export",
-        "The log of an agent, or of one session by Claude's id, as JSON lines, to be brought in elsewhere.",
+        "The log of an agent, or of one session by Claude Code's session id, as JSON lines for an import elsewhere.",
         export,
         str,
         produces=NDJSON,
@@ -61,10 +69,27 @@ ENDPOINTS = (
     Endpoint(
         "POST",
         "/api/admin/import/log",
-        "Bring lines of an exported log in; what is here already is left alone.",
+        "Import lines of an exported log. Events that are already stored are skipped.",
         import_log,
         BroughtIn,
         scope="admin",
-        takes=LogPart,
+        body=LogPart,
+    ),
+    Endpoint(
+        "GET",
+        "/api/admin/import",
+        "Transcripts that can be imported, and how much of each was imported.",
+        transcripts,
+        list[PastFile],
+        scope="admin",
+    ),
+    Endpoint(
+        "POST",
+        "/api/admin/import",
+        "Import a transcript. Sessions without a running client are imported as ended.",
+        import_transcript,
+        Imported,
+        scope="admin",
+        body=TranscriptImport,
     ),
 )

@@ -1,8 +1,8 @@
-"""Missions over the API: begin one, list them, look at one, report, finish. Agents may do it too, for themselves.
+"""Missions: start, list, show, report, finish. Agents can use these endpoints for their own missions.
 
-Who asks is told by the command line of itself, or by the process at the other end (`caller`). An agent that begins a
-mission is the conversation that is told of its end; it can begin none for another, and reports and finishes only what
-it works on or asked for.
+The requester is identified by the session that the command line sends, or by the process at the other end
+(`auth/requester.py`). An agent that starts a mission is its conversation and receives the report. An agent cannot start
+missions for other agents, and reports on and finishes only missions that it works on or started.
 """
 
 import asyncio
@@ -14,40 +14,37 @@ from msgspec import Meta
 from starlette.requests import Request
 
 from claude_headspace.errors import BadRequest, Forbidden
+from claude_headspace.kernel.acts import AgentRegistered, MissionFinished, MissionReported
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decode import WireAct
 from claude_headspace.kernel.mission.model import LONGEST_GOAL, LONGEST_REPORT
-from claude_headspace.kernel.names import NAME
-from claude_headspace.surfaces.api.endpoints.actions import Place, Word, act_of
-from claude_headspace.surfaces.api.mission_model import MissionOverview, Working, missions_of, overview
+from claude_headspace.surfaces.api.context import ApiContext
+from claude_headspace.surfaces.api.endpoints.agent_actions import Directory, ShortText
 from claude_headspace.surfaces.api.openapi import Endpoint, Parameter
 from claude_headspace.surfaces.api.parameters import read_body, read_flag
-from claude_headspace.surfaces.api.read_model import RECENTLY
-from claude_headspace.surfaces.api.services import Serving
+from claude_headspace.surfaces.read.missions import Assignment, MissionOverview
 
 MINE = "mine"
-"""The mission of whoever asks."""
-SHORTEST_PREFIX = 4
+"""The reference to the mission of the agent that sends the request."""
 
-Said = Annotated[str, Meta(max_length=LONGEST_REPORT)]
+ReportText = Annotated[str, Meta(max_length=LONGEST_REPORT)]
 
 
-class Beginning(msgspec.Struct, frozen=True, kw_only=True):
-    """A mission that is about to be begun."""
+class NewMission(msgspec.Struct, frozen=True, kw_only=True):
+    """A mission to start."""
 
     goal: Annotated[str, Meta(min_length=1, max_length=LONGEST_GOAL)]
-    cwd: Place
+    cwd: Directory
     mode: Literal["mission", "background"] = "mission"
-    conversation: Word | None = None
-    """The agent that is told when it is over; without it the agent that asks."""
-    name: Word = ""
-    role: Word | None = None
+    conversation: ShortText | None = None
+    """The agent that receives the report; by default the agent that sends the request."""
+    name: ShortText = ""
+    role: ShortText | None = None
 
 
-class Reporting(msgspec.Struct, frozen=True):
-    """What came of a mission, by who worked on it."""
+class Report(msgspec.Struct, frozen=True):
+    """The result of a mission, by the agent that worked on it."""
 
-    text: Annotated[Said, Meta(min_length=1)]
+    text: Annotated[ReportText, Meta(min_length=1)]
     failed: bool = False
 
 
@@ -55,200 +52,164 @@ class Finishing(msgspec.Struct, frozen=True):
     """How a mission ended."""
 
     outcome: Literal["succeeded", "failed", "abandoned"] = "succeeded"
-    text: Said = ""
+    text: ReportText = ""
 
 
 # --- reading ---
 
 
-async def listed(api: Serving, request: Request) -> list[MissionOverview]:
+async def missions(context: ApiContext, request: Request) -> list[MissionOverview]:
     """Missions, the newest first."""
-    return await asyncio.to_thread(_listed, api, every=read_flag(request, "all"))
+    return await asyncio.to_thread(context.read.missions.list_all, include_old=read_flag(request, "all"))
 
 
-def _listed(api: Serving, *, every: bool) -> list[MissionOverview]:
-    journal = api.services.journal
-    agents = journal.agents(ended_after=0 if every else api.services.clock() - RECENTLY)
-    return [overview(working, journal) for working in missions_of(agents).values()]
-
-
-async def shown(api: Serving, request: Request) -> MissionOverview:
-    """One mission, with its sessions and what happened."""
-    asker = await _asker(api, request) if request.path_params["mission"] == MINE else None
-    return await _shown(api, await _meant(api, request, asker))
-
-
-async def _shown(api: Serving, working: list[Working]) -> MissionOverview:
-    return await asyncio.to_thread(overview, working, api.services.journal, whole=True)
+async def mission(context: ApiContext, request: Request) -> MissionOverview:
+    """One mission with its details."""
+    sender = await _sending_agent(context, request) if request.path_params["mission"] == MINE else None
+    return await _details(context, request, sender)
 
 
 # --- acting ---
 
 
-async def begin(api: Serving, request: Request) -> MissionOverview:
-    """Register a mission with the agent that will work on it: a placeholder until its client's first hook."""
-    told = await read_body(request, Beginning)
-    if told.name and not NAME.fullmatch(told.name):
-        raise BadRequest("bad_name", f"An agent cannot be called {told.name[:60]!r}.", "Use small letters and dashes.")
-    by, conversation = await _on_behalf_of(api, request, told.conversation)
+async def start(context: ApiContext, request: Request) -> MissionOverview:
+    """Register a mission with the agent that will work on it."""
+    wanted = await read_body(request, NewMission)
+    started_by, conversation = await _starter(context, request, wanted.conversation)
     mission_id = str(uuid.uuid4())
-    around = await api.services.surroundings(told.cwd)
-    act = WireAct(
-        name=told.name,
-        cwd=told.cwd,
-        role=told.role,
-        mode=told.mode,
+    act = AgentRegistered(
+        name=wanted.name,
+        cwd=wanted.cwd,
+        role=wanted.role,
+        mode=wanted.mode,
         mission_id=mission_id,
-        goal=told.goal,
-        by=by,
+        goal=wanted.goal,
+        by=started_by,
         conversation_id=conversation.id if conversation else None,
     )
-    envelope = act_of(api, "AgentRegistered", act, f"register-{mission_id}")
-    context = msgspec.structs.replace(around, headspace_id=mission_id, declared_mission_id=mission_id)
-    registered = msgspec.structs.replace(envelope, observations=context, client="claude-code")
-    agent = (await api.services.engine.submit(registered)).agent
+    agent = await context.actions.register(act, mission_id)
     assert agent.mission is not None
-    return await _shown(api, [(agent, agent.mission)])
+    return await asyncio.to_thread(context.read.missions.details, [(agent, agent.mission)])
 
 
-async def _on_behalf_of(api: Serving, request: Request, named: str | None) -> tuple[str, Agent | None]:
-    """Who begins a mission, and which conversation is told of its end."""
-    session = await api.services.caller.session_of(request)
-    asker = await asyncio.to_thread(api.services.journal.agent_by_session, session) if session else None
-    meant = await asyncio.to_thread(api.services.model.resolve, named) if named else asker
+async def report(context: ApiContext, request: Request) -> MissionOverview:
+    """Store the worker's report. It ends the mission."""
+    wanted, sender = await read_body(request, Report), await _sending_agent(context, request)
+    assignments = await _find(context, request, sender)
+    if sender is not None and sender.id not in {agent.id for agent, _ in assignments}:
+        raise _not_permitted("Only the agent that works on a mission can report on it.")
+    worker = sender or assignments[0][0]
+    act = MissionReported(text=wanted.text, outcome="failed" if wanted.failed else "")
+    await context.actions.record(act, worker.id)
+    return await _details(context, request, sender)
+
+
+async def finish(context: ApiContext, request: Request) -> MissionOverview:
+    """End a mission with an outcome."""
+    wanted, sender = await read_body(request, Finishing), await _sending_agent(context, request)
+    assignments = await _find(context, request, sender)
+    if sender is not None and not _is_involved(sender, assignments):
+        raise _not_permitted("An agent can finish only missions that it works on or started.")
+    workers = [agent for agent, assigned in assignments if assigned.ended_at is None]
+    if not workers:
+        message = "This mission has already ended."
+        raise BadRequest("mission_over", message, "`headspace mission show` shows its outcome.", status=409)
+    for worker in workers:
+        await context.actions.record(MissionFinished(outcome=wanted.outcome, text=wanted.text), worker.id)
+    return await _details(context, request, sender)
+
+
+# --- the requester and the mission ---
+
+
+async def _sending_agent(context: ApiContext, request: Request) -> Agent | None:
+    """The agent that sends the request; None for a person."""
+    session = await context.requesters.session_of(request)
     if session is None:
-        return (await api.services.caller.identify(request)).name, meant
-    if meant is not None and (asker is None or meant.id != asker.id):
-        raise _not_yours("An agent begins missions for itself, not for another conversation.")
-    return asker.name if asker else "an agent", meant
-
-
-async def report(api: Serving, request: Request) -> MissionOverview:
-    """The worker's own word: that ends its mission, and its conversation is told."""
-    told, asker = await read_body(request, Reporting), await _asker(api, request)
-    working = await _meant(api, request, asker)
-    if asker is not None and asker.id not in {agent.id for agent, _ in working}:
-        raise _not_yours("Only who works on a mission reports on it.")
-    agent = asker or working[0][0]
-    act = WireAct(text=told.text, outcome="failed" if told.failed else "")
-    done = (await api.services.engine.submit(act_of(api, "MissionReported", act), agent.id)).agent
-    assert done.mission is not None
-    return await _shown(api, await _meant(api, request, asker))
-
-
-async def finish(api: Serving, request: Request) -> MissionOverview:
-    """Say how a mission ended."""
-    told, asker = await read_body(request, Finishing), await _asker(api, request)
-    working = await _meant(api, request, asker)
-    if asker is not None and not _concerns(asker, working):
-        raise _not_yours("An agent finishes only missions that it works on or asked for.")
-    open_ones = [agent for agent, mission in working if mission.ended_at is None]
-    if not open_ones:
-        raise BadRequest("mission_over", "That mission is over.", "`headspace mission show` tells how.", status=409)
-    for agent in open_ones:
-        act = WireAct(outcome=told.outcome, text=told.text)
-        await api.services.engine.submit(act_of(api, "MissionFinished", act), agent.id)
-    return await _shown(api, await _meant(api, request, asker))
-
-
-def _concerns(asker: Agent, working: list[Working]) -> bool:
-    return any(asker.id in (agent.id, mission.conversation_id) for agent, mission in working)
-
-
-def _not_yours(message: str) -> Forbidden:
-    return Forbidden("not_your_mission", message, "Ask the user to do it, from a shell of their own.", status=403)
-
-
-# --- who and which ---
-
-
-async def _asker(api: Serving, request: Request) -> Agent | None:
-    """The agent that asks; for a client that a worker started (`claude -p`) it is the worker."""
-    session = await api.services.caller.session_of(request)
-    return await asyncio.to_thread(_agent_of, api, session) if session else None
-
-
-def _agent_of(api: Serving, session: str) -> Agent:
-    journal = api.services.journal
-    agent = journal.agent_by_session(session)
+        return None
+    agent = await asyncio.to_thread(context.read.agents.working_on_mission, session)
     if agent is None:
-        raise BadRequest(
-            "unknown_session", "Headspace does not know this session.", "Are its hooks installed? `headspace doctor`"
-        )
-    parent = journal.agent(agent.parent_id) if agent.parent_id and agent.mission is None else None
-    return parent if parent is not None and parent.mission is not None else agent
+        hint = "Are its hooks installed? Run `headspace doctor`."
+        raise BadRequest("unknown_session", "Headspace does not know this session.", hint)
+    return agent
 
 
-async def _meant(api: Serving, request: Request, asker: Agent | None) -> list[Working]:
+async def _starter(context: ApiContext, request: Request, reference: str | None) -> tuple[str, Agent | None]:
+    """Who starts a mission, and the agent that receives its report."""
+    session = await context.requesters.session_of(request)
+    sender = await asyncio.to_thread(context.read.agents.of_session, session) if session else None
+    conversation = await asyncio.to_thread(context.read.agents.find, reference) if reference else sender
+    if session is None:
+        return (await context.requesters.identify(request)).name, conversation
+    if conversation is not None and (sender is None or conversation.id != sender.id):
+        raise _not_permitted("An agent can start missions only for itself.")
+    return sender.name if sender else "an agent", conversation
+
+
+async def _details(context: ApiContext, request: Request, sender: Agent | None) -> MissionOverview:
+    return await asyncio.to_thread(context.read.missions.details, await _find(context, request, sender))
+
+
+async def _find(context: ApiContext, request: Request, sender: Agent | None) -> list[Assignment]:
     reference = request.path_params["mission"]
     if reference == MINE:
-        reference = asker.mission.id if asker is not None and asker.mission is not None else ""
-        if not reference:
-            raise BadRequest(
-                "no_mission",
-                "Nobody here works on a mission.",
-                "Name one: `headspace mission list` shows them.",
-                status=404,
-            )
-    return await asyncio.to_thread(_find, api, reference)
+        if sender is None or sender.mission is None:
+            hint = "Name a mission: `headspace mission list` shows them."
+            raise BadRequest("no_mission", "The requester does not work on a mission.", hint, status=404)
+        reference = sender.mission.id
+    return await asyncio.to_thread(context.read.missions.find, reference)
 
 
-def _find(api: Serving, reference: str) -> list[Working]:
-    """A mission by its id, the beginning of it, or the name of who works on it."""
-    missions = missions_of(api.services.journal.agents(ended_after=0))
-    if reference in missions:
-        return missions[reference]
-    named = [each for each in missions.values() if reference in (each[0][0].name, each[0][0].id)]
-    long_enough = len(reference) >= SHORTEST_PREFIX
-    beginning = [each for name, each in missions.items() if long_enough and name.startswith(reference)]
-    found = named[:1] or beginning
-    if len(found) == 1:
-        return found[0]
-    problem = f"Several missions begin with {reference}." if found else f"There is no mission {reference[:200]}."
-    raise BadRequest("unknown_mission", problem, "`headspace mission list --all` shows them.", status=404)
+def _is_involved(sender: Agent, assignments: list[Assignment]) -> bool:
+    return any(sender.id in (agent.id, assigned.conversation_id) for agent, assigned in assignments)
+
+
+def _not_permitted(message: str) -> Forbidden:
+    return Forbidden("not_your_mission", message, "Ask the user to do it from their own shell.", status=403)
 
 
 ENDPOINTS = (
     Endpoint(
         "GET",
         "/api/missions",
-        "Missions, the newest first, with who works on them.",
-        listed,
+        "Missions with their workers, the newest first.",
+        missions,
         list[MissionOverview],
-        parameters=(Parameter("all", "Also those whose agents ended more than a day ago.", {"type": "boolean"}),),
+        parameters=(Parameter("all", "Include missions whose agents ended more than a day ago.", {"type": "boolean"}),),
     ),
     Endpoint(
         "GET",
         "/api/missions/{mission}",
-        "One mission, by id, beginning of the id or name of its worker, with its sessions and what happened.",
-        shown,
+        "One mission by id, start of its id or name of its worker, with its sessions and timeline. "
+        "`mine` is the requester's mission.",
+        mission,
         MissionOverview,
     ),
     Endpoint(
         "POST",
         "/api/missions",
         "Register a mission, with a placeholder for the agent that will work on it.",
-        begin,
+        start,
         MissionOverview,
         scope="act",
-        takes=Beginning,
+        body=NewMission,
     ),
     Endpoint(
         "POST",
         "/api/missions/{mission}/finish",
-        "Tell how a mission ended.",
+        "End a mission with an outcome.",
         finish,
         MissionOverview,
         scope="act",
-        takes=Finishing,
+        body=Finishing,
     ),
     Endpoint(
         "POST",
         "/api/missions/{mission}/report",
-        "Tell what came of a mission, as its worker: `mine` is the mission of whoever asks.",
+        "Report the result of a mission, as its worker. The report ends the mission.",
         report,
         MissionOverview,
         scope="act",
-        takes=Reporting,
+        body=Report,
     ),
 )

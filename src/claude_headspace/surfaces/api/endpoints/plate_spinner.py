@@ -1,4 +1,4 @@
-"""The board in plate-spinner's words: `GET /plates`. A view of the same agents, with its seven statuses."""
+"""The interface of plate-spinner: `POST /events` and `GET /plates`, which shows the board with its seven statuses."""
 
 import asyncio
 from typing import Any
@@ -9,12 +9,12 @@ from starlette.requests import Request
 from claude_headspace.inputs.receive.plate_spinner import EVENTS
 from claude_headspace.kernel.views import AgentView, Time
 from claude_headspace.outputs.reply import HookReply
+from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import Endpoint
-from claude_headspace.surfaces.api.services import Serving
 
 
 class PlateEvent(msgspec.Struct, frozen=True):
-    """What plate-spinner's hooks send."""
+    """An event of plate-spinner's hooks."""
 
     session_id: str
     event_type: str
@@ -43,7 +43,7 @@ class Plate(msgspec.Struct, frozen=True):
 
 
 def plate(agent: AgentView, transcript_path: str | None = None) -> Plate:
-    """An agent in plate-spinner's words; one that has not reported yet goes by its own id."""
+    """An agent as a plate. Before its first hook the agent's id stands for the session id."""
     todo = agent.todo
     return Plate(
         session_id=agent.session_id or agent.id,
@@ -60,21 +60,21 @@ def plate(agent: AgentView, transcript_path: str | None = None) -> Plate:
     )
 
 
-async def plates(api: Serving, _request: Request) -> list[Plate]:
-    """The board."""
-    found = await asyncio.to_thread(api.services.model.agents_with_transcripts)
-    return [plate(agent, path) for agent, path in found]
+async def plates(context: ApiContext, _request: Request) -> list[Plate]:
+    """The board as plates."""
+    agents = await asyncio.to_thread(context.read.agents.board_with_transcripts)
+    return [plate(agent, transcript_path) for agent, transcript_path in agents]
 
 
 ENDPOINTS = (
     Endpoint(
         "POST",
         EVENTS,
-        "Tell of an event as plate-spinner's hooks do.",
+        "Report an event in the format of plate-spinner's hooks.",
         None,
         HookReply,
         scope="ingest",
-        takes=PlateEvent,
+        body=PlateEvent,
     ),
-    Endpoint("GET", "/plates", "The board in plate-spinner's words.", plates, list[Plate]),
+    Endpoint("GET", "/plates", "The board in the format of plate-spinner.", plates, list[Plate]),
 )

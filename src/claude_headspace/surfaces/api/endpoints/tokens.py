@@ -1,4 +1,4 @@
-"""The endpoints of named tokens: make one, list them, revoke one."""
+"""Named tokens: list, create, revoke."""
 
 import asyncio
 
@@ -7,16 +7,15 @@ from starlette.requests import Request
 
 from claude_headspace.kernel.views import Time, iso
 from claude_headspace.ports import NamedToken
+from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import Endpoint
 from claude_headspace.surfaces.api.parameters import read_body
-from claude_headspace.surfaces.api.services import Serving
-from claude_headspace.surfaces.auth.named_tokens import NamedTokens
 from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.text.timestamps import parse_time
 
 
 class TokenView(msgspec.Struct, frozen=True):
-    """A token as it is listed: never the token itself."""
+    """A named token, without its text."""
 
     name: str
     scopes: list[str]
@@ -27,15 +26,15 @@ class TokenView(msgspec.Struct, frozen=True):
     expired: bool
 
 
-class NewToken(msgspec.Struct, frozen=True):
-    """A token that was made; its text is told this once."""
+class CreatedToken(msgspec.Struct, frozen=True):
+    """A new token with its text, which is not stored and cannot be shown again."""
 
     token: str
     details: TokenView
 
 
-class Making(msgspec.Struct, frozen=True):
-    """The token to make."""
+class NewToken(msgspec.Struct, frozen=True):
+    """The token to create."""
 
     name: str
     scopes: list[Scope]
@@ -43,35 +42,33 @@ class Making(msgspec.Struct, frozen=True):
     expires_at: str | None = None
 
 
-class Revoked(msgspec.Struct, frozen=True):
-    """The token that is good for nothing any more."""
+class RevokedToken(msgspec.Struct, frozen=True):
+    """The name of the revoked token."""
 
     revoked: str
 
 
-def _tokens(api: Serving) -> NamedTokens:
-    return NamedTokens(api.services.journal, api.services.clock)
+async def list_tokens(context: ApiContext, _request: Request) -> list[TokenView]:
+    """All named tokens."""
+    now = context.read.clock()
+    return [_view(token, now) for token in await asyncio.to_thread(context.administration.tokens.all)]
 
 
-async def list_tokens(api: Serving, _request: Request) -> list[TokenView]:
-    """Every named token."""
-    now = api.services.clock()
-    return [_view(token, now) for token in await asyncio.to_thread(_tokens(api).all)]
-
-
-async def create_token(api: Serving, request: Request) -> NewToken:
-    """Make a token."""
-    wanted, now = await read_body(request, Making), api.services.clock()
+async def create_token(context: ApiContext, request: Request) -> CreatedToken:
+    """Create a token."""
+    wanted, now = await read_body(request, NewToken), context.read.clock()
     expires_at = parse_time("expires_at", wanted.expires_at, now) if wanted.expires_at else None
-    made, text = await asyncio.to_thread(_tokens(api).create, wanted.name, wanted.scopes, wanted.owner, expires_at)
-    return NewToken(text, _view(made, now))
+    token, text = await asyncio.to_thread(
+        context.administration.tokens.create, wanted.name, wanted.scopes, wanted.owner, expires_at
+    )
+    return CreatedToken(text, _view(token, now))
 
 
-async def revoke_token(api: Serving, request: Request) -> Revoked:
-    """Let a token be good for nothing."""
+async def revoke_token(context: ApiContext, request: Request) -> RevokedToken:
+    """Revoke a token."""
     name = request.path_params["token"]
-    await asyncio.to_thread(_tokens(api).revoke, name)
-    return Revoked(name)
+    await asyncio.to_thread(context.administration.tokens.revoke, name)
+    return RevokedToken(name)
 
 
 def _view(token: NamedToken, now: int) -> TokenView:
@@ -87,22 +84,24 @@ def _view(token: NamedToken, now: int) -> TokenView:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/admin/tokens", "Every named token, never its text.", list_tokens, list[TokenView], "admin"),
+    Endpoint(
+        "GET", "/api/admin/tokens", "All named tokens, without their text.", list_tokens, list[TokenView], "admin"
+    ),
     Endpoint(
         "POST",
         "/api/admin/tokens",
-        "Make a named token; its text is told this once.",
+        "Create a named token. Its text is returned only once.",
         create_token,
-        NewToken,
+        CreatedToken,
         scope="admin",
-        takes=Making,
+        body=NewToken,
     ),
     Endpoint(
         "POST",
         "/api/admin/tokens/{token}/revoke",
-        "Let a named token be good for nothing, at once and everywhere.",
+        "Revoke a named token, immediately and on every host.",
         revoke_token,
-        Revoked,
+        RevokedToken,
         scope="admin",
     ),
 )

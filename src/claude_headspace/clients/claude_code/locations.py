@@ -1,0 +1,80 @@
+"""Where Claude Code writes: transcripts and the session registry, below a configuration directory.
+
+`projects/<directory>/<session id>.jsonl`, and below it `<session id>/subagents/agent-<id>.jsonl`, with the client's
+notes about the sub-agent in `agent-<id>.meta.json`. `sessions/<pid>.json` for every running client.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from claude_headspace.clients.claude_code import NAME
+from claude_headspace.clients.claude_code.registry import read_entry
+from claude_headspace.clients.claude_code.transcript import describe_subagent, read_line
+from claude_headspace.clients.client import Client, RegistryFiles, TranscriptFiles
+
+PROJECTS = "projects"
+SESSIONS = "sessions"
+SUBAGENTS = "subagents"
+
+_TRANSCRIPT = re.compile(r"[^/]+/(?:[^/]+|[^/]+/subagents/agent-[^/]+)\.jsonl")
+
+
+def is_transcript(path: str, root: Path) -> bool:
+    """Whether a path below a root is one that clients write transcripts to."""
+    return path.isprintable() and _TRANSCRIPT.fullmatch(path.removeprefix(f"{root}{os.sep}")) is not None
+
+
+def find_transcripts(roots: Iterable[Path]) -> list[tuple[str, os.stat_result]]:
+    """The transcripts that there are, sessions before sub-agents, the oldest first."""
+    found = []
+    for root in roots:
+        for path in (*root.glob("*/*.jsonl"), *root.glob("*/*/subagents/agent-*.jsonl")):
+            with suppress(OSError):
+                if is_transcript(str(path), root):
+                    found.append((str(path), path.stat()))
+    return sorted(found, key=lambda each: (each[0].count(os.sep), each[1].st_mtime))
+
+
+def is_subagent(path: str) -> bool:
+    """Whether a transcript is a sub-agent's."""
+    return Path(path).parent.name == SUBAGENTS
+
+
+def session_of(path: str) -> str:
+    """The session that a transcript belongs to."""
+    return Path(path).parent.parent.name if is_subagent(path) else Path(path).stem
+
+
+def notes_of(path: str) -> str | None:
+    """The client's notes about the sub-agent of a transcript."""
+    return str(Path(path).with_suffix(".meta.json")) if is_subagent(path) else None
+
+
+def notes_line(path: str, notes: bytes) -> bytes:
+    """The notes about a sub-agent as a line of its transcript."""
+    return describe_subagent(session_of(path), Path(path).stem.removeprefix("agent-"), notes)
+
+
+def is_entry(path: Path) -> bool:
+    """Whether a file is a registry entry. Beside them lie keys of the clients, which are never read."""
+    return path.suffix == ".json" and path.stem.isascii() and path.stem.isdigit()
+
+
+CLAUDE_CODE = Client(
+    name=NAME,
+    transcripts=TranscriptFiles(
+        directory=PROJECTS,
+        is_transcript=is_transcript,
+        find=find_transcripts,
+        session_of=session_of,
+        is_subagent=is_subagent,
+        notes_of=notes_of,
+        notes_line=notes_line,
+        read_line=read_line,
+    ),
+    registry=RegistryFiles(directory=SESSIONS, is_entry=is_entry, entry_of=lambda pid: f"{pid}.json", read=read_entry),
+)
+"""How the files of Claude Code are found and read."""

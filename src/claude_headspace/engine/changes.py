@@ -1,0 +1,64 @@
+"""Committed changes, distributed to their subscribers: the agents, efforts and stream messages of each batch.
+
+The writer publishes agents and efforts as it committed them. Stream messages come from the writer, or from the follower
+if several daemons share the journal, so that they are always in the journal's order.
+
+Rules
+- Only committed changes are published.
+- A subscriber that raises is logged and does not affect the others: everything can be read from the journal.
+- Subscribers return at once. Work that takes time belongs to a background task.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import structlog
+
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.effort.model import Effort
+from claude_headspace.ports import StreamMessage
+
+log = structlog.get_logger(__name__)
+
+Change = TypeVar("Change")
+
+
+class CommittedChanges:
+    """The subscribers. Created before the writer and before them, so that neither side needs the other."""
+
+    def __init__(self) -> None:
+        self._agents: list[Callable[[Agent], None]] = []
+        self._efforts: list[Callable[[Effort], None]] = []
+        self._messages: list[Callable[[Sequence[StreamMessage]], None]] = []
+
+    def on_agent(self, *subscribers: Callable[[Agent], None]) -> None:
+        """Call these with every agent that changed."""
+        self._agents.extend(subscribers)
+
+    def on_effort(self, *subscribers: Callable[[Effort], None]) -> None:
+        """Call these with every effort that changed."""
+        self._efforts.extend(subscribers)
+
+    def on_messages(self, *subscribers: Callable[[Sequence[StreamMessage]], None]) -> None:
+        """Call these with the stream messages of a batch."""
+        self._messages.extend(subscribers)
+
+    def publish(self, agents: Iterable[Agent], efforts: Iterable[Effort]) -> None:
+        """A batch was committed by this daemon."""
+        for agent in agents:
+            _publish(agent, self._agents)
+        for effort in efforts:
+            _publish(effort, self._efforts)
+
+    def publish_messages(self, messages: Sequence[StreamMessage]) -> None:
+        """Messages were committed, by any daemon."""
+        if messages:
+            _publish(messages, self._messages)
+
+
+def _publish(change: Change, subscribers: Iterable[Callable[[Change], None]]) -> None:
+    for subscriber in subscribers:
+        try:
+            subscriber(change)
+        except Exception:
+            log.exception("subscriber_failed", subscriber=getattr(subscriber, "__qualname__", str(subscriber)))

@@ -1,0 +1,85 @@
+"""Administration of the journal: verify, rebuild, prune, import, and named tokens."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+
+from claude_headspace.engine.log_transfer import BroughtIn, import_lines, read_header
+from claude_headspace.engine.writer import Engine
+from claude_headspace.errors import BadRequest
+from claude_headspace.inputs.receive.receiver import new_id
+from claude_headspace.inputs.watch.transcript_import import History
+from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.ports import Clock, Difference, Maintenance, PruneResult
+from claude_headspace.surfaces.auth.named_tokens import NamedTokens
+
+DAY: Micros = 86_400 * SECOND
+MAX_DAYS = 36_500
+MAX_DIFFERENCES = 1_000
+
+
+class Verification(msgspec.Struct, frozen=True):
+    """Whether the projections match the log."""
+
+    ok: bool
+    differences: list[Difference]
+
+
+class Administration:
+    """Maintains the journal of a running daemon."""
+
+    def __init__(
+        self,
+        journal: Maintenance,
+        engine: Engine,
+        clock: Clock,
+        retention_days: int,
+        transcripts: History,
+        tokens: NamedTokens,
+    ) -> None:
+        self._journal = journal
+        self._engine = engine
+        self._clock = clock
+        self._retention_days = retention_days
+        self.transcripts = transcripts
+        self.tokens = tokens
+
+    async def verify(self) -> Verification:
+        """Replay the log and compare the result with the projections."""
+        differences = await asyncio.to_thread(lambda: list(self._journal.verify()))
+        return Verification(not differences, differences[:MAX_DIFFERENCES])
+
+    async def rebuild(self) -> int:
+        """Rebuild the projections from the log; the number of events."""
+        return await asyncio.to_thread(self._journal.rebuild)
+
+    async def prune(self, days: int | None, *, dry_run: bool) -> PruneResult:
+        """Remove events older than a number of days, by default `retention_days`."""
+        before = prune_before(days, self._retention_days, self._clock())
+        return await asyncio.to_thread(self._journal.prune, before, dry_run=dry_run)
+
+    async def import_log(self, header: str, lines: Sequence[str], first_line: int) -> BroughtIn:
+        """Import lines of an exported log."""
+        work = partial(
+            import_lines,
+            header=read_header(header.encode()),
+            lines=[line.encode() for line in lines],
+            first=first_line,
+            new_id=new_id(),
+            now=self._clock(),
+        )
+        return await self._engine.transact(work)
+
+
+def prune_before(days: int | None, retention_days: int, now: Micros) -> Micros:
+    """The time before which events are removed."""
+    kept = retention_days if days is None else days
+    if not 0 < kept <= MAX_DAYS:
+        raise BadRequest(
+            "keeps_everything",
+            "No retention period is set.",
+            "Set `retention_days` in the configuration, or use `headspace db prune --days 90`.",
+        )
+    return now - kept * DAY

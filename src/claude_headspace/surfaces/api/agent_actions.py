@@ -1,0 +1,81 @@
+"""Actions on agents: register one, record what happened to it, type into its terminal.
+
+Every action is stored as an event of the agent, with the person who did it.
+"""
+
+import msgspec
+
+from claude_headspace.engine.remote_actions import Action, RemoteActions
+from claude_headspace.errors import BadRequest
+from claude_headspace.inputs.receive.receiver import Relatives, Surroundings
+from claude_headspace.kernel.acts import Act, AgentRegistered
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.envelope import Observations
+from claude_headspace.kernel.names import NAME
+from claude_headspace.outputs.keyboard import checked
+from claude_headspace.ports import Recorder
+from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
+from claude_headspace.surfaces.auth.requester import Requester
+
+
+class AgentActions:
+    """Acts on agents."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        find_project: Surroundings,
+        find_process: Relatives,
+        remote_actions: RemoteActions,
+    ) -> None:
+        self._recorder = recorder
+        self._find_project = find_project
+        self._find_process = find_process
+        self._remote_actions = remote_actions
+
+    async def record(self, act: Act, agent_id: str, *, actor: str | None = None) -> Agent:
+        """Store an act on an agent; the agent afterwards."""
+        return (await self._recorder.record(act, agent_id, observations=Observations(actor=actor))).agent
+
+    async def register(
+        self, act: AgentRegistered, headspace_id: str, *, tmux_session: str | None = None, tmux_pane: str | None = None
+    ) -> Agent:
+        """Store an agent that is about to be started, by the id that its hooks will send. Idempotent per id."""
+        if act.name:  # without one Headspace chooses
+            check_name(act.name)
+        project = await self._find_project(act.cwd)
+        observations = msgspec.structs.replace(
+            project,
+            headspace_id=headspace_id,
+            declared_mission_id=act.mission_id or None,
+            tmux_session=tmux_session,
+            tmux_pane=tmux_pane,
+        )
+        outcome = await self._recorder.record(
+            act, delivery_id=f"register-{headspace_id}", observations=observations, client="claude-code"
+        )
+        return outcome.agent
+
+    async def find_wrapper(self, pid: int | None) -> Observations:
+        """The process that starts a client; empty if it is not visible from here, so that it is not watched."""
+        found = await self._find_process(pid) if pid else Observations()
+        return found if found.client_started_at else Observations()
+
+    async def send(self, agent: Agent, text: str, send_id: str, requester: Requester) -> Sent:
+        """Type a text into the agent's terminal, on the agent's host."""
+        action = Action("send", requester.name, requester.via, checked(text), send_id)
+        return await self._remote_actions.do(agent, action, Sent)
+
+    async def interrupt(self, agent: Agent, requester: Requester) -> Interrupted:
+        """Press Esc in the agent's terminal, on the agent's host."""
+        return await self._remote_actions.do(agent, Action("interrupt", requester.name, requester.via), Interrupted)
+
+
+def check_name(name: str) -> None:
+    """Raise `BadRequest` for a name that an agent cannot have."""
+    if not NAME.fullmatch(name):
+        raise BadRequest(
+            "bad_name",
+            f"{name[:60]!r} is not a valid agent name.",
+            "Use up to 40 lowercase letters, digits, dots and dashes, starting and ending with a letter or digit.",
+        )

@@ -1,0 +1,62 @@
+"""Answers to waits.
+
+Rules
+- The first answer wins. Repeating it returns the same result; a different one is refused with who answered, and when.
+- Agents cannot answer: requests from inside an agent are refused (`auth/requester.py`).
+- Every answer is stored: who, through which surface, what, when.
+"""
+
+import asyncio
+
+import msgspec
+
+from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.kernel.acts import WaitAnswered
+from claude_headspace.kernel.agent import Wait
+from claude_headspace.kernel.answers import Answer, mismatch
+from claude_headspace.kernel.views import WaitView, iso, wait_view
+from claude_headspace.ports import Recorder
+from claude_headspace.surfaces.auth.requester import Requester
+from claude_headspace.surfaces.read.waits import WaitQueries
+
+
+class Answers:
+    """Stores answers."""
+
+    def __init__(self, waits: WaitQueries, recorder: Recorder) -> None:
+        self._waits = waits
+        self._recorder = recorder
+
+    async def wait(self, wait_id: str) -> Wait:
+        """A wait by its id, open or closed."""
+        return await asyncio.to_thread(self._waits.find, wait_id)
+
+    async def give(self, requester: Requester, wait_id: str, answer: Answer) -> WaitView:
+        """Answer a wait; the wait afterwards."""
+        wait = await self.wait(wait_id)
+        if (problem := mismatch(wait, answer)) is not None and wait.closed_at is None:
+            raise BadRequest("answer_does_not_fit", problem, "GET /api/waits shows what is asked.")
+        act = WaitAnswered(
+            wait_id=wait_id,
+            by=requester.name,
+            via=requester.via,
+            words=answer.words,
+            answer=msgspec.Raw(msgspec.json.encode(answer)),
+        )
+        try:
+            await self._recorder.record(act, wait.agent_id)
+        except BadRequest as refusal:
+            return await self._repeated(await self.wait(wait_id), answer, refusal)
+        return wait_view(await self.wait(wait_id))
+
+    async def _repeated(self, wait: Wait, answer: Answer, refusal: HeadspaceError) -> WaitView:
+        """The wait, if it already has the same answer; otherwise the refusal, with who answered first."""
+        if wait.answered is not None and await asyncio.to_thread(self._waits.answer_to, wait) == answer:
+            return wait_view(wait)
+        raise BadRequest(refusal.code, refusal.message + _first_answer(wait), refusal.hint, status=refusal.status)
+
+
+def _first_answer(wait: Wait) -> str:
+    if (first := wait.answered) is not None:
+        return f" ({first.words} by {first.by} through {first.via} at {iso(first.at)})"
+    return f" ({wait.resolution} at {iso(wait.closed_at)})" if wait.closed_at is not None else ""

@@ -1,0 +1,229 @@
+"""Actions on agents: register, close, restart, rename, mark as seen, send a prompt, interrupt."""
+
+import asyncio
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+
+from claude_headspace.kernel.acts import (
+    Act,
+    AgentClosed,
+    AgentRegistered,
+    AgentRenamed,
+    AgentSeen,
+    RestartBegun,
+    SupervisionEnded,
+)
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.views import AgentView, agent_view
+from claude_headspace.outputs.keyboard import LONGEST_TEXT
+from claude_headspace.surfaces.api.agent_actions import check_name
+from claude_headspace.surfaces.api.context import ApiContext
+from claude_headspace.surfaces.api.openapi import Endpoint
+from claude_headspace.surfaces.api.parameters import read_body
+from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
+from claude_headspace.surfaces.auth.middleware import ACTOR
+
+ShortText = Annotated[str, Meta(max_length=200)]
+Directory = Annotated[str, Meta(max_length=8_192)]
+
+
+class Registration(msgspec.Struct, frozen=True):
+    """An agent that is about to be started, by the id that its hooks will send."""
+
+    headspace_id: Annotated[str, Meta(max_length=100)]
+    cwd: Directory
+    name: ShortText = ""
+    role: ShortText | None = None
+    mode: ShortText | None = None
+    mission: ShortText | None = None
+    """The mission that it will work on."""
+    tmux_session: ShortText | None = None
+    tmux_pane: ShortText | None = None
+    wrapper_pid: Annotated[int, Meta(gt=0)] | None = None
+    """The process that starts the client and waits for it. The agent ends when this process ends."""
+    supervised: bool = False
+    """Whether that process restarts the client when its context window is full."""
+
+
+class Closing(msgspec.Struct, frozen=True):
+    """How a client ended, reported by the process that started it."""
+
+    reason: ShortText = "closed"
+    pid: int | None = None
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """Why a supervised client is restarted, or no longer is."""
+
+    reason: ShortText
+
+
+class Renaming(msgspec.Struct, frozen=True):
+    """The new name of an agent."""
+
+    name: str
+
+
+class Empty(msgspec.Struct, frozen=True):
+    """An empty object."""
+
+
+class Sending(msgspec.Struct, frozen=True):
+    """A prompt to type. The same `id` is typed once."""
+
+    text: Annotated[str, Meta(max_length=LONGEST_TEXT)]
+    id: Annotated[str, Meta(max_length=100)] = ""
+
+
+async def register(context: ApiContext, request: Request) -> AgentView:
+    """Register an agent. It is `starting` until its first hook."""
+    wanted = await read_body(request, Registration)
+    wrapper = await context.actions.find_wrapper(wanted.wrapper_pid)
+    act = AgentRegistered(
+        name=wanted.name,
+        cwd=wanted.cwd,
+        role=wanted.role,
+        mode=wanted.mode,
+        mission_id=wanted.mission or "",
+        pid=wrapper.client_pid,
+        began=wrapper.client_started_at,
+        supervised=wanted.supervised,
+    )
+    agent = await context.actions.register(
+        act, wanted.headspace_id, tmux_session=wanted.tmux_session, tmux_pane=wanted.tmux_pane
+    )
+    return agent_view(agent)
+
+
+async def close(context: ApiContext, request: Request) -> AgentView:
+    """Report the end of a client."""
+    wanted = await read_body(request, Closing)
+    return await _record(context, request, AgentClosed(reason=wanted.reason, pid=wanted.pid))
+
+
+async def restart(context: ApiContext, request: Request) -> AgentView:
+    """Report a supervised restart."""
+    wanted = await read_body(request, Reason)
+    return await _record(context, request, RestartBegun(reason=wanted.reason))
+
+
+async def unsupervise(context: ApiContext, request: Request) -> AgentView:
+    """Report the end of supervision."""
+    wanted = await read_body(request, Reason)
+    return await _record(context, request, SupervisionEnded(reason=wanted.reason))
+
+
+async def mark_seen(context: ApiContext, request: Request) -> AgentView:
+    """Mark an agent as seen. No-op if it is not marked as unseen."""
+    await read_body(request, Empty)
+    agent = await _find(context, request)
+    return agent_view(await context.actions.record(AgentSeen(), agent.id) if agent.is_unseen else agent)
+
+
+async def rename(context: ApiContext, request: Request) -> AgentView:
+    """Rename an agent."""
+    name = (await read_body(request, Renaming)).name.strip().lower()
+    check_name(name)
+    return await _record(context, request, AgentRenamed(name=name), actor=request.scope.get(ACTOR))
+
+
+async def send(context: ApiContext, request: Request) -> Sent:
+    """Type a prompt. Agents are refused."""
+    requester = await context.requesters.identify(request)
+    wanted = await read_body(request, Sending)
+    return await context.actions.send(await _find(context, request), wanted.text, wanted.id, requester)
+
+
+async def interrupt(context: ApiContext, request: Request) -> Interrupted:
+    """Press Esc. Agents are refused."""
+    requester = await context.requesters.identify(request)
+    await read_body(request, Empty)
+    return await context.actions.interrupt(await _find(context, request), requester)
+
+
+async def _find(context: ApiContext, request: Request) -> Agent:
+    return await asyncio.to_thread(context.read.agents.find, request.path_params["agent"])
+
+
+async def _record(context: ApiContext, request: Request, act: Act, actor: str | None = None) -> AgentView:
+    agent = await _find(context, request)
+    return agent_view(await context.actions.record(act, agent.id, actor=actor))
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/api/agents",
+        "Register an agent that is about to be started. It is a placeholder until its first hook.",
+        register,
+        AgentView,
+        scope="act",
+        body=Registration,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/close",
+        "Report that the client has ended. For the process that started it.",
+        close,
+        AgentView,
+        scope="act",
+        body=Closing,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/restart",
+        "Report a supervised restart: the client is stopped and started again for the same agent.",
+        restart,
+        AgentView,
+        scope="act",
+        body=Reason,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/unsupervise",
+        "Report that the client is no longer restarted.",
+        unsupervise,
+        AgentView,
+        scope="act",
+        body=Reason,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/seen",
+        "Mark the agent as seen.",
+        mark_seen,
+        AgentView,
+        scope="act",
+        body=Empty,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/rename",
+        "Rename the agent.",
+        rename,
+        AgentView,
+        scope="act",
+        body=Renaming,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/send",
+        "Type a prompt into the agent's terminal, once.",
+        send,
+        Sent,
+        scope="act",
+        body=Sending,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent}/interrupt",
+        "Press Esc in the agent's terminal, once, while it works or shows a dialog.",
+        interrupt,
+        Interrupted,
+        scope="act",
+        body=Empty,
+    ),
+)

@@ -1,0 +1,92 @@
+"""The types of `/health` and `/hook/status`, and the interface of the daemon that fills them."""
+
+from typing import Protocol
+
+import msgspec
+
+from claude_headspace.kernel.views import Time
+
+
+class PartHealth(msgspec.Struct, frozen=True):
+    """The health of one component: `ok`, `failing`, `stopped` or `waiting`."""
+
+    status: str
+    detail: str
+
+
+class Health(msgspec.Struct, frozen=True):
+    """The health of the daemon: `ok` or `degraded`, and the health of each component."""
+
+    status: str
+    version: str
+    parts: dict[str, PartHealth]
+
+
+AWAY = PartHealth("waiting", "starts when the database is available")
+
+
+def part(running: bool, failure: str | None, detail: str) -> PartHealth:
+    """The health of a background component."""
+    if not running:
+        return PartHealth("stopped", "not running: restart the daemon and see `headspace logs`")
+    return PartHealth("failing", failure) if failure else PartHealth("ok", detail)
+
+
+class SpoolStatus(msgspec.Struct, frozen=True):
+    """Events in the spool: waiting, rejected as unreadable, lost because it was full, processed since the start."""
+
+    depth: int
+    rejected: int
+    lost: int
+    taken: int
+    last_drain_at: Time | None
+
+
+class TroubleView(msgspec.Struct, frozen=True):
+    """A time without the database or without a daemon. Events were spooled, or lost if the spool was full."""
+
+    since: Time
+    until: Time | None
+    reason: str
+    spooled: int
+    lost: int
+
+
+class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The status of event reception. Counts that only the database knows are null while it is unavailable."""
+
+    enabled: bool
+    mode: str
+    polling_interval_seconds: float
+    last_event_at: Time | None
+    seconds_since_last_event: float | None
+    last_look_at: Time | None
+    events_total: int | None
+    events_since_start: int
+    agents: dict[str, int] | None
+    anomalies: int | None
+    last_seq: int | None
+    refused: dict[str, int]
+    spool: SpoolStatus
+    sources: dict[str, PartHealth]
+    """The sources besides hooks: transcripts, registry, processes."""
+    journal: PartHealth
+    """Whether the database is available."""
+    troubles: list[TroubleView]
+    """The outages of the last week, the newest first."""
+    version: str
+    pid: int
+    started_at: Time
+
+
+class DaemonStatus(Protocol):
+    """What the daemon reports about itself."""
+
+    def health(self) -> Health:
+        """The health of every component."""
+
+    def status(self) -> HookStatus:
+        """The status of event reception."""
+
+    def metrics_page(self) -> bytes:
+        """All metrics, in the text format of Prometheus."""

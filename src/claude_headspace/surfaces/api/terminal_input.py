@@ -1,0 +1,115 @@
+"""Input into an agent's terminal on this host: a prompt, or Esc to interrupt.
+
+Rules
+- Input goes only into the pane in which the agent's client still runs.
+- The act is stored before a key is pressed. A text is typed at most once: the same `id` again is a duplicate.
+- Esc is pressed only while the agent works or shows a dialog: if it is idle, a second Esc would open the client's
+  rewind dialog.
+- The result is confirmed by the client: it reports the same prompt, it becomes idle, or its dialog closes. Nothing is
+  typed again if the confirmation does not come in time.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import msgspec
+
+from claude_headspace.engine.remote_actions import Action
+from claude_headspace.errors import HeadspaceError
+from claude_headspace.kernel.acts import EscPressed, TextTyped, TypingFailed
+from claude_headspace.kernel.agent import Agent, AgentState
+from claude_headspace.outputs.keyboard import Keyboard, checked, refuse_resting, refuse_unready
+from claude_headspace.ports import Recorder
+from claude_headspace.surfaces.read.model import ReadModel
+
+CONFIRM_SECONDS = 6.0
+POLL_SECONDS = 0.1
+
+Answer = TypeVar("Answer")
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """The result of `send`: `confirmed` by the client, `typed` without confirmation, or `duplicate`."""
+
+    status: str
+    agent_id: str
+    agent: str
+
+
+class Interrupted(msgspec.Struct, frozen=True):
+    """The result of `interrupt`: `confirmed` if the client stopped, otherwise `pressed`; and the state afterwards."""
+
+    status: str
+    agent_id: str
+    agent: str
+    state: str
+
+
+class TerminalInput:
+    """Types into the terminals of this host's agents."""
+
+    def __init__(self, read: ReadModel, recorder: Recorder, keyboard: Keyboard) -> None:
+        self._read = read
+        self._recorder = recorder
+        self._keyboard = keyboard
+
+    async def type_text(self, agent: Agent, action: Action) -> Sent:
+        """Type a text, once, and wait for the client to report it."""
+        text = checked(action.text)
+        async with self._keyboard.turn(agent):
+            agent = await self._current(agent)  # it may have changed while the lock was held
+            refuse_unready(agent)
+            await self._keyboard.check(agent)
+            after = await asyncio.to_thread(self._read.events.last_seq, agent.id)
+            act = TextTyped(text=text, by=action.by, via=action.via)
+            delivery_id = f"send-{action.id}" if action.id else None
+            if (await self._recorder.record(act, agent.id, delivery_id=delivery_id)).duplicate:
+                return Sent("duplicate", agent.id, agent.name)
+            try:
+                await self._keyboard.type(agent, text)
+            except HeadspaceError as error:
+                await self._record_failure(agent, error)
+                raise
+            confirmed = await _poll(lambda: self._read.events.has_prompt(agent.id, after, text), bool)
+        return Sent("confirmed" if confirmed else "typed", agent.id, agent.name)
+
+    async def press_escape(self, agent: Agent, action: Action) -> Interrupted:
+        """Press Esc, once, and wait for the client to stop."""
+        async with self._keyboard.turn(agent):
+            before = await self._current(agent)  # it may have changed while the lock was held
+            refuse_resting(before)
+            await self._keyboard.check(before)
+            await self._recorder.record(EscPressed(by=action.by, via=action.via), agent.id)
+            try:
+                await self._keyboard.press(before, "Escape")
+            except HeadspaceError as error:
+                await self._record_failure(agent, error)
+                raise
+            after = await _poll(lambda: self._read.agents.find(agent.id), lambda now: has_stopped(before, now))
+        status = "confirmed" if has_stopped(before, after) else "pressed"
+        return Interrupted(status, agent.id, agent.name, after.state.value)
+
+    async def _current(self, agent: Agent) -> Agent:
+        return await asyncio.to_thread(self._read.agents.find, agent.id)
+
+    async def _record_failure(self, agent: Agent, error: HeadspaceError) -> None:
+        await self._recorder.record(TypingFailed(reason=error.message), agent.id)
+
+
+async def _poll(query: Callable[[], Answer], is_done: Callable[[Answer], bool]) -> Answer:
+    """Repeat a query until its answer is final or time is up; the last answer."""
+    deadline = time.monotonic() + CONFIRM_SECONDS
+    while True:
+        answer = await asyncio.to_thread(query)
+        if is_done(answer) or time.monotonic() > deadline:
+            return answer
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def has_stopped(before: Agent, after: Agent) -> bool:
+    """Whether the agent is idle, or the dialog that it showed is closed (the turn may continue after a sub-agent's)."""
+    open_now = {wait.id for wait in after.waits}
+    is_closed = bool(before.waits) and not any(wait.id in open_now for wait in before.waits)
+    return is_closed or after.state not in (AgentState.WORKING, AgentState.WAITING)

@@ -1,0 +1,1 @@
+"""The read model: everything that the daemon's surfaces read from the journal, by subject, as views."""

@@ -1,0 +1,196 @@
+"""Agents: the board, one agent now or in the past, and its turns, commands, sessions, states, tool calls and usage."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.agent import Agent, AgentState
+from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.views import (
+    AgentView,
+    CommandView,
+    SessionView,
+    Time,
+    TurnView,
+    agent_view,
+    command_view,
+    iso,
+    session_view,
+    turn_view,
+)
+from claude_headspace.ports import Clock, Reader, StateRow
+from claude_headspace.surfaces.read.agent_history import agent_at
+from claude_headspace.surfaces.read.projects import is_meant, resolve_projects
+from claude_headspace.surfaces.read.tool_calls import ToolCallView, tool_calls
+from claude_headspace.surfaces.read.usage import UsageView, usage
+
+RECENT: Micros = 24 * 3600 * SECOND
+"""How long an ended agent stays on the board."""
+
+MIN_PREFIX_LENGTH = 4
+
+_URGENCY = {
+    AgentState.WAITING: 0,
+    AgentState.ERROR: 1,
+    AgentState.WORKING: 2,
+    AgentState.STARTING: 3,
+    AgentState.IDLE: 4,
+    AgentState.ENDED: 5,
+}
+
+
+class StateView(msgspec.Struct, frozen=True):
+    """A state that an agent entered, with its evidence."""
+
+    seq: int
+    at: Time
+    state: str
+    waiting_for: str | None
+    source: str
+    confidence: str
+    why: str
+    event: str
+
+
+class AgentQueries:
+    """Reads agents."""
+
+    def __init__(self, reader: Reader, clock: Clock) -> None:
+        self._reader = reader
+        self._clock = clock
+
+    # --- the board ---
+
+    def board(
+        self, *, state: str | None = None, project: str | None = None, include_all: bool = False
+    ) -> list[AgentView]:
+        """Agents, the most urgent state first. Ended agents stay for a day; `include_all` lists all of them."""
+        return [
+            agent_view(agent)
+            for agent in self._by_urgency(self.all() if include_all else self.recent())
+            if state in (None, agent.state.value) and (project is None or is_meant(agent.project, project))
+        ]
+
+    def board_with_transcripts(self) -> list[tuple[AgentView, str | None]]:
+        """The board, each agent with the path of its transcript."""
+        agents = self._by_urgency(self.recent())
+        return [(agent_view(agent), agent.session.transcript_path if agent.session else None) for agent in agents]
+
+    def recent(self) -> list[Agent]:
+        """Living agents, and those that ended within the last day."""
+        return self._reader.agents(ended_after=self._clock() - RECENT)
+
+    def all(self) -> list[Agent]:
+        """Every agent in the journal."""
+        return self._reader.agents(ended_after=0)
+
+    @staticmethod
+    def _by_urgency(agents: Sequence[Agent]) -> list[Agent]:
+        return sorted(agents, key=lambda agent: (_URGENCY[agent.state], -agent.last_active_at))
+
+    # --- one agent ---
+
+    def find(self, reference: str) -> Agent:
+        """The agent with this id or name, or the only one whose id starts with the reference (4 characters or more)."""
+        if (exact := self._reader.agent(reference)) is not None:
+            return exact
+        if named := self._reader.agents_by_name(reference):
+            return named[0]
+        prefixed = self._reader.agents_by_id_prefix(reference) if len(reference) >= MIN_PREFIX_LENGTH else []
+        if len(prefixed) == 1:
+            return prefixed[0]
+        if prefixed:
+            names = ", ".join(f"{agent.id[:12]} ({agent.name})" for agent in prefixed)
+            message = f"Several agent ids start with {reference}: {names}."
+            raise BadRequest("ambiguous_agent", message, "Use a longer part of the id, or the name.", status=409)
+        raise BadRequest(
+            "unknown_agent", f"There is no agent {reference}.", "`headspace list` shows all agents.", status=404
+        )
+
+    def of_session(self, session_id: str) -> Agent | None:
+        """The agent that a session of the client belongs to."""
+        return self._reader.agent_by_session(session_id)
+
+    def working_on_mission(self, session_id: str) -> Agent | None:
+        """The agent of a session; for a client that a mission's worker started (`claude -p`), the worker."""
+        agent = self._reader.agent_by_session(session_id)
+        if agent is None or agent.mission is not None or not agent.parent_id:
+            return agent
+        parent = self._reader.agent(agent.parent_id)
+        return parent if parent is not None and parent.mission is not None else agent
+
+    def of_environment(self, host: str, env: Mapping[str, str], ancestors: Sequence[int] = ()) -> Agent | None:
+        """The living agent of a host that a command was started in, by the command's environment."""
+        return agent_of_environment([agent for agent in self._reader.agents() if agent.host == host], env, ancestors)
+
+    def view(self, reference: str) -> AgentView:
+        """One agent."""
+        return agent_view(self.find(reference))
+
+    def view_at(self, reference: str, time: Micros) -> AgentView:
+        """One agent, as it was known at a time."""
+        return agent_view(agent_at(self._reader, self.find(reference), time))
+
+    # --- what belongs to an agent ---
+
+    def turns(self, reference: str, limit: int) -> list[TurnView]:
+        """The newest turns of an agent."""
+        return [turn_view(turn) for turn in self._reader.turns(agent_id=self.find(reference).id, limit=limit)]
+
+    def command_turns(self, command_id: str, limit: int) -> list[TurnView]:
+        """The newest turns of one command."""
+        if self._reader.command(command_id) is None:
+            message = f"There is no command {command_id}."
+            raise BadRequest("unknown_command", message, "GET /api/agents/{agent}/commands lists them.", status=404)
+        return [turn_view(turn) for turn in self._reader.turns(command_id=command_id, limit=limit)]
+
+    def commands(self, reference: str, limit: int) -> list[CommandView]:
+        """The newest commands of an agent."""
+        return [command_view(command) for command in self._reader.commands(self.find(reference).id, limit)]
+
+    def sessions(self, reference: str) -> list[SessionView]:
+        """The context windows of an agent, in order."""
+        return [session_view(session) for session in self._reader.sessions(self.find(reference).id)]
+
+    def states(self, reference: str, limit: int) -> list[StateView]:
+        """The newest states of an agent, with their evidence."""
+        return [_state_view(row) for row in self._reader.states(self.find(reference).id, limit)]
+
+    def tool_calls(self, reference: str, limit: int) -> list[ToolCallView]:
+        """The newest tool calls of an agent, with input and result."""
+        return tool_calls(self._reader, self.find(reference), limit)
+
+    def usage(self, reference: str) -> list[UsageView]:
+        """Tokens, context size and cost of an agent over time."""
+        return usage(self._reader, self.find(reference))
+
+    def project_ids(self, reference: str) -> tuple[str, ...]:
+        """The ids of the projects with this id, name or directory."""
+        return resolve_projects(self._reader, reference)
+
+
+def agent_of_environment(agents: Sequence[Agent], env: Mapping[str, str], ancestors: Sequence[int]) -> Agent | None:
+    """The agent that a command was started in.
+
+    The session is compared first: a child has its own, but inherits the other variables of its parent.
+    """
+    session, pane = env.get("CLAUDE_CODE_SESSION_ID"), env.get("TMUX_PANE")
+    wrappers = {env[name] for name in ("CLAUDE_HEADSPACE_SESSION_ID", "CLAUDE_SESSION_ID") if env.get(name)}
+    pid = env.get("CLAUDE_PID", "")
+    pids = [*([int(pid)] if pid.isdigit() and len(pid) < 10 else []), *ancestors]
+
+    def matches(agent: Agent) -> tuple[bool, ...]:
+        return (
+            bool(session) and agent.session is not None and agent.session.client_id == session,
+            agent.headspace_id in wrappers,
+            *(agent.pid == each for each in pids),
+            bool(pane) and agent.tmux_pane == pane,
+        )
+
+    ranked = [(matched.index(True), agent) for agent in agents if any(matched := matches(agent))]
+    return min(ranked, key=lambda each: each[0])[1] if ranked else None
+
+
+def _state_view(row: StateRow) -> StateView:
+    return StateView(row.seq, iso(row.at), row.state, row.waiting_for, row.source, row.confidence, row.why, row.event)

@@ -1,0 +1,28 @@
+"""The read model: one object per subject, all of them over the same journal.
+
+HTTP endpoints, socket commands and pages read the journal only through these objects. They return views (what clients
+receive) or domain objects (what an action needs to know). They never write.
+"""
+
+from claude_headspace.ports import Clock, Reader
+from claude_headspace.surfaces.read.activity import ActivityQueries
+from claude_headspace.surfaces.read.agents import AgentQueries
+from claude_headspace.surfaces.read.efforts import EffortQueries
+from claude_headspace.surfaces.read.events import EventQueries
+from claude_headspace.surfaces.read.missions import MissionQueries
+from claude_headspace.surfaces.read.search import SearchQueries
+from claude_headspace.surfaces.read.waits import WaitQueries
+
+
+class ReadModel:
+    """All queries, by subject."""
+
+    def __init__(self, reader: Reader, clock: Clock, host: str) -> None:
+        self.clock = clock
+        self.agents = AgentQueries(reader, clock)
+        self.events = EventQueries(reader, clock, host)
+        self.waits = WaitQueries(reader)
+        self.efforts = EffortQueries(reader, host)
+        self.missions = MissionQueries(reader, clock)
+        self.search = SearchQueries(reader, clock)
+        self.activity = ActivityQueries(reader, clock)

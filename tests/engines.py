@@ -1,0 +1,23 @@
+"""An engine for tests: over any journal, with ids and subscribers of the test's choice."""
+
+from collections.abc import Callable, Sequence
+
+from claude_headspace.engine.batch import DEFAULT_RULES, BatchRules, ChooseNotices, no_notices
+from claude_headspace.engine.changes import CommittedChanges
+from claude_headspace.engine.writer import Engine
+from claude_headspace.ports import StreamMessage, Writer
+from claude_headspace.testing import ManualClock
+
+
+def engine_over(
+    journal: Writer,
+    new_id: Callable[[], str] = DEFAULT_RULES.new_id,
+    on_messages: Callable[[Sequence[StreamMessage]], None] = lambda _messages: None,
+    choose_notices: ChooseNotices = no_notices,
+    changes: CommittedChanges | None = None,
+) -> Engine:
+    """An engine that is not started."""
+    changes = changes or CommittedChanges()
+    changes.on_messages(on_messages)
+    rules = BatchRules(choose_notices=choose_notices, new_id=new_id)
+    return Engine(journal, changes, "laptop", ManualClock(), rules=rules)

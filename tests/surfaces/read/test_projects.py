@@ -1,0 +1,57 @@
+"""Which project a person means, and what is said if there is none."""
+
+import pytest
+
+from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.agent import Project
+from claude_headspace.surfaces.read.projects import closest, is_meant, resolve_projects
+from claude_headspace.testing import START, hook
+from tests.journals import TemporaryJournal, store
+
+SHOP = Project("id-1", "shop", "/home/dev/shop")
+OTHER = Project("id-2", "shop", "/srv/shop")
+API = Project("id-3", "payments-api", "/home/dev/payments-api")
+NOWHERE = Project("id-4", "unknown", "")
+KNOWN = (SHOP, OTHER, API, NOWHERE)
+
+
+@pytest.mark.parametrize(
+    ("reference", "meant"),
+    [
+        ("shop", (SHOP, OTHER)),
+        ("id-2", (OTHER,)),
+        ("/srv/shop", (OTHER,)),
+        ("/srv/shop/", (OTHER,)),
+        ("/srv/./other/../shop//", (OTHER,)),
+        ("unknown", (NOWHERE,)),
+        ("/srv", ()),
+        ("/srv/shop/src", ()),
+        ("Shop", ()),
+        (".", ()),
+        ("", ()),
+    ],
+)
+def test_a_project_is_meant_by_id_name_or_directory(reference: str, meant: tuple[Project, ...]) -> None:
+    """However the directory is written; two may have one name."""
+    assert tuple(project for project in KNOWN if is_meant(project, reference)) == meant
+
+
+def test_the_nearest_are_spelled_alike() -> None:
+    """Directories for a directory, names for a name, each once, and some at most."""
+    assert closest("payment-api", KNOWN)[0] == "payments-api"
+    assert closest("SHOPS", KNOWN) == ["shop", "payments-api", "unknown"]
+    assert closest("/home/dev/shops/", KNOWN) == ["/home/dev/shop", "/home/dev/payments-api", "/srv/shop"]
+
+
+def test_an_unknown_project_is_an_error_that_names_others() -> None:
+    """Also in a journal in which nobody worked yet."""
+    journal = TemporaryJournal()
+    with pytest.raises(BadRequest, match="no project shop") as nobody:
+        resolve_projects(journal, "shop")
+    assert nobody.value.hint == "No agent has worked in any project yet."
+    store(journal, hook("SessionStart", START, cwd="/home/dev/shop"))
+    with pytest.raises(BadRequest) as unknown:
+        resolve_projects(journal, "shopp")
+    assert (unknown.value.code, unknown.value.status) == ("unknown_project", 404)
+    assert unknown.value.hint == "Did you mean: shop?"
+    assert len(resolve_projects(journal, "/home/dev/shop/")) == 1

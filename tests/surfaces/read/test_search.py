@@ -1,0 +1,155 @@
+"""Search as surfaces give it: ranked, page by page, with the words around each hit."""
+
+from typing import Any
+
+import pytest
+
+from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.envelope import SECOND
+from claude_headspace.ports import SearchFilter, SearchMatch
+from claude_headspace.surfaces.read.search import WINDOW_SIZE, Hits, SearchQueries, read_cursor, score
+from claude_headspace.testing import START, ManualClock, hook
+from tests.journals import TemporaryJournal, store
+
+DAY = 86_400 * SECOND
+
+
+def prompts(count: int) -> TemporaryJournal:
+    """A journal with many prompts."""
+    journal = TemporaryJournal()
+    store(journal, hook("SessionStart"))
+    for number in range(count):
+        common: dict[str, Any] = {"prompt_id": f"p{number}"}
+        store(journal, hook("UserPromptSubmit", START + number * DAY, prompt=f"needle {number}", **common))
+        store(journal, hook("Stop", START + number * DAY + 9, last_assistant_message="Done.", **common))
+    return journal
+
+
+def searched(
+    journal: TemporaryJournal, query: str, limit: int = 5, before: str | None = None, window: int = WINDOW_SIZE
+) -> Hits:
+    """A page of hits."""
+    return SearchQueries(journal, ManualClock(START + 30 * DAY), window).find(query, SearchFilter(), limit, before)
+
+
+def texts(page: Hits) -> list[str]:
+    """The snippets of a page."""
+    return ["".join(piece.text for piece in hit.snippet) for hit in page.hits]
+
+
+def test_pages_follow_each_other_without_gap_or_repetition() -> None:
+    """Every hit once, the newer of equal ones first, also while more comes in."""
+    journal = prompts(12)
+    first = searched(journal, "needle")
+    store(journal, hook("UserPromptSubmit", START + 20 * DAY, prompt="needle between", prompt_id="px"))
+    second = searched(journal, "needle", before=first.next)
+    third = searched(journal, "needle", before=second.next)
+    assert texts(first) + texts(second) + texts(third) == [f"needle {n}" for n in reversed(range(12))]
+    assert third.next is None
+    assert texts(searched(journal, "needle"))[0] == "needle between"
+
+
+def test_a_window_is_followed_by_an_older_one() -> None:
+    """However many match, all of them can be read."""
+    journal, found, cursor = prompts(12), list[str](), None
+    for _ in range(10):
+        page = searched(journal, "needle", 3, cursor, window=5)
+        found += texts(page)
+        cursor = page.next
+        if cursor is None:
+            break
+    assert found == [f"needle {n}" for n in reversed(range(12))]
+
+
+def test_the_word_itself_comes_before_what_begins_with_it() -> None:
+    """However much newer the others are, on every page, each hit once, and the last page says that it is the last."""
+    journal, found, cursor = prompts(12), list[str](), None
+    store(journal, hook("UserPromptSubmit", START + 40 * DAY, prompt="needle 1 10", prompt_id="px"))
+    for _ in range(10):
+        page = searched(journal, "needle 1", 2, cursor)
+        found += texts(page)
+        cursor = page.next
+        if cursor is None:
+            break
+    assert found == ["needle 1 10", "needle 1", "needle 11", "needle 10"]
+
+
+def test_a_full_page_is_the_last_if_nothing_follows() -> None:
+    """Nobody is sent to an empty page."""
+    journal = prompts(3)
+    assert searched(journal, "needle", 3).next is None
+    assert searched(journal, "needle", 3, window=3).next is None
+    assert searched(journal, "needl", 3).next is None
+    assert searched(journal, "needle", 2).next is not None
+
+
+def test_an_exact_find_is_shown_by_itself() -> None:
+    """The snippet marks the word that was looked for, not another that begins so."""
+    [hit] = searched(prompts(2), "needle 1").hits
+    assert [piece.text for piece in hit.snippet if piece.match] == ["needle", "1"]
+
+
+def test_a_hit_says_whose_it_is() -> None:
+    """Names of agent and project, kind, time, command and turn."""
+    [hit] = searched(prompts(1), "needle").hits
+    assert (hit.agent_id, hit.project, hit.kind, hit.actor, hit.tool) == ("agent-1", "app", "prompt", "USER", None)
+    assert hit.agent
+    assert hit.at.startswith("2026-")
+    assert hit.command_id
+    assert hit.turn_id
+    assert [(piece.text, piece.match) for piece in hit.snippet] == [("needle", True), (" 0", False)]
+
+
+def test_newness_is_only_a_touch() -> None:
+    """A better match wins against a newer one, and of equals the newer comes first."""
+    new, old = SearchMatch(2, START, 1.0), SearchMatch(1, START - 365 * DAY, 1.0)
+    assert score(new, START) > score(old, START)
+    assert score(SearchMatch(1, START - 365 * DAY, 2.0), START) > score(new, START)
+    assert score(SearchMatch(3, START + DAY, 1.0), START) == score(new, START), "a clock that goes ahead is no merit"
+
+
+@pytest.mark.parametrize(
+    "cursor", ["", "1", "1-0-2", "a-0-b-c", "1-0-2-3-4", "1-0-2--3", "1-22-2-3", "9" * 60, "1-0-2-3\n"]
+)
+def test_a_cursor_that_is_none_is_refused(cursor: str) -> None:
+    """With what to give instead."""
+    with pytest.raises(BadRequest, match="not a cursor"):
+        read_cursor(cursor)
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        (" \" ' ", "The query contains no word."),
+        ("", "The query contains no word."),
+        ("*", "The query contains no word."),
+        ("noodle", "No word starts with “noodle”. Try a shorter prefix."),
+        ('"need"', "The word “need” does not occur. Only the last word may be a prefix"),
+        (
+            "noodle needle",
+            "The word “noodle” does not occur. Only the last word may be a prefix, and only without quotes. The",
+        ),
+        ("needle noodle", "No word starts with “noodle”. Try a shorter prefix. The other terms occur."),
+        ('"0 needle"', "The phrase “0 needle” does not occur. Try single words."),
+        ("needle done", "All of these terms occur, but not in the same text. Try fewer of them."),
+    ],
+)
+def test_nothing_found_says_what_to_try(query: str, hint: str) -> None:
+    """As it fits what was typed, and it is true."""
+    nothing = searched(prompts(1), query)
+    assert (nothing.hits, nothing.next) == ([], None)
+    assert (nothing.hint or "").startswith(hint)
+
+
+def test_filters_that_leave_nothing_are_named() -> None:
+    """Only if there is something without them."""
+    queries = SearchQueries(prompts(1), ManualClock(START))
+    assert "remove one of them" in (queries.find("needle", SearchFilter(actor="AGENT"), 5).hint or "")
+    assert "No word starts with" in (queries.find("noodle", SearchFilter(actor="AGENT"), 5).hint or "")
+
+
+def test_a_page_with_hits_has_nothing_to_advise() -> None:
+    """And neither has what comes after the last one."""
+    journal = prompts(1)
+    assert searched(journal, "needle").hint is None
+    assert searched(journal, "needle", before="1-9-2-3") == Hits([], None)
