@@ -36,7 +36,7 @@ from claude_headspace.surfaces.cli.presentation.status import verify_result
 from claude_headspace.surfaces.cli.progress import progress_bar, progress_bars
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.client.running_daemon import daemon_lock, find_daemon, is_locked
-from claude_headspace.surfaces.text.labels import count
+from claude_headspace.surfaces.text.formatting import count
 
 EXIT_ERROR = 1
 

@@ -20,7 +20,7 @@ from claude_headspace import __version__
 from claude_headspace.errors import ClientMissing, DaemonMissing, HeadspaceError, RegistrationRefused
 from claude_headspace.surfaces.cli.commands import COMMANDS, GROUPS
 from claude_headspace.surfaces.cli.lazy import Command, Group, add_entries, example_lines, make_group
-from claude_headspace.surfaces.text.labels import clean_text
+from claude_headspace.surfaces.text.formatting import clean_text
 
 EXIT_ERROR = 1
 EXIT_CODES: dict[type[HeadspaceError], int] = {DaemonMissing: 3, RegistrationRefused: 4, ClientMissing: 127}

@@ -11,7 +11,7 @@ from claude_headspace.surfaces.cli.presentation.board import board_footer, board
 from claude_headspace.surfaces.cli.presentation.policy import verdict_history
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.verdicts import verdicts_of
-from claude_headspace.surfaces.text.labels import clean_json
+from claude_headspace.surfaces.text.formatting import clean_json
 
 State = Literal["waiting", "error", "working", "starting", "idle", "ended"]
 

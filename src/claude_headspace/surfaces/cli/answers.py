@@ -12,7 +12,8 @@ from claude_headspace.kernel.wait_request import Field
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, parse_object
 from claude_headspace.surfaces.client.api_client import ApiClient
-from claude_headspace.surfaces.text.labels import clean_json, wait_text
+from claude_headspace.surfaces.text.formatting import clean_json
+from claude_headspace.surfaces.text.labels import wait_text
 
 Json = dict[str, Any]
 

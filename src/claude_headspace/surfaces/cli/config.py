@@ -6,7 +6,7 @@ from claude_headspace.config import effective_settings, find_paths
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson
 from claude_headspace.surfaces.cli.presentation.status import settings_lines
-from claude_headspace.surfaces.text.labels import clean_json
+from claude_headspace.surfaces.text.formatting import clean_json
 from claude_headspace.surfaces.text.settings import settings_view
 
 

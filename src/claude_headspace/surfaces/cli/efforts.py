@@ -12,7 +12,7 @@ from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson, now, parse_object, read_text
 from claude_headspace.surfaces.cli.presentation.efforts import effort_lines, effort_table
 from claude_headspace.surfaces.client.socket_client import send_command
-from claude_headspace.surfaces.text.labels import clean_text
+from claude_headspace.surfaces.text.formatting import clean_text
 
 Json = dict[str, Any]
 

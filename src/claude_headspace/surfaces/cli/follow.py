@@ -15,7 +15,7 @@ from claude_headspace.surfaces.cli.presentation.event_lines import EventFormatte
 from claude_headspace.surfaces.cli.presentation.status import log_lines
 from claude_headspace.surfaces.client.api_client import ApiClient, Json, Message
 from claude_headspace.surfaces.client.api_client import follow as follow_stream
-from claude_headspace.surfaces.text.labels import clean_json
+from claude_headspace.surfaces.text.formatting import clean_json
 
 _POLL_SECONDS = 0.2
 

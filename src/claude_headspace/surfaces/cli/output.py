@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.text.labels import clean_json, cut, wrap
+from claude_headspace.surfaces.text.formatting import clean_json, cut, wrap
 
 
 class Span(NamedTuple):

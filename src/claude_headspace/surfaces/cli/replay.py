@@ -22,7 +22,7 @@ from claude_headspace.surfaces.cli.presentation.timeline import (
 )
 from claude_headspace.surfaces.cli.progress import progress_bar
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
-from claude_headspace.surfaces.text.labels import clean_json, count
+from claude_headspace.surfaces.text.formatting import clean_json, count
 from claude_headspace.surfaces.text.timestamps import parse_past_time
 
 MAX_REQUEST_BYTES = 512 * 1024

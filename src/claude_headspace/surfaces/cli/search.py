@@ -8,7 +8,7 @@ from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, resolve_project
 from claude_headspace.surfaces.cli.presentation.search_results import no_results, result_lines, results_footer
 from claude_headspace.surfaces.client.api_client import ApiClient
-from claude_headspace.surfaces.text.labels import clean_json, clean_text
+from claude_headspace.surfaces.text.formatting import clean_json, clean_text
 
 
 def search(

@@ -9,7 +9,7 @@ from claude_headspace.surfaces.cli.options import AsJson, now
 from claude_headspace.surfaces.cli.presentation.status import not_running, status_footer, status_lines
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import find_daemon, find_killed_daemon
-from claude_headspace.surfaces.text.labels import clean_json
+from claude_headspace.surfaces.text.formatting import clean_json
 
 
 def status(as_json: AsJson = False) -> None:

@@ -24,7 +24,7 @@ from claude_headspace.surfaces.client.running_daemon import DaemonInfo, find_dae
 from claude_headspace.surfaces.launch import background_daemon
 from claude_headspace.surfaces.launch.service import Service
 from claude_headspace.surfaces.text.components import is_database_unavailable
-from claude_headspace.surfaces.text.labels import clean_text
+from claude_headspace.surfaces.text.formatting import clean_text
 
 STILL_STARTING = (
     "The daemon is still starting. After an upgrade it first rebuilds its projections, which takes a while for a large "

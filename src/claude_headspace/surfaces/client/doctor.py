@@ -29,7 +29,7 @@ from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import find_daemon
 from claude_headspace.surfaces.text.components import is_database_unavailable, waiting_for_database
-from claude_headspace.surfaces.text.labels import count, parse_timestamp
+from claude_headspace.surfaces.text.formatting import count, parse_timestamp
 
 INSTALL = "Run `headspace install`."
 START = "Run `headspace up`."

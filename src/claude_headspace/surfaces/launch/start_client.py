@@ -22,7 +22,7 @@ import msgspec
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadRequest, ClientMissing, HeadspaceError
 from claude_headspace.outputs import tmux
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 
 IGNORED = (signal.SIGINT, signal.SIGQUIT)
 """The terminal sends these to all foreground processes. The client decides what to do."""

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from claude_headspace.errors import BadRequest, HeadspaceError
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 
 MAX_RESTARTS = 3
 RESTART_PERIOD_SECONDS = 600.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 
 
 def is_database_unavailable(parts: Mapping[str, Json]) -> bool:

@@ -11,7 +11,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, hanging, line
-from claude_headspace.surfaces.text.labels import Json, cut, wait_text
+from claude_headspace.surfaces.text.formatting import Json, cut
+from claude_headspace.surfaces.text.labels import wait_text
 from claude_headspace.surfaces.tui.answer_steps import Pick, Step, steps
 from claude_headspace.surfaces.tui.widgets import Lines
 

@@ -16,7 +16,7 @@ from textual.widgets import Input
 
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.output import Line, Span
-from claude_headspace.surfaces.text.labels import Json, clean_text
+from claude_headspace.surfaces.text.formatting import Json, clean_text
 from claude_headspace.surfaces.tui import styles as look
 from claude_headspace.surfaces.tui.actions import Done, Hands
 from claude_headspace.surfaces.tui.answer_steps import held_wait

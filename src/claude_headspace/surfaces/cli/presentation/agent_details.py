@@ -5,16 +5,10 @@ from datetime import datetime
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.board import project_and_branch
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, count, cut, one_line, parse_timestamp
 from claude_headspace.surfaces.text.labels import (
-    Json,
-    ago,
-    clock_time,
-    count,
-    cut,
     effort_text,
     note_text,
-    one_line,
-    parse_timestamp,
     shape,
     state_text,
     subagent_text,

@@ -10,16 +10,8 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line, row
-from claude_headspace.surfaces.text.labels import (
-    SHAPES,
-    Json,
-    activity,
-    badges,
-    duration,
-    parse_timestamp,
-    shape,
-    summary_has_time,
-)
+from claude_headspace.surfaces.text.formatting import Json, duration, parse_timestamp
+from claude_headspace.surfaces.text.labels import SHAPES, activity, badges, shape, summary_has_time
 
 MIN_ACTIVITY_WIDTH = 22
 MIN_PROJECT_WIDTH = {"where": 12, "project": 6}

@@ -6,7 +6,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line, row
-from claude_headspace.surfaces.text.labels import Json, ago, clock_time, count, one_line
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, count, one_line
 
 LAST_MESSAGES = 12
 _HEADINGS = ("  effort", "phase", "calls", "log", "task", "started")

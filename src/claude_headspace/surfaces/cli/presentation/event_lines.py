@@ -10,7 +10,8 @@ from datetime import datetime
 from claude_headspace.surfaces.cli.output import Line, Span, line
 from claude_headspace.surfaces.cli.presentation.agent_details import RULINGS
 from claude_headspace.surfaces.cli.presentation.board import project_and_branch
-from claude_headspace.surfaces.text.labels import Json, clock_time, cut, one_line, shape, summary, wait_text
+from claude_headspace.surfaces.text.formatting import Json, clock_time, cut, one_line
+from claude_headspace.surfaces.text.labels import shape, summary, wait_text
 
 
 class EventFormatter:

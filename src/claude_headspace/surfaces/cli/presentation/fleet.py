@@ -5,7 +5,7 @@ from itertools import groupby
 
 from claude_headspace.kernel.fleet import rollup
 from claude_headspace.surfaces.cli.output import Line, Span, dim, line
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 
 _SHAPES = {"error": "✕", "attention": "◆", "working": "●", "checked": "◇", "done": "○"}
 _ROLES = {"error": "error", "attention": "waiting", "working": "working"}

@@ -6,7 +6,7 @@ from typing import Any
 from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
 from claude_headspace.clients.claude_code.hooks.installation import Change
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
-from claude_headspace.surfaces.text.labels import Json, clean_text, count
+from claude_headspace.surfaces.text.formatting import Json, clean_text, count
 
 WIDEST_EVENT = max(map(len, (*REGISTERED, *LEFT_OUT)))
 

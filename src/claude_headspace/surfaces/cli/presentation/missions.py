@@ -6,7 +6,8 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line, row
-from claude_headspace.surfaces.text.labels import Json, ago, clock_time, cut, duration, one_line, parse_timestamp, shape
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, cut, duration, one_line, parse_timestamp
+from claude_headspace.surfaces.text.labels import shape
 
 _HEADINGS = ("  mission", "worker", "outcome", "took", "started", "goal")
 _RIGHT = (False, False, False, True, False, False)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
-from claude_headspace.surfaces.text.labels import Json, clock_time, count, cut, one_line
+from claude_headspace.surfaces.text.formatting import Json, clock_time, count, cut, one_line
 
 LABEL = 12
 MAX_LISTED = 50

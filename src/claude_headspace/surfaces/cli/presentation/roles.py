@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 
 
 def role_list(roles: Sequence[Json], root: str) -> list[Line]:

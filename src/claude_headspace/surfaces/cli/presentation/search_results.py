@@ -6,7 +6,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
-from claude_headspace.surfaces.text.labels import Json, ago, clean_text, clock_time, cut
+from claude_headspace.surfaces.text.formatting import Json, ago, clean_text, clock_time, cut
 
 INDENT = "  "
 MAX_WIDTH = 120

@@ -6,7 +6,7 @@ from claude_headspace.config import Paths
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.status import WAITING_FOR_DATABASE
 from claude_headspace.surfaces.client.running_daemon import DaemonInfo
-from claude_headspace.surfaces.text.labels import Json, clean_text, count
+from claude_headspace.surfaces.text.formatting import Json, clean_text, count
 
 LABEL = 10
 

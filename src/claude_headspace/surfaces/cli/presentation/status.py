@@ -8,18 +8,8 @@ from typing import Any
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.client.running_daemon import KilledDaemon
 from claude_headspace.surfaces.text.components import waiting_for_database
-from claude_headspace.surfaces.text.labels import (
-    SHAPES,
-    Json,
-    ago,
-    clean_text,
-    clock_time,
-    count,
-    duration,
-    one_line,
-    shape,
-    wrap,
-)
+from claude_headspace.surfaces.text.formatting import Json, ago, clean_text, clock_time, count, duration, one_line, wrap
+from claude_headspace.surfaces.text.labels import SHAPES, shape
 
 LABEL = 15
 MAX_DIFFERENCES = 50

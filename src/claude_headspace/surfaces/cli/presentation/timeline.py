@@ -7,17 +7,8 @@ from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
 from claude_headspace.surfaces.cli.presentation.agent_details import agent_lines
-from claude_headspace.surfaces.text.labels import (
-    Json,
-    ago,
-    clock_time,
-    count,
-    cut,
-    duration,
-    parse_timestamp,
-    shape,
-    state_text,
-)
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, count, cut, duration, parse_timestamp
+from claude_headspace.surfaces.text.labels import shape, state_text
 
 MAX_WIDTH = 120
 BLOCK = "▬"

@@ -6,7 +6,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line, row
-from claude_headspace.surfaces.text.labels import Json, ago, clock_time
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time
 
 COLUMNS = ("name", "scopes", "owner", "last used", "expires")
 

@@ -14,7 +14,8 @@ from claude_headspace.surfaces.cli.presentation.agent_details import (
     wait_lines,
 )
 from claude_headspace.surfaces.cli.presentation.board import age
-from claude_headspace.surfaces.text.labels import Json, clock_time, cut, duration, subagent_text, summary
+from claude_headspace.surfaces.text.formatting import Json, clock_time, cut, duration
+from claude_headspace.surfaces.text.labels import subagent_text, summary
 
 LABEL = 10
 MOST_LINES = 14

@@ -6,7 +6,8 @@ from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
 from claude_headspace.surfaces.cli.presentation.board import tally
-from claude_headspace.surfaces.text.labels import SHAPES, Json, cut
+from claude_headspace.surfaces.text.formatting import Json, cut
+from claude_headspace.surfaces.text.labels import SHAPES
 from claude_headspace.surfaces.tui.keys import HINTS
 
 Text = str

@@ -11,7 +11,8 @@ from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import Line, Span, row
 from claude_headspace.surfaces.cli.presentation.board import age, project_and_branch
-from claude_headspace.surfaces.text.labels import Json, activity, badges, count, duration, shape, summary_has_time
+from claude_headspace.surfaces.text.formatting import Json, count, duration
+from claude_headspace.surfaces.text.labels import activity, badges, shape, summary_has_time
 
 HEADINGS = {
     "key": "",
