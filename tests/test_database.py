@@ -42,7 +42,7 @@ def test_a_backup_is_taken_while_the_daemon_runs(tmp_path: Path) -> None:
         assert "already exists" in again.stderr
         assert daemon.verified()
     other = {"HEADSPACE_DATABASE": f"sqlite:///{copy}"}
-    assert "follows from the log" in run_headspace(tmp_path / "other", "db", "verify", **other).stdout
+    assert "projections match the log" in run_headspace(tmp_path / "other", "db", "verify", **other).stdout
 
 
 def test_postgresql_has_its_own_backup(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def why(
 def rename(
     agent: AgentArgument,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The new name: lower-case letters, digits, dots and dashes.")
+        str, typer.Argument(metavar="NAME", help="The new name: lowercase letters, digits, dots and dashes.")
     ],
     as_json: AsJson = False,
 ) -> None:

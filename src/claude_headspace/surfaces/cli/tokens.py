@@ -14,7 +14,7 @@ from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.timestamps import FUTURE_HINT, is_duration, parse_time
 
 NameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="Name of the token: lower-case letters, digits, dots and dashes.")
+    str, typer.Argument(metavar="NAME", help="Name of the token: lowercase letters, digits, dots and dashes.")
 ]
 
 
