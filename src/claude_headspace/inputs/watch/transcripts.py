@@ -60,7 +60,7 @@ MAX_BACKLOG_BYTES = 64 * 1024 * 1024
 USAGE_STEP = 0.01
 """The share of the context window by which usage must change to be stored on its own."""
 
-_PROVE_SESSION = (facts.UserSpoke, facts.AgentSpoke, facts.PromptSubmitted, facts.ToolStarted, facts.TurnFailed)
+_PROVE_SESSION = (facts.UserWrote, facts.AgentWrote, facts.PromptSubmitted, facts.ToolStarted, facts.TurnFailed)
 """Only these facts prove that there is a session."""
 
 
