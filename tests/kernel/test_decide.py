@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_headspace.kernel.decide import decide, subject_of, with_verdict
+from claude_headspace.kernel.decide import decide, get_subject, with_verdict
 from claude_headspace.kernel.policy.call import Call, PathUse, Program, Subject, Trait, Use
 from claude_headspace.kernel.policy.rules import Policy, Rule
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
@@ -55,7 +55,7 @@ def test_allow_speaks_only_for_what_it_covers(call: Call, expected: str) -> None
 
 def test_allow_for_a_file() -> None:
     """A tool that writes one file is allowed by a rule about that file."""
-    call = Call(tool="Write", paths=(PathUse("/p/a", Use.WRITE, by="Write"),), project="/p")
+    call = Call(tool="Write", paths=(PathUse("/p/a", Use.WRITE, used_by="Write"),), project="/p")
     assert ruling(call, rule("own", Ruling.ALLOW, writes=("{project}/**",))) == ("allow", "own")
 
 
@@ -64,7 +64,7 @@ def test_the_preset_strict_and_the_shadow() -> None:
     asking = rule("x", Ruling.ASK, commands=("git",), strict=Ruling.DENY)
     assert ruling(GIT, asking) == ("ask", "x")
     assert ruling(GIT, asking, strict=True) == ("deny", "x")
-    assert decide(Policy(rules=(asking,), shadow=True), Subject(), GIT).enforced is False
+    assert decide(Policy(rules=(asking,), record_only=True), Subject(), GIT).enforced is False
 
 
 def test_the_reason_names_what_and_which() -> None:
@@ -84,6 +84,6 @@ def test_a_verdict_travels_with_its_event() -> None:
 def test_what_of_an_agent_rules_depend_on() -> None:
     """Mode, role, and the project by every name."""
     agent = Story().agent
-    found = subject_of(agent)
+    found = get_subject(agent)
     assert (found.mode, found.role) == (agent.mode, agent.role)
     assert found.projects == (agent.project.id, agent.project.name, agent.project.root)

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-GONE = "[redacted]"
+REDACTED = "[redacted]"
 
-KNOWN: tuple[tuple[bytes, bytes], ...] = (
+KNOWN_SECRETS: tuple[tuple[bytes, bytes], ...] = (
     (b"sk-", rb"\bsk-[A-Za-z0-9_-]{20,}"),
     (b"ghp_", rb"\bghp_[A-Za-z0-9]{30,}"),
     (b"gho_", rb"\bgho_[A-Za-z0-9]{30,}"),
@@ -36,37 +36,37 @@ KNOWN: tuple[tuple[bytes, bytes], ...] = (
 )
 """Kinds of secrets with a shape of their own: how each begins, and what it looks like."""
 
-_KNOWN = tuple((beginning, re.compile(pattern)) for beginning, pattern in KNOWN)
+_KNOWN_PATTERNS = tuple((beginning, re.compile(pattern)) for beginning, pattern in KNOWN_SECRETS)
 
 
 class Redactor:
     """Takes secrets out of payloads."""
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
-        self._own = tuple(re.compile(pattern) for pattern in patterns)
+        self._user_patterns = tuple(re.compile(pattern) for pattern in patterns)
 
     def __call__(self, payload: bytes) -> bytes:
         """The payload without its secrets."""
-        for beginning, pattern in _KNOWN:
+        for beginning, pattern in _KNOWN_PATTERNS:
             if beginning in payload:
-                payload = pattern.sub(GONE.encode(), payload)
-        return self._by_own(payload) if self._own else payload
+                payload = pattern.sub(REDACTED.encode(), payload)
+        return self._apply_user_patterns(payload) if self._user_patterns else payload
 
-    def _by_own(self, payload: bytes) -> bytes:
+    def _apply_user_patterns(self, payload: bytes) -> bytes:
         try:
             value = msgspec.json.decode(payload)
-            cleaned = self._clean(value)
+            cleaned = self._redact_strings(value)
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             return payload
         return payload if cleaned == value else msgspec.json.encode(cleaned)
 
-    def _clean(self, value: object) -> object:
+    def _redact_strings(self, value: object) -> object:
         if isinstance(value, str):
-            for pattern in self._own:
-                value = pattern.sub(GONE, value)
+            for pattern in self._user_patterns:
+                value = pattern.sub(REDACTED, value)
             return value
         if isinstance(value, list):
-            return [self._clean(item) for item in value]
+            return [self._redact_strings(item) for item in value]
         if isinstance(value, dict):
-            return {key: self._clean(item) for key, item in value.items()}
+            return {key: self._redact_strings(item) for key, item in value.items()}
         return value

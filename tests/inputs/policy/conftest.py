@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.config import Paths
-from claude_headspace.inputs.policy.files import RuleBook, load
+from claude_headspace.inputs.policy.files import RuleBook, load_rules
 
 CONTACTS = """
 [[contact]]
@@ -62,4 +62,4 @@ def places(tmp_path: Path) -> Paths:
 @pytest.fixture
 def book(places: Paths) -> RuleBook:
     """The rules that come with Headspace."""
-    return load(places, "guard")
+    return load_rules(places, "guard")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.config import Paths
-from claude_headspace.inputs.policy.cases import read_cases, try_case
-from claude_headspace.inputs.policy.files import load
+from claude_headspace.inputs.policy.cases import judge_case, read_cases
+from claude_headspace.inputs.policy.files import load_rules
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/policy.md"
 BLOCK = re.compile(r"```toml\n# (policy|contacts|cases)\.toml[^\n]*\n(.*?)```", re.DOTALL)
@@ -31,9 +31,10 @@ def test_a_recipe_does_what_it_says(recipe: dict[str, str], places: Paths, home:
     places.policy_file.write_text(recipe.get("policy", ""), encoding="utf-8")
     places.contacts_file.write_text(recipe.get("contacts", ""), encoding="utf-8")
     (tmp_path / "cases.toml").write_text(recipe["cases"], encoding="utf-8")
-    book, app = load(places, "guard"), str(home / "app")
+    book, app = load_rules(places, "guard"), str(home / "app")
     results = [
-        try_case(case, book, directory=app, home=str(home), project=app) for case in read_cases(tmp_path / "cases.toml")
+        judge_case(case, book, directory=app, home=str(home), project=app)
+        for case in read_cases(tmp_path / "cases.toml")
     ]
     assert results
-    assert [(each.case.words, each.said, each.verdict.rule) for each in results if not each.ok] == []
+    assert [(each.case.summary, each.outcome, each.verdict.rule) for each in results if not each.passed] == []

@@ -7,7 +7,7 @@ import pytest
 
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
-from claude_headspace.inputs.policy.files import built_in, load, read_policy, read_project
+from claude_headspace.inputs.policy.files import load_built_in_rules, load_rules, load_rules_from, read_project_rules
 from claude_headspace.kernel.policy.rules import Rule
 from claude_headspace.kernel.policy.verdict import Ruling
 
@@ -15,7 +15,7 @@ from claude_headspace.kernel.policy.verdict import Ruling
 def rules_of(places: Paths, text: str, preset: str = "guard") -> dict[str, Rule]:
     """The rules with a file of the user's."""
     places.policy_file.write_text(text, encoding="utf-8")
-    return {rule.id: rule for rule in load(places, preset).policy.rules}
+    return {rule.id: rule for rule in load_rules(places, preset).policy.rules}
 
 
 def project(tmp_path: Path, text: str) -> str:
@@ -28,24 +28,24 @@ def project(tmp_path: Path, text: str) -> str:
 
 def test_without_a_file_the_shipped_rules_hold(places: Paths) -> None:
     """They are the same as those that come with Headspace; the presets differ in how they are meant."""
-    assert load(places, "guard").policy == built_in(places, "guard").policy
-    assert load(places, "strict").policy.strict
-    assert load(places, "watch").policy.shadow
-    assert load(places, "off").policy.rules == ()
+    assert load_rules(places, "guard").policy == load_built_in_rules(places, "guard").policy
+    assert load_rules(places, "strict").policy.strict
+    assert load_rules(places, "watch").policy.record_only
+    assert load_rules(places, "off").policy.rules == ()
 
 
 def test_every_shipped_rule_says_why(places: Paths) -> None:
     """A reason for the model, and under `strict` nothing that only asks."""
-    policy = load(places, "strict").policy
+    policy = load_rules(places, "strict").policy
     assert all(rule.reason for rule in policy.rules)
-    assert {policy.outcome(rule) for rule in policy.rules} == {Ruling.DENY}
+    assert {policy.get_outcome(rule) for rule in policy.rules} == {Ruling.DENY}
 
 
 def test_a_rule_is_added(places: Paths) -> None:
     """Under an id of its own it stands beside the others."""
     rules = rules_of(places, '[[rule]]\nid = "deploys"\noutcome = "ask"\ncommands = ["deploy"]\n')
     assert rules["deploys"].outcome is Ruling.ASK
-    assert len(rules) == len(built_in(places, "guard").policy.rules) + 1
+    assert len(rules) == len(load_built_in_rules(places, "guard").policy.rules) + 1
 
 
 def test_a_shipped_rule_is_changed_by_its_id(places: Paths) -> None:
@@ -59,7 +59,7 @@ def test_a_shipped_rule_is_changed_by_its_id(places: Paths) -> None:
 
 def test_own_places_are_filled_in(places: Paths) -> None:
     """The rules about Headspace's own files name where they are."""
-    rules = {rule.id: rule for rule in load(places, "guard").policy.rules}
+    rules = {rule.id: rule for rule in load_rules(places, "guard").policy.rules}
     assert f"{places.config}/**" in rules["own-rules"].changes
     assert rules["own-keys"].reads == (str(places.secret_file),)
 
@@ -67,7 +67,7 @@ def test_own_places_are_filled_in(places: Paths) -> None:
 def test_what_counts_as_messaging_is_the_users_to_set(places: Paths) -> None:
     """A list in the file replaces the shipped one; the other lists stay."""
     places.policy_file.write_text('[messaging]\nsend = ["mcp__pigeon__fly"]\n', encoding="utf-8")
-    messaging = load(places, "guard").messaging
+    messaging = load_rules(places, "guard").messaging
     assert messaging.send == ("mcp__pigeon__fly",)
     assert messaging.draft
 
@@ -93,7 +93,7 @@ def test_what_is_wrong_with_a_file_is_named(places: Paths, text: str, problem: s
     """The file, the rule, the fault, and where to look it up."""
     places.policy_file.write_text(text, encoding="utf-8")
     with pytest.raises(BadConfiguration) as raised:
-        load(places, "guard")
+        load_rules(places, "guard")
     assert problem in raised.value.message
     assert str(places.policy_file) in raised.value.message
     assert "headspace policy check" in raised.value.hint
@@ -103,12 +103,12 @@ def test_contacts_that_cannot_be_read_are_named(places: Paths) -> None:
     """A contact without a name is no contact."""
     places.contacts_file.write_text('[[contact]]\ntags = ["claude_direct"]\n', encoding="utf-8")
     with pytest.raises(BadConfiguration, match=r"contacts\.toml"):
-        load(places, "guard")
+        load_rules(places, "guard")
 
 
 def contact_rules(places: Paths, preset: str) -> dict[str, bool]:
     """Whether the rules about contacts hold."""
-    return {rule.id: rule.enabled for rule in load(places, preset).policy.rules if rule.untagged}
+    return {rule.id: rule.enabled for rule in load_rules(places, preset).policy.rules if rule.untagged}
 
 
 def test_who_never_named_a_contact_is_not_asked_for_any(places: Paths) -> None:
@@ -116,7 +116,7 @@ def test_who_never_named_a_contact_is_not_asked_for_any(places: Paths) -> None:
     places.contacts_file.unlink()
     assert set(contact_rules(places, "guard").values()) == {False}
     assert set(contact_rules(places, "strict").values()) == {True}
-    rules = {rule.id: rule for rule in load(places, "guard").policy.rules}
+    rules = {rule.id: rule for rule in load_rules(places, "guard").policy.rules}
     assert rules["messages-only-interactive"].enabled
     places.contacts_file.write_text("", encoding="utf-8")
     assert set(contact_rules(places, "guard").values()) == {True}
@@ -125,7 +125,7 @@ def test_who_never_named_a_contact_is_not_asked_for_any(places: Paths) -> None:
 def test_contacts_that_cannot_be_read_open_nothing(places: Paths) -> None:
     """The rules that come along hold then as if nobody were named."""
     places.contacts_file.write_text("not toml", encoding="utf-8")
-    book = built_in(places, "guard")
+    book = load_built_in_rules(places, "guard")
     assert all(rule.enabled for rule in book.policy.rules if rule.untagged)
     assert book.contacts == ()
 
@@ -140,15 +140,15 @@ def test_a_rule_about_contacts_that_the_user_wrote_holds(places: Paths) -> None:
 def test_a_file_that_is_asked_for_must_be_there(places: Paths, tmp_path: Path) -> None:
     """A mistyped name is not taken for no rules."""
     with pytest.raises(BadConfiguration, match="there is no such file"):
-        read_policy(tmp_path / "missing.toml", "guard", places)
+        load_rules_from(tmp_path / "missing.toml", "guard", places)
 
 
 def test_a_project_adds_rules_under_names_of_its_own(tmp_path: Path) -> None:
     """They are marked, so that nobody takes them for the user's."""
     root = project(tmp_path, '[[rule]]\nid = "no-push"\noutcome = "deny"\ncommands = ["git"]\narguments = ["push"]\n')
-    [rule] = read_project(root)
+    [rule] = read_project_rules(root)
     assert (rule.id, rule.outcome) == ("project-no-push", Ruling.DENY)
-    assert read_project(str(tmp_path / "nowhere")) == ()
+    assert read_project_rules(str(tmp_path / "nowhere")) == ()
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_project_adds_rules_under_names_of_its_own(tmp_path: Path) -> None:
 def test_a_project_cannot_weaken_the_users_rules(tmp_path: Path, text: str) -> None:
     """It cannot allow, replace, switch off, or say what a message is."""
     with pytest.raises(BadConfiguration, match=r"\.headspace/policy\.toml"):
-        read_project(project(tmp_path, text))
+        read_project_rules(project(tmp_path, text))
 
 
 def test_a_file_that_is_none_makes_nobody_wait(tmp_path: Path) -> None:
@@ -172,4 +172,4 @@ def test_a_file_that_is_none_makes_nobody_wait(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     os.mkfifo(folder / "policy.toml")
     with pytest.raises(BadConfiguration, match="no text file"):
-        read_project(str(tmp_path / "shop"))
+        read_project_rules(str(tmp_path / "shop"))

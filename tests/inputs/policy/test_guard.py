@@ -93,13 +93,13 @@ def test_what_cannot_be_understood_leaves_the_client_alone(guard: PolicyGuard, p
 
 def test_a_look_that_takes_too_long_is_given_up(places: Paths, home: Path) -> None:
     """A file system that hangs makes no hook wait: no patience at all is the quickest way to see it."""
-    found = verdict_on(PolicyGuard(places, "guard", home, patience=0), call())
+    found = verdict_on(PolicyGuard(places, "guard", home, timeout_seconds=0), call())
     assert (found.ruling, found.lapse) == ("abstain", "the call could not be looked at in time")
 
 
 def test_changed_rules_are_read_and_broken_ones_are_not(places: Paths, home: Path) -> None:
     """The last good rules stay until the file is good again."""
-    guard = PolicyGuard(places, "guard", home, look_again=0)
+    guard = PolicyGuard(places, "guard", home, refresh_seconds=0)
     places.policy_file.write_text('[[rule]]\nid = "x"\noutcome = "deny"\ncommands = ["deploy"]\n')
     assert verdict_on(guard, call("deploy")).rule == "x"
     places.policy_file.write_text("nonsense")

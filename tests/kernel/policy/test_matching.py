@@ -13,7 +13,7 @@ from claude_headspace.kernel.policy.call import (
     Trait,
     Use,
 )
-from claude_headspace.kernel.policy.matching import fits_name, fits_path, hits
+from claude_headspace.kernel.policy.matching import find_matches, matches_name, matches_path
 from claude_headspace.kernel.policy.rules import Policy, Rule
 from claude_headspace.kernel.policy.verdict import Ruling
 
@@ -22,7 +22,7 @@ BASH = Call(tool="Bash", home="/home/dev", project="/home/dev/app")
 
 def holds(rule: Rule, call: Call, subject: Subject | None = None) -> bool:
     """Whether a rule holds for a call."""
-    return bool(hits(Policy(rules=(rule,)), subject or Subject(), call))
+    return bool(find_matches(Policy(rules=(rule,)), subject or Subject(), call))
 
 
 def rule(**fields: object) -> Rule:
@@ -32,7 +32,7 @@ def rule(**fields: object) -> Rule:
 
 def deleting(path: str, *, real: str = "", recursive: bool = True) -> Call:
     """A call that deletes."""
-    use = PathUse(path, Use.DELETE, real, recursive=recursive, by="rm")
+    use = PathUse(path, Use.DELETE, real, recursive=recursive, used_by="rm")
     return Call(tool="Bash", programs=(Program("rm"),), paths=(use,), home="/home/dev", project="/home/dev/app")
 
 
@@ -59,15 +59,15 @@ def deleting(path: str, *, real: str = "", recursive: bool = True) -> Call:
 )
 def test_patterns_of_paths(pattern: str, path: str, fits: bool) -> None:
     """`*` stays within a name, `**` crosses directories, `~` and `{project}` are places."""
-    assert fits_path(pattern, path, BASH) is fits
+    assert matches_path(pattern, path, BASH) is fits
 
 
 def test_patterns_of_names() -> None:
     """In names `*` and `?` stand for anything, everything else for itself."""
-    assert fits_name("mcp__*__send_*", "mcp__mail__send_email")
-    assert fits_name("mkfs.*", "mkfs.ext4")
-    assert not fits_name("rm", "rmdir")
-    assert not fits_name("a.c", "abc")
+    assert matches_name("mcp__*__send_*", "mcp__mail__send_email")
+    assert matches_name("mkfs.*", "mkfs.ext4")
+    assert not matches_name("rm", "rmdir")
+    assert not matches_name("a.c", "abc")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_deleting_a_directory_deletes_what_is_protected_in_it() -> None:
 )
 def test_what_cannot_be_told_is_unclear(path: str, recursive: bool, says: str | None) -> None:
     """Only where the unknown part, were it nothing, would lead to what is protected."""
-    found = hits(
+    found = find_matches(
         Policy(rules=(rule(deletes=("/", "/etc/**"), unclear=Ruling.ASK),)),
         Subject(),
         deleting(path, recursive=recursive),

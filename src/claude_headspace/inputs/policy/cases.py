@@ -30,7 +30,7 @@ from claude_headspace.kernel.policy.verdict import Verdict
 Expected = Literal["deny", "ask", "warn", "allow", "pass"]
 
 
-class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class CaseGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Calls that get the same verdict."""
 
     expect: Expected
@@ -44,50 +44,50 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     input: dict[str, Any] = {}
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    cases: tuple[Group, ...] = ()
+class _CasesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    cases: tuple[CaseGroup, ...] = ()
 
 
 class Case(msgspec.Struct, frozen=True):
     """One call, and what is expected of the rules."""
 
-    group: Group
+    group: CaseGroup
     tool: str
     input: dict[str, Any]
-    words: str
+    summary: str
     """The call in short."""
 
 
-class Result(msgspec.Struct, frozen=True):
+class CaseResult(msgspec.Struct, frozen=True):
     """What the rules said of a case."""
 
     case: Case
     verdict: Verdict
 
     @property
-    def said(self) -> str:
+    def outcome(self) -> str:
         """The outcome, in the words of the file."""
         return "pass" if self.verdict.ruling == "abstain" else self.verdict.ruling.value
 
     @property
-    def ok(self) -> bool:
+    def passed(self) -> bool:
         """Whether it is as expected, and by the expected rule."""
         group = self.case.group
-        return self.said == group.expect and group.rule in (None, self.verdict.rule)
+        return self.outcome == group.expect and group.rule in (None, self.verdict.rule)
 
 
 def read_cases(path: Path) -> list[Case]:
     """The cases of a file."""
     try:
-        found = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
+        found = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _CasesFile)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise BadConfiguration(
             "bad_cases", f"{path} cannot be used: {error}.", "docs/policy.md shows how such a file looks."
         ) from error
-    return [case for group in found.cases for case in _cases(group)]
+    return [case for group in found.cases for case in _expand_group(group)]
 
 
-def _cases(group: Group) -> Iterator[Case]:
+def _expand_group(group: CaseGroup) -> Iterator[Case]:
     for command in group.commands:
         yield Case(group, SHELL_TOOL, {"command": command}, command)
     for tool in group.tools:
@@ -98,12 +98,12 @@ def _cases(group: Group) -> Iterator[Case]:
             yield Case(group, tool, group.input, f"{tool} {group.input}")
 
 
-def try_case(case: Case, book: RuleBook, *, directory: str, home: str, project: str = "") -> Result:
+def judge_case(case: Case, book: RuleBook, *, directory: str, home: str, project: str = "") -> CaseResult:
     """What the rules say of a case."""
-    given = {name: _at_home(value, home) for name, value in case.input.items()} if case.group.paths else case.input
+    given = {name: _expand_home(value, home) for name, value in case.input.items()} if case.group.paths else case.input
     call = call_of(describe_call(case.tool, given), book, directory=directory, home=home, project=project)
-    return Result(case, decide(book.policy, Subject(case.group.mode, case.group.role, (project,)), call))
+    return CaseResult(case, decide(book.policy, Subject(case.group.mode, case.group.role, (project,)), call))
 
 
-def _at_home(path: str, home: str) -> str:
+def _expand_home(path: str, home: str) -> str:
     return home + path[1:] if path.startswith("~/") else path

@@ -20,7 +20,7 @@ import msgspec
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.policy.paths import MAX_SCRIPT_BYTES, read_small_text
-from claude_headspace.kernel.policy.rules import Policy, Rule, Texts
+from claude_headspace.kernel.policy.rules import Policy, Rule, Strings
 from claude_headspace.kernel.policy.verdict import Ruling
 
 PROJECT_FILE = ".headspace/policy.toml"
@@ -29,18 +29,18 @@ PROJECT_FILE = ".headspace/policy.toml"
 class Messaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which calls write to people."""
 
-    send: Texts = ()
-    draft: Texts = ()
-    recipients: Texts = ()
-    commands: Texts = ()
+    send: Strings = ()
+    draft: Strings = ()
+    recipients: Strings = ()
+    commands: Strings = ()
 
 
 class Contact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Somebody the user knows."""
 
     name: str
-    addresses: Texts = ()
-    tags: Texts = ()
+    addresses: Strings = ()
+    tags: Strings = ()
 
 
 class RuleBook(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,140 +53,144 @@ class RuleBook(msgspec.Struct, frozen=True, kw_only=True):
 
 class _PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rule: tuple[dict[str, Any], ...] = ()
-    messaging: dict[str, Texts] = {}
+    messaging: dict[str, Strings] = {}
 
 
 class _ContactsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contact: tuple[Contact, ...] = ()
 
 
-def load(places: Paths, preset: str) -> RuleBook:
+def load_rules(places: Paths, preset: str) -> RuleBook:
     """The rules of this home under a preset."""
-    return compose(preset, places, _read(places.policy_file), places.policy_file, contacts_of(places.contacts_file))
+    return _build_rule_book(
+        preset, places, _read_policy_file(places.policy_file), places.policy_file, read_contacts(places.contacts_file)
+    )
 
 
-def built_in(places: Paths, preset: str) -> RuleBook:
+def load_built_in_rules(places: Paths, preset: str) -> RuleBook:
     """The rules that come with Headspace, as they are; contacts that cannot be read are still meant."""
     contacts = () if places.contacts_file.exists() else None
-    return compose(preset, places, _PolicyFile(), places.policy_file, contacts)
+    return _build_rule_book(preset, places, _PolicyFile(), places.policy_file, contacts)
 
 
-def compose(
+def _build_rule_book(
     preset: str, places: Paths, own: _PolicyFile, source: Path, contacts: tuple[Contact, ...] | None = None
 ) -> RuleBook:
     """Rules and messaging: those that come with Headspace, as the user changed them."""
-    shipped = _shipped()
+    shipped = _read_built_in_file()
     rules = {str(rule["id"]): dict(rule) for rule in shipped.rule}
     for rule in own.rule:
         name = str(rule.get("id", ""))
         rules[name] = {**rules.get(name, {}), **rule}
-    made = tuple(_rule(rule, source, _own_places(places)) for rule in rules.values())
+    made = tuple(_build_rule(rule, source, _path_placeholders(places)) for rule in rules.values())
     if contacts is None and preset != "strict":
-        made = _without_contacts(made, {str(rule.get("id")) for rule in own.rule})
-    messaging = _messaging({**shipped.messaging, **own.messaging}, source)
-    policy = Policy(rules=made if preset != "off" else (), strict=preset == "strict", shadow=preset == "watch")
+        made = _disable_contact_rules(made, {str(rule.get("id")) for rule in own.rule})
+    messaging = _build_messaging({**shipped.messaging, **own.messaging}, source)
+    policy = Policy(rules=made if preset != "off" else (), strict=preset == "strict", record_only=preset == "watch")
     return RuleBook(policy=policy, messaging=messaging, contacts=contacts or ())
 
 
-def _without_contacts(rules: tuple[Rule, ...], own: set[str]) -> tuple[Rule, ...]:
+def _disable_contact_rules(rules: tuple[Rule, ...], own: set[str]) -> tuple[Rule, ...]:
     """Rules about contacts that nobody has named hold only where the user wrote them."""
     return tuple(
         msgspec.structs.replace(rule, enabled=False) if rule.untagged and rule.id not in own else rule for rule in rules
     )
 
 
-def _own_places(places: Paths) -> dict[str, str]:
+def _path_placeholders(places: Paths) -> dict[str, str]:
     return {"{headspace-config}": str(places.config), "{headspace-secret}": str(places.secret_file)}
 
 
-def read_policy(path: Path, preset: str, places: Paths) -> RuleBook:
+def load_rules_from(path: Path, preset: str, places: Paths) -> RuleBook:
     """The rules with another file in place of the user's."""
     if not path.is_file():
-        raise _unusable(path, "there is no such file")
-    return compose(preset, places, _read(path), path, contacts_of(places.contacts_file))
+        raise _invalid_file(path, "there is no such file")
+    return _build_rule_book(preset, places, _read_policy_file(path), path, read_contacts(places.contacts_file))
 
 
-def read_project(root: str) -> tuple[Rule, ...]:
+def read_project_rules(root: str) -> tuple[Rule, ...]:
     """What a project adds; never anything that allows, switches off or replaces."""
     path = Path(root) / PROJECT_FILE
-    found = _read(path)
+    found = _read_policy_file(path)
     if found.messaging:
-        raise _unusable(path, "`messaging` is the user's to set")
-    rules = tuple(_rule(rule, path, {}) for rule in found.rule)
-    known = {str(rule["id"]) for rule in _shipped().rule}
+        raise _invalid_file(path, "`messaging` is the user's to set")
+    rules = tuple(_build_rule(rule, path, {}) for rule in found.rule)
+    known = {str(rule["id"]) for rule in _read_built_in_file().rule}
     for rule in rules:
         if rule.id in known:
-            raise _unusable(path, f"a project cannot change the rule {rule.id}; give it an id of its own")
+            raise _invalid_file(path, f"a project cannot change the rule {rule.id}; give it an id of its own")
         if Ruling.ALLOW in (rule.outcome, rule.strict, rule.unclear):
-            raise _unusable(path, f"a project's rule can deny, ask or warn, not allow ({rule.id})")
+            raise _invalid_file(path, f"a project's rule can deny, ask or warn, not allow ({rule.id})")
     return tuple(msgspec.structs.replace(rule, id=f"project-{rule.id}"[:64]) for rule in rules)
 
 
-def contacts_of(path: Path) -> tuple[Contact, ...] | None:
+def read_contacts(path: Path) -> tuple[Contact, ...] | None:
     """The people that the user has named; None without such a file."""
     if not path.exists():
         return None
     try:
-        return msgspec.convert(_toml(path), _ContactsFile).contact
+        return msgspec.convert(_read_toml(path), _ContactsFile).contact
     except msgspec.ValidationError as error:
-        raise _unusable(path, str(error)) from error
+        raise _invalid_file(path, str(error)) from error
 
 
 @lru_cache(maxsize=1)
-def _shipped() -> _PolicyFile:
+def _read_built_in_file() -> _PolicyFile:
     text = files("claude_headspace.inputs.policy").joinpath("defaults.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text), _PolicyFile)
 
 
-def _read(path: Path) -> _PolicyFile:
+def _read_policy_file(path: Path) -> _PolicyFile:
     try:
-        return msgspec.convert(_toml(path), _PolicyFile)
+        return msgspec.convert(_read_toml(path), _PolicyFile)
     except msgspec.ValidationError as error:
-        raise _unusable(path, str(error)) from error
+        raise _invalid_file(path, str(error)) from error
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def _read_toml(path: Path) -> dict[str, Any]:
     """What a file says; one that is not there says nothing. Never waits for a pipe."""
     try:
         if not path.exists():
             return {}
         text = read_small_text(str(path))
         if text is None:
-            raise _unusable(path, f"it is no text file of at most {MAX_SCRIPT_BYTES} bytes that can be read")
+            raise _invalid_file(path, f"it is no text file of at most {MAX_SCRIPT_BYTES} bytes that can be read")
         return tomllib.loads(text)
     except (OSError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise _unusable(path, str(error)) from error
+        raise _invalid_file(path, str(error)) from error
 
 
-def _rule(values: Mapping[str, Any], source: Path, own: Mapping[str, str]) -> Rule:
+def _build_rule(values: Mapping[str, Any], source: Path, own: Mapping[str, str]) -> Rule:
     name = values.get("id", "without an id")
     try:
         rule = msgspec.convert(values, Rule)
     except msgspec.ValidationError as error:
-        raise _unusable(source, f"rule {name}: {error}") from error
-    if not rule.is_about_something:
-        raise _unusable(source, f"rule {name} would hold for every call: say which tools, commands or paths")
+        raise _invalid_file(source, f"rule {name}: {error}") from error
+    if not rule.has_condition:
+        raise _invalid_file(source, f"rule {name} would hold for every call: say which tools, commands or paths")
     if rule.outcome is Ruling.ABSTAIN:
-        raise _unusable(source, f"rule {name}: the outcome is deny, ask, warn or allow; `enabled = false` for none")
-    lists = {field: _placed(getattr(rule, field), own) for field in ("reads", "writes", "deletes", "changes")}
+        raise _invalid_file(source, f"rule {name}: the outcome is deny, ask, warn or allow; `enabled = false` for none")
+    lists = {
+        field: _fill_placeholders(getattr(rule, field), own) for field in ("reads", "writes", "deletes", "changes")
+    }
     return msgspec.structs.replace(rule, **lists)
 
 
-def _messaging(values: Mapping[str, Texts], source: Path) -> Messaging:
+def _build_messaging(values: Mapping[str, Strings], source: Path) -> Messaging:
     try:
         return msgspec.convert(values, Messaging)
     except msgspec.ValidationError as error:
-        raise _unusable(source, f"messaging: {error}") from error
+        raise _invalid_file(source, f"messaging: {error}") from error
 
 
-def _placed(patterns: Texts, own: Mapping[str, str]) -> Texts:
+def _fill_placeholders(patterns: Strings, own: Mapping[str, str]) -> Strings:
     """Patterns with the places of this home in them."""
     for name, path in own.items():
         patterns = tuple(pattern.replace(name, path) for pattern in patterns)
     return patterns
 
 
-def _unusable(path: Path, problem: str) -> BadConfiguration:
+def _invalid_file(path: Path, problem: str) -> BadConfiguration:
     return BadConfiguration(
         "bad_policy",
         f"{path} cannot be used: {problem}.",

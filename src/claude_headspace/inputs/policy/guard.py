@@ -25,9 +25,9 @@ from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.policy.calls import understand
-from claude_headspace.inputs.policy.files import PROJECT_FILE, built_in, load, read_project
+from claude_headspace.inputs.policy.files import PROJECT_FILE, load_built_in_rules, load_rules, read_project_rules
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decide import decide, subject_of
+from claude_headspace.kernel.decide import decide, get_subject
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
@@ -38,21 +38,21 @@ from claude_headspace.kernel.views import iso
 
 log = structlog.get_logger(__name__)
 
-JUDGED = HookKind.BEFORE_TOOL
-ENFORCING = ("guard", "strict")
-PATIENCE_SECONDS = 0.5
+JUDGED_HOOK = HookKind.BEFORE_TOOL
+ENFORCING_PRESETS = ("guard", "strict")
+ANALYSIS_TIMEOUT_SECONDS = 0.5
 """How long a call may take to be understood; the hook waits for it."""
-LOOK_AGAIN_SECONDS = 0.5
+REFRESH_SECONDS = 0.5
 """How long the rules' files are believed to be unchanged."""
-REMEMBERED_LAPSES = 20
-SAME_LAPSE: Micros = 60 * SECOND
-MOST_GATHERED = 1_000
-MOST_PROJECTS = 200
+MAX_LAPSES = 20
+LAPSE_MERGE_WINDOW: Micros = 60 * SECOND
+MAX_GATHERED = 1_000
+MAX_PROJECTS = 200
 
 NOT_ASKED = "Headspace was not asked: it was down, busy, or had just started"
 
 
-class Gathered(msgspec.Struct, frozen=True):
+class GatheredCall(msgspec.Struct, frozen=True):
     """What a judgement needs."""
 
     policy: Policy
@@ -71,7 +71,7 @@ class Lapse(msgspec.Struct):
 
 def asked_hooks(preset: str) -> tuple[str, ...]:
     """The hook events that wait for an answer under a preset."""
-    return tuple(hook_names({JUDGED})) if preset in ENFORCING else ()
+    return tuple(hook_names({JUDGED_HOOK})) if preset in ENFORCING_PRESETS else ()
 
 
 class PolicyGuard:
@@ -83,23 +83,23 @@ class PolicyGuard:
         preset: str,
         home: Path | None = None,
         *,
-        patience: float = PATIENCE_SECONDS,
-        look_again: float = LOOK_AGAIN_SECONDS,
+        timeout_seconds: float = ANALYSIS_TIMEOUT_SECONDS,
+        refresh_seconds: float = REFRESH_SECONDS,
     ) -> None:
-        self._patience = patience
-        self._look_again = look_again
+        self._timeout_seconds = timeout_seconds
+        self._refresh_seconds = refresh_seconds
         self._places = places
         self._preset = preset
         self._home = str(home or Path.home())
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
-        self._hanging: Future[Gathered] | None = None
-        self._gathered: OrderedDict[str, Gathered] = OrderedDict()
+        self._unfinished: Future[GatheredCall] | None = None
+        self._gathered: OrderedDict[str, GatheredCall] = OrderedDict()
         self._projects: dict[str, tuple[object, tuple[Rule, ...], str | None]] = {}
-        self._looked_at: float | None = None
-        self._stamp: object = None
+        self._refreshed_at: float | None = None
+        self._file_stamps: object = None
         self.failure: str | None = None
-        self.lapses: deque[Lapse] = deque(maxlen=REMEMBERED_LAPSES)
-        self.book = built_in(places, preset)
+        self.lapses: deque[Lapse] = deque(maxlen=MAX_LAPSES)
+        self.book = load_built_in_rules(places, preset)
         self._refresh()
 
     def close(self) -> None:
@@ -113,63 +113,63 @@ class PolicyGuard:
 
         `original` is the event as it arrived, if the caller has decoded it: rules see secrets and long texts.
         """
-        if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED or envelope.origin is not Origin.HOOK:
+        if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED_HOOK or envelope.origin is not Origin.HOOK:
             return
-        lapse = None if asked or self._preset not in ENFORCING else NOT_ASKED
+        lapse = None if asked or self._preset not in ENFORCING_PRESETS else NOT_ASKED
         try:
-            found = await self._found(envelope, original, lapse)
+            found = await self._analyse_in_thread(envelope, original, lapse)
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
-            found = Gathered(self.book.policy, None, _words(error))
+            found = GatheredCall(self.book.policy, None, _describe_error(error))
         self._gathered[envelope.id] = found
-        while len(self._gathered) > MOST_GATHERED:
+        while len(self._gathered) > MAX_GATHERED:
             self._gathered.popitem(last=False)
 
-    async def _found(self, envelope: Envelope, original: Event | None, lapse: str | None) -> Gathered:
+    async def _analyse_in_thread(self, envelope: Envelope, original: Event | None, lapse: str | None) -> GatheredCall:
         """Look in the thread. While a look hangs (a file system that does not answer) nobody waits behind it."""
-        if self._hanging is not None and not self._hanging.done():
+        if self._unfinished is not None and not self._unfinished.done():
             raise TimeoutError
-        looking = self._thread.submit(self._look, envelope, original, lapse)
+        looking = self._thread.submit(self._analyse, envelope, original, lapse)
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(looking), self._patience)
+            return await asyncio.wait_for(asyncio.wrap_future(looking), self._timeout_seconds)
         except TimeoutError:
-            self._hanging = looking
+            self._unfinished = looking
             raise
 
-    def _look(self, envelope: Envelope, original: Event | None, lapse: str | None) -> Gathered:
+    def _analyse(self, envelope: Envelope, original: Event | None, lapse: str | None) -> GatheredCall:
         self._refresh()
         root = envelope.observations.project_root or ""
         payload = envelope.original_payload or envelope.payload
         event = original or decode(msgspec.structs.replace(envelope, payload=payload))
         call = understand(event, self.book, home=self._home, project=root)
-        return Gathered(self._with_project(root), call, lapse)
+        return GatheredCall(self._add_project_rules(root), call, lapse)
 
     def _refresh(self) -> None:
         """Read the user's files again if they changed; bad ones change nothing but what is said of them."""
         now = time.monotonic()
-        if self._looked_at is not None and now < self._looked_at + self._look_again:
+        if self._refreshed_at is not None and now < self._refreshed_at + self._refresh_seconds:
             return
-        self._looked_at = now
-        stamp = tuple(map(_stamp, (self._places.policy_file, self._places.contacts_file)))
-        if stamp == self._stamp:
+        self._refreshed_at = now
+        stamp = tuple(map(_file_stamp, (self._places.policy_file, self._places.contacts_file)))
+        if stamp == self._file_stamps:
             return
-        self._stamp = stamp
+        self._file_stamps = stamp
         try:
-            self.book = load(self._places, self._preset)
+            self.book = load_rules(self._places, self._preset)
             self.failure = None
         except BadConfiguration as error:
             self.failure = "your policy.toml or contacts.toml cannot be used, so the last good rules are in force"
             log.error("policy_unusable", problem=error.message)  # noqa: TRY400  # its message says it all
 
-    def _with_project(self, root: str) -> Policy:
+    def _add_project_rules(self, root: str) -> Policy:
         """The rules, and what the project adds to them."""
         policy = self.book.policy
         if not root.startswith("/"):
             return policy
-        stamp = _stamp(Path(root) / PROJECT_FILE)
+        stamp = _file_stamp(Path(root) / PROJECT_FILE)
         known = self._projects.get(root)
         if known is None or known[0] != stamp:
-            if len(self._projects) >= MOST_PROJECTS:
+            if len(self._projects) >= MAX_PROJECTS:
                 self._projects.clear()
             known = self._projects[root] = self._read_project(root, stamp, known[1] if known else ())
         return msgspec.structs.replace(policy, rules=(*policy.rules, *known[1])) if known[1] else policy
@@ -178,7 +178,7 @@ class PolicyGuard:
         self, root: str, stamp: object, before: tuple[Rule, ...]
     ) -> tuple[object, tuple[Rule, ...], str | None]:
         try:
-            return stamp, read_project(root), None
+            return stamp, read_project_rules(root), None
         except BadConfiguration as error:
             log.error("policy_unusable", problem=error.message)  # noqa: TRY400  # its message says it all
             return stamp, before, error.message
@@ -196,18 +196,18 @@ class PolicyGuard:
         verdict, lapse = ABSTAIN, found.lapse
         try:
             if found.call is not None:
-                verdict = decide(found.policy, subject_of(agent), found.call)
+                verdict = decide(found.policy, get_subject(agent), found.call)
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
-            lapse = _words(error)
+            lapse = _describe_error(error)
         if lapse is None:
             return verdict
-        self._note(lapse, envelope.fired_at)
+        self._record_lapse(lapse, envelope.fired_at)
         return msgspec.structs.replace(verdict, enforced=False, lapse=lapse)
 
-    def _note(self, reason: str, at: Micros) -> None:
+    def _record_lapse(self, reason: str, at: Micros) -> None:
         last = self.lapses[-1] if self.lapses else None
-        if last is not None and last.reason == reason and at <= last.until + SAME_LAPSE:
+        if last is not None and last.reason == reason and at <= last.until + LAPSE_MERGE_WINDOW:
             last.since, last.until, last.calls = min(last.since, at), max(last.until, at), last.calls + 1
         else:
             self.lapses.append(Lapse(at, at, reason))
@@ -221,23 +221,23 @@ class PolicyGuard:
         projects = f"the {PROJECT_FILE} of {broken} projects cannot be used" if broken else None
         problems = "; ".join(filter(None, (self.failure, projects)))
         rules = sum(rule.enabled for rule in self.book.policy.rules)
-        detail = "; ".join((f"{self._preset}, {rules} rules", *map(lapse_words, self.lapses)))
+        detail = "; ".join((f"{self._preset}, {rules} rules", *map(describe_lapse, self.lapses)))
         return True, f"{problems}: `headspace policy check` tells why; {detail}" if problems else None, detail
 
 
-def lapse_words(lapse: Lapse) -> str:
+def describe_lapse(lapse: Lapse) -> str:
     """When calls ran unguarded, and why."""
     calls = "1 call" if lapse.calls == 1 else f"{lapse.calls} calls"
     return f"guards were off from {iso(lapse.since)} to {iso(lapse.until)} ({calls}: {lapse.reason})"
 
 
-def _words(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "the call could not be looked at in time"
     return f"Headspace made a mistake ({type(error).__name__})"
 
 
-def _stamp(path: Path) -> object:
+def _file_stamp(path: Path) -> object:
     with contextlib.suppress(OSError, ValueError):
         status = path.stat()
         return status.st_mtime_ns, status.st_size, status.st_ino

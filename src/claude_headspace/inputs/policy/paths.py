@@ -44,16 +44,22 @@ def resolve_links(text: str, directory: str, *, follow: bool) -> str:
         return ""
 
 
-def uses(
-    field: str, directory: str, use: Use, *, by: str, recursive: bool = False, links: Mapping[str, str] | None = None
+def find_path_uses(
+    argument: str,
+    directory: str,
+    use: Use,
+    *,
+    used_by: str,
+    recursive: bool = False,
+    links: Mapping[str, str] | None = None,
 ) -> list[PathUse]:
     """What becomes of the file or files that an argument names."""
     found = []
-    for text in _expand_glob(field, directory):
+    for text in _expand_glob(argument, directory):
         path = make_absolute(text, directory)
         via = _follow_new_link(path, links or {})
         real = os.path.normpath(resolve_links(via or text, directory, follow=use is not Use.DELETE) or path)
-        found.append(PathUse(path, use, real if real != path else "", recursive=recursive, by=by))
+        found.append(PathUse(path, use, real if real != path else "", recursive=recursive, used_by=used_by))
     return found
 
 

@@ -31,7 +31,7 @@ class PathUse(msgspec.Struct, frozen=True):
     """Where it is once links are followed; empty when that is the same."""
     recursive: bool = False
     """Whether everything below goes with it."""
-    by: str = ""
+    used_by: str = msgspec.field(default="", name="by")
     """The program or tool that does it."""
 
 

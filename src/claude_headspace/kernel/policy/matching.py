@@ -16,14 +16,14 @@ from functools import lru_cache
 import msgspec
 
 from claude_headspace.kernel.policy.call import UNKNOWN, Call, PathUse, Program, Subject, Use
-from claude_headspace.kernel.policy.rules import Policy, Rule, Texts
+from claude_headspace.kernel.policy.rules import Policy, Rule, Strings
 
 
-class Hit(msgspec.Struct, frozen=True):
+class Match(msgspec.Struct, frozen=True):
     """A rule that holds, and for what."""
 
     rule: Rule
-    about: str
+    description: str
     unclear: bool = False
     program: Program | None = None
 
@@ -39,43 +39,43 @@ USES: dict[str, tuple[Use, ...]] = {
 VERBS = {Use.READ: "reads", Use.WRITE: "writes", Use.DELETE: "deletes"}
 
 
-def hits(policy: Policy, subject: Subject, call: Call) -> list[Hit]:
+def find_matches(policy: Policy, subject: Subject, call: Call) -> list[Match]:
     """All rules that hold, each with the first thing that it holds for; an `allow` once for every program."""
-    return [hit for rule in policy.rules if _applies(rule, subject, call) for hit in _hits(rule, call)]
+    return [hit for rule in policy.rules if _applies(rule, subject, call) for hit in _match_rule(rule, call)]
 
 
 def _applies(rule: Rule, subject: Subject, call: Call) -> bool:
     """Whether a rule is meant for this tool and this agent."""
     return (
         rule.enabled
-        and (not rule.tools or any(fits_name(pattern, call.tool) for pattern in rule.tools))
+        and (not rule.tools or any(matches_name(pattern, call.tool) for pattern in rule.tools))
         and (not rule.modes or subject.mode in rule.modes)
         and (not rule.roles or (subject.role or "") in rule.roles)
-        and (not rule.projects or any(fits_path(p, name, call) for p in rule.projects for name in subject.projects))
+        and (not rule.projects or any(matches_path(p, name, call) for p in rule.projects for name in subject.projects))
     )
 
 
-def _hits(rule: Rule, call: Call) -> Iterator[Hit]:
+def _match_rule(rule: Rule, call: Call) -> Iterator[Match]:
     if rule.traits and not any(trait in call.traits for trait in rule.traits):
         return
-    if rule.messages and not _writes_to(rule, call):
+    if rule.messages and not _matches_message(rule, call):
         return
     if rule.commands or rule.arguments or rule.fed_by:
-        yield from _by_program(rule, call)
-    elif any(rule.path_lists):
-        yield from _by_path(rule, call, None)
+        yield from _match_programs(rule, call)
+    elif any(rule.path_patterns):
+        yield from _match_paths(rule, call, None)
     else:
-        yield Hit(rule, _about_call(rule, call))
+        yield Match(rule, _describe_call(rule, call))
 
 
-def _about_call(rule: Rule, call: Call) -> str:
+def _describe_call(rule: Rule, call: Call) -> str:
     if rule.messages and call.message is not None:
         strangers = [r.address for r in call.message.recipients if not set(r.tags) & set(rule.untagged)]
         return f"{call.message.kind} to {', '.join(strangers[:5]) or 'nobody that can be told'}"
     return ", ".join(trait.value for trait in rule.traits) or call.tool
 
 
-def _writes_to(rule: Rule, call: Call) -> bool:
+def _matches_message(rule: Rule, call: Call) -> bool:
     message = call.message
     if message is None or message.kind not in rule.messages:
         return False
@@ -87,33 +87,33 @@ def _writes_to(rule: Rule, call: Call) -> bool:
 # --- programs ---------------------------------------------------------------------------------------------------------
 
 
-def _by_program(rule: Rule, call: Call) -> Iterator[Hit]:
+def _match_programs(rule: Rule, call: Call) -> Iterator[Match]:
     for program in call.programs:
-        if not _is_program(rule, program):
+        if not _matches_program(rule, program):
             continue
-        if any(rule.path_lists):
-            found = list(_by_path(rule, call, program))
+        if any(rule.path_patterns):
+            found = list(_match_paths(rule, call, program))
         else:
-            found = [Hit(rule, written(program), program=program)]
+            found = [Match(rule, format_program(program), program=program)]
         yield from found
         if found and rule.outcome != "allow":
             return
 
 
-def _is_program(rule: Rule, program: Program) -> bool:
+def _matches_program(rule: Rule, program: Program) -> bool:
     return (
-        (not rule.commands or any(fits_name(pattern, program.name) for pattern in rule.commands))
-        and (not rule.arguments or _any_fits(rule.arguments, program.arguments))
-        and not _any_fits(rule.except_arguments, program.arguments)
-        and (not rule.fed_by or _any_fits(rule.fed_by, program.fed_by))
+        (not rule.commands or any(matches_name(pattern, program.name) for pattern in rule.commands))
+        and (not rule.arguments or _matches_any(rule.arguments, program.arguments))
+        and not _matches_any(rule.except_arguments, program.arguments)
+        and (not rule.fed_by or _matches_any(rule.fed_by, program.fed_by))
     )
 
 
-def _any_fits(patterns: Texts, texts: Texts) -> bool:
-    return any(fits_name(pattern, text) for pattern in patterns for text in texts)
+def _matches_any(patterns: Strings, texts: Strings) -> bool:
+    return any(matches_name(pattern, text) for pattern in patterns for text in texts)
 
 
-def written(program: Program) -> str:
+def format_program(program: Program) -> str:
     """A program with its arguments, as people would write it."""
     words = (program.name, *program.arguments[:8], *(("…",) if len(program.arguments) > 8 else ()))
     return " ".join(words).replace(UNKNOWN, "?")[:200]
@@ -122,51 +122,53 @@ def written(program: Program) -> str:
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def _by_path(rule: Rule, call: Call, program: Program | None) -> Iterator[Hit]:
-    used = [use for use in call.paths if program is None or use.by == program.name]
+def _match_paths(rule: Rule, call: Call, program: Program | None) -> Iterator[Match]:
+    used = [use for use in call.paths if program is None or use.used_by == program.name]
     if rule.outcome == "allow" and not all(_is_allowed(rule, use, call) for use in used):
         return
-    unclear: Hit | None = None
+    unclear: Match | None = None
     for use in used:
-        patterns = _patterns(rule, use)
+        patterns = _patterns_for(rule, use)
         if not patterns or _is_excepted(rule, use, call):
             continue
-        about = f"{use.by} {VERBS[use.use]} {use.path}".strip().replace(UNKNOWN, "?")
+        about = f"{use.used_by} {VERBS[use.use]} {use.path}".strip().replace(UNKNOWN, "?")
         if any(_reaches(pattern, use, call) for pattern in patterns):
-            yield Hit(rule, about, program=program)
+            yield Match(rule, about, program=program)
             return
         if unclear is None and rule.unclear != "abstain" and _may_reach(patterns, use, call):
-            unclear = Hit(rule, about, unclear=True, program=program)
+            unclear = Match(rule, about, unclear=True, program=program)
     if unclear is not None:
         yield unclear
 
 
-def _patterns(rule: Rule, use: PathUse) -> list[str]:
+def _patterns_for(rule: Rule, use: PathUse) -> list[str]:
     """What a rule says of files that are used so."""
     return [pattern for name, uses in USES.items() if use.use in uses for pattern in getattr(rule, name)]
 
 
 def _is_allowed(rule: Rule, use: PathUse, call: Call) -> bool:
     """Whether a rule that allows means this file too; what is only read needs no rule."""
-    patterns = _patterns(rule, use)
+    patterns = _patterns_for(rule, use)
     if not patterns:
         return use.use is Use.READ
-    fits = all(any(fits_path(p, name, call) for p in patterns) for name in {use.path, use.real or use.path})
+    fits = all(any(matches_path(p, name, call) for p in patterns) for name in {use.path, use.real or use.path})
     return fits and not _is_excepted(rule, use, call)
 
 
 def _is_excepted(rule: Rule, use: PathUse, call: Call) -> bool:
     names = {use.path, use.real or use.path}
-    return bool(rule.except_paths) and all(any(fits_path(p, name, call) for p in rule.except_paths) for name in names)
+    return bool(rule.except_paths) and all(
+        any(matches_path(p, name, call) for p in rule.except_paths) for name in names
+    )
 
 
 def _reaches(pattern: str, use: PathUse, call: Call) -> bool:
     names = {use.path, use.real} - {""}
-    if any(fits_path(pattern, name, call) for name in names):
+    if any(matches_path(pattern, name, call) for name in names):
         return True
     if not (use.recursive and use.use is Use.DELETE):
         return False
-    base = _base(expanded(pattern, call))
+    base = _literal_prefix(expand_pattern(pattern, call))
     return any(base.startswith(name.rstrip("/") + "/") for name in names if UNKNOWN not in name)
 
 
@@ -181,7 +183,7 @@ def _may_reach(patterns: list[str], use: PathUse, call: Call) -> bool:
     return any(_reaches(pattern, msgspec.structs.replace(use, path=without, real=""), call) for pattern in patterns)
 
 
-def _base(pattern: str) -> str:
+def _literal_prefix(pattern: str) -> str:
     """The part of a pattern before anything in it is open; empty when it begins open."""
     fixed = re.split(r"[*?]", pattern, maxsplit=1)[0]
     return fixed.rstrip("/") if fixed == pattern or fixed.endswith("/") else fixed.rpartition("/")[0]
@@ -190,30 +192,32 @@ def _base(pattern: str) -> str:
 # --- patterns ---------------------------------------------------------------------------------------------------------
 
 
-def expanded(pattern: str, call: Call) -> str:
+def expand_pattern(pattern: str, call: Call) -> str:
     """A pattern with the places that it names."""
     if pattern == "~" or pattern.startswith("~/"):
         pattern = (call.home or "~") + pattern[1:]
     return pattern.replace("{project}", call.project or "{project}")
 
 
-def fits_path(pattern: str, path: str, call: Call) -> bool:
+def matches_path(pattern: str, path: str, call: Call) -> bool:
     """Whether a path fits: `*` within a name, `**` across directories; `/etc/**` also means `/etc` itself."""
-    return _path_regex(expanded(pattern, call)).fullmatch(path) is not None
+    return _path_regex(expand_pattern(pattern, call)).fullmatch(path) is not None
 
 
-def fits_name(pattern: str, name: str) -> bool:
+def matches_name(pattern: str, name: str) -> bool:
     """Whether a word fits a pattern in which `*` stands for anything."""
     return _name_regex(pattern).fullmatch(name) is not None
 
 
-_TOKEN = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?/]+|/")
-_TOKENS = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+_GLOB_TOKEN = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?/]+|/")
+_GLOB_REGEXES = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 @lru_cache(maxsize=4_096)
 def _path_regex(pattern: str) -> re.Pattern[str]:
-    return re.compile("".join(_TOKENS.get(token) or re.escape(token) for token in _TOKEN.findall(pattern)), re.DOTALL)
+    return re.compile(
+        "".join(_GLOB_REGEXES.get(token) or re.escape(token) for token in _GLOB_TOKEN.findall(pattern)), re.DOTALL
+    )
 
 
 @lru_cache(maxsize=4_096)

@@ -13,7 +13,7 @@ from msgspec import Meta
 from claude_headspace.kernel.policy.call import Trait
 from claude_headspace.kernel.policy.verdict import Ruling
 
-Texts = tuple[str, ...]
+Strings = tuple[str, ...]
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -29,32 +29,40 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Ruling, Meta(description="The outcome if it is unknown whether a path matches; `abstain` means none.")
     ] = Ruling.ABSTAIN
     enabled: Annotated[bool, Meta(description="`false` disables the rule.")] = True
-    tools: Annotated[Texts, Meta(description="Tools, including MCP tools: `Bash`, `mcp__mail__*`.")] = ()
-    modes: Annotated[Texts, Meta(description="Modes of the session: interactive, mission, background.")] = ()
-    roles: Annotated[Texts, Meta(description="Roles of the session.")] = ()
-    projects: Annotated[Texts, Meta(description="Projects, by name or root.")] = ()
-    commands: Annotated[Texts, Meta(description="Programs, by file name without directory: `rm`, `mkfs*`.")] = ()
-    arguments: Annotated[Texts, Meta(description="Arguments of the program; at least one must match.")] = ()
-    except_arguments: Annotated[Texts, Meta(description="Arguments with which the rule does not apply.")] = ()
-    fed_by: Annotated[Texts, Meta(description="Programs whose output is the program's input.")] = ()
-    reads: Annotated[Texts, Meta(description="Files that are read.")] = ()
-    writes: Annotated[Texts, Meta(description="Files that are written.")] = ()
-    deletes: Annotated[Texts, Meta(description="Files that are deleted or moved away.")] = ()
-    changes: Annotated[Texts, Meta(description="Files that are written or deleted.")] = ()
-    except_paths: Annotated[Texts, Meta(description="Files to which the rule does not apply.")] = ()
+    tools: Annotated[Strings, Meta(description="Tools, including MCP tools: `Bash`, `mcp__mail__*`.")] = ()
+    modes: Annotated[Strings, Meta(description="Modes of the session: interactive, mission, background.")] = ()
+    roles: Annotated[Strings, Meta(description="Roles of the session.")] = ()
+    projects: Annotated[Strings, Meta(description="Projects, by name or root.")] = ()
+    commands: Annotated[Strings, Meta(description="Programs, by file name without directory: `rm`, `mkfs*`.")] = ()
+    arguments: Annotated[Strings, Meta(description="Arguments of the program; at least one must match.")] = ()
+    except_arguments: Annotated[Strings, Meta(description="Arguments with which the rule does not apply.")] = ()
+    fed_by: Annotated[Strings, Meta(description="Programs whose output is the program's input.")] = ()
+    reads: Annotated[Strings, Meta(description="Files that are read.")] = ()
+    writes: Annotated[Strings, Meta(description="Files that are written.")] = ()
+    deletes: Annotated[Strings, Meta(description="Files that are deleted or moved away.")] = ()
+    changes: Annotated[Strings, Meta(description="Files that are written or deleted.")] = ()
+    except_paths: Annotated[Strings, Meta(description="Files to which the rule does not apply.")] = ()
     traits: Annotated[tuple[Trait, ...], Meta(description="Traits of the tool call, see below.")] = ()
-    messages: Annotated[Texts, Meta(description="`send` or `draft`: the tool call sends or drafts a message.")] = ()
-    untagged: Annotated[Texts, Meta(description="Matches if a recipient has none of these tags.")] = ()
+    messages: Annotated[Strings, Meta(description="`send` or `draft`: the tool call sends or drafts a message.")] = ()
+    untagged: Annotated[Strings, Meta(description="Matches if a recipient has none of these tags.")] = ()
 
     @property
-    def path_lists(self) -> tuple[Texts, ...]:
+    def path_patterns(self) -> tuple[Strings, ...]:
         """The lists that are about files."""
         return self.reads, self.writes, self.deletes, self.changes
 
     @property
-    def is_about_something(self) -> bool:
+    def has_condition(self) -> bool:
         """Whether anything but the place is asked for: a rule without that would hold for every call."""
-        about = (self.commands, self.arguments, self.fed_by, *self.path_lists, self.traits, self.messages, self.tools)
+        about = (
+            self.commands,
+            self.arguments,
+            self.fed_by,
+            *self.path_patterns,
+            self.traits,
+            self.messages,
+            self.tools,
+        )
         return any(about)
 
 
@@ -63,9 +71,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
     rules: tuple[Rule, ...] = ()
     strict: bool = False
-    shadow: bool = False
+    record_only: bool = False
     """Whether it is only written down what would be done."""
 
-    def outcome(self, rule: Rule) -> Ruling:
+    def get_outcome(self, rule: Rule) -> Ruling:
         """What a rule says under this preset."""
         return rule.strict if self.strict and rule.strict is not None else rule.outcome
