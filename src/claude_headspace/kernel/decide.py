@@ -1,10 +1,10 @@
-"""What Claude Code is answered: the strictest of the rules that hold.
+"""The verdict on a tool call: the strictest of the rules that apply.
 
 Rules
-- `deny` wins over `ask`, `ask` over `warn`, `warn` over `allow`; among equals the first rule speaks.
-- `allow` speaks only for a call of which it covers everything: `git status && curl …` is not allowed by a rule about
-  `git`, nor is `git diff > file`.
-- A verdict names its rule, and is stored with the event. Nothing is decided twice.
+- `deny` wins over `ask`, `ask` over `warn`, `warn` over `allow`; among equal rulings the first rule wins.
+- `allow` counts only if it covers the whole call: `git status && curl …` is not allowed by a rule about `git`, nor is
+  `git diff > file`.
+- A verdict names its rule and is stored with the event. It is never decided again.
 """
 
 from collections.abc import Callable
@@ -17,68 +17,67 @@ from claude_headspace.kernel.policy.rules import Policy
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 
 Judge = Callable[[Envelope, Agent], Verdict]
-"""Whoever rules on an event, with what was gathered for it."""
+"""Decides the verdict on an event of an agent."""
 
 
 def abstain(_envelope: Envelope, _agent: Agent) -> Verdict:
-    """A judge without rules."""
+    """The judge without a policy."""
     return ABSTAIN
 
 
 def with_verdict(envelope: Envelope, verdict: Verdict) -> Envelope:
-    """An envelope that tells the verdict, where there is one."""
+    """Return the envelope with the verdict. Unchanged if no rule applied."""
     return envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict)
 
 
 def get_subject(agent: Agent) -> Subject:
-    """What of an agent rules may depend on."""
+    """Return the attributes of an agent that rules can depend on."""
     project = agent.project
     return Subject(agent.mode, agent.role, tuple(name for name in (project.id, project.name, project.root) if name))
 
 
 def decide(policy: Policy, subject: Subject, call: Call) -> Verdict:
-    """Rule on what an agent is about to do."""
-    found = find_matches(policy, subject, call)
-    spoken = [(get_ruling(policy, hit), hit) for hit in found]
-    heard = [(ruling, hit) for ruling, hit in spoken if ruling is not Ruling.ALLOW or _allows_everything(found, call)]
-    if not heard:
+    """Return the verdict of a policy on a tool call."""
+    matches = find_matches(policy, subject, call)
+    rulings = [(get_ruling(policy, match), match) for match in matches]
+    if not _allows_everything(matches, call):
+        rulings = [(ruling, match) for ruling, match in rulings if ruling is not Ruling.ALLOW]
+    ruling, match = max(rulings, key=lambda pair: pair[0].severity, default=(Ruling.ABSTAIN, None))
+    if ruling is Ruling.ABSTAIN or match is None:
         return ABSTAIN
-    ruling, hit = max(heard, key=lambda each: each[0].severity)
-    if ruling is Ruling.ABSTAIN:
-        return ABSTAIN
-    return Verdict(ruling, hit.rule.id, format_reason(ruling, hit), enforced=not policy.record_only)
+    return Verdict(ruling, match.rule.id, format_reason(ruling, match), enforced=not policy.record_only)
 
 
-def get_ruling(policy: Policy, hit: Match) -> Ruling:
-    """What a rule says of what it holds for."""
-    return hit.rule.unclear if hit.unclear else policy.get_outcome(hit.rule)
+def get_ruling(policy: Policy, match: Match) -> Ruling:
+    """Return the ruling of a match: the outcome of its rule, or its `unclear` outcome."""
+    return match.rule.unclear if match.unclear else policy.get_outcome(match.rule)
 
 
-def _allows_everything(found: list[Match], call: Call) -> bool:
-    """Whether all of the call is allowed by some rule: every program, and every file that it changes."""
-    allowing = [hit for hit in found if hit.rule.outcome is Ruling.ALLOW and not hit.unclear]
+def _allows_everything(matches: list[Match], call: Call) -> bool:
+    """Whether rules allow the whole call: every program, and every file that it changes."""
+    allowing = [match for match in matches if match.rule.outcome is Ruling.ALLOW and not match.unclear]
     if call.traits or not allowing:
         return False
-    if any(hit.program is None and not any(hit.rule.path_patterns) for hit in allowing):
+    if any(match.program is None and not match.rule.has_path_patterns for match in allowing):
         return True
-    changed_by = {use.used_by for use in call.paths if use.use is not Use.READ}
-    by_path = [hit for hit in allowing if any(hit.rule.path_patterns)]
+    with_paths = [match for match in allowing if match.rule.has_path_patterns]
     if not call.programs:
-        return bool(by_path)
-    names = {hit.program.name for hit in by_path if hit.program is not None}
-    return changed_by <= names and set(call.programs) <= {hit.program for hit in allowing}
+        return bool(with_paths)
+    changing = {use.used_by for use in call.paths if use.use is not Use.READ}
+    names = {match.program.name for match in with_paths if match.program is not None}
+    return changing <= names and set(call.programs) <= {match.program for match in allowing}
 
 
 MESSAGES = {
     Ruling.DENY: "Headspace does not allow this",
-    Ruling.ASK: "Headspace wants you to decide",
+    Ruling.ASK: "Headspace asks you to decide",
     Ruling.WARN: "Headspace warns",
     Ruling.ALLOW: "Headspace allows this",
 }
 
 
-def format_reason(ruling: Ruling, hit: Match) -> str:
-    """What the model and the user are told."""
-    doubt = ", as far as can be told" if hit.unclear else ""
-    what = f" {hit.rule.reason}" if hit.rule.reason else ""
-    return f"{MESSAGES[ruling]}: {hit.description}{doubt}.{what} (rule {hit.rule.id})"
+def format_reason(ruling: Ruling, match: Match) -> str:
+    """Return the reason that the model and the user see."""
+    doubt = ", as far as can be determined" if match.unclear else ""
+    reason = f" {match.rule.reason}" if match.rule.reason else ""
+    return f"{MESSAGES[ruling]}: {match.description}{doubt}.{reason} (rule {match.rule.id})"

@@ -1,10 +1,10 @@
-"""Secrets are taken out before an event is kept: well known ones always, others by the user's own patterns.
+"""Redacts secrets before an event is stored: known kinds always, others by the user's patterns.
 
 Rules
-- Only the secret goes; what stands around it stays, so that one still sees what happened.
-- A known kind is looked for only where its beginning occurs, which costs next to nothing. What a known pattern takes
-  out holds neither quote nor half an escape, so that the payload stays JSON.
-- The user's patterns are tried on strings alone.
+- Only the secret is replaced; the text around it stays.
+- A known pattern is applied only if its prefix occurs in the payload, which is fast. It matches neither quotes nor
+  parts of escapes, so the payload stays JSON.
+- The user's patterns are applied to decoded strings only.
 """
 
 import re
@@ -34,31 +34,31 @@ KNOWN_SECRETS: tuple[tuple[bytes, bytes], ...] = (
         rb'-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^"]{0,20000}?-----END [A-Z ]{0,20}PRIVATE KEY-----',
     ),
 )
-"""Kinds of secrets with a shape of their own: how each begins, and what it looks like."""
+"""Known kinds of secrets: prefix and pattern."""
 
-_KNOWN_PATTERNS = tuple((beginning, re.compile(pattern)) for beginning, pattern in KNOWN_SECRETS)
+_KNOWN_PATTERNS = tuple((prefix, re.compile(pattern)) for prefix, pattern in KNOWN_SECRETS)
 
 
 class Redactor:
-    """Takes secrets out of payloads."""
+    """Redacts secrets in payloads."""
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
         self._user_patterns = tuple(re.compile(pattern) for pattern in patterns)
 
     def __call__(self, payload: bytes) -> bytes:
-        """The payload without its secrets."""
-        for beginning, pattern in _KNOWN_PATTERNS:
-            if beginning in payload:
+        """Return the payload with its secrets replaced."""
+        for prefix, pattern in _KNOWN_PATTERNS:
+            if prefix in payload:
                 payload = pattern.sub(REDACTED.encode(), payload)
         return self._apply_user_patterns(payload) if self._user_patterns else payload
 
     def _apply_user_patterns(self, payload: bytes) -> bytes:
         try:
             value = msgspec.json.decode(payload)
-            cleaned = self._redact_strings(value)
+            redacted = self._redact_strings(value)
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             return payload
-        return payload if cleaned == value else msgspec.json.encode(cleaned)
+        return payload if redacted == value else msgspec.json.encode(redacted)
 
     def _redact_strings(self, value: object) -> object:
         if isinstance(value, str):

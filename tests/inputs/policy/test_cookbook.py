@@ -1,4 +1,4 @@
-"""The recipes of docs/policy.md do what the page says: each file of rules is tried on the cases beside it."""
+"""The examples of docs/policy.md are correct: the cases of each section pass with its rules."""
 
 import re
 from pathlib import Path
@@ -14,20 +14,20 @@ BLOCK = re.compile(r"```toml\n# (policy|contacts|cases)\.toml[^\n]*\n(.*?)```", 
 
 
 def recipes() -> list[dict[str, str]]:
-    """The files of each recipe: a section that has cases."""
+    """Return the files of each section with cases."""
     sections = re.split(r"(?m)^##+ ", PAGE.read_text(encoding="utf-8"))
     found = [dict(BLOCK.findall(section)) | {"title": section.partition("\n")[0]} for section in sections]
     return [recipe for recipe in found if "cases" in recipe]
 
 
-def test_the_page_has_recipes() -> None:
-    """The other test here looks at real ones."""
+def test_page_has_recipes() -> None:
+    """The other test in this file has input."""
     assert len(recipes()) >= 6
 
 
 @pytest.mark.parametrize("recipe", recipes(), ids=lambda recipe: str(recipe["title"]))
-def test_a_recipe_does_what_it_says(recipe: dict[str, str], places: Paths, home: Path, tmp_path: Path) -> None:
-    """Its cases get the verdicts that stand beside them."""
+def test_cases_of_a_recipe_pass(recipe: dict[str, str], places: Paths, home: Path, tmp_path: Path) -> None:
+    """Every case gets the expected verdict."""
     places.policy_file.write_text(recipe.get("policy", ""), encoding="utf-8")
     places.contacts_file.write_text(recipe.get("contacts", ""), encoding="utf-8")
     (tmp_path / "cases.toml").write_text(recipe["cases"], encoding="utf-8")

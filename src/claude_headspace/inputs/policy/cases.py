@@ -1,13 +1,13 @@
-"""Expected verdicts: a file of calls, and what the rules should say of each. `headspace policy test` runs one.
+"""Test cases for rules: tool calls with the expected verdicts. `headspace policy test` runs a file of cases.
 
     [[cases]]
     about = "our deploy script"
-    expect = "ask"                 # deny, ask, warn, allow, or pass: no rule speaks
-    rule = "deploys"               # the rule that should say so, if that matters
+    expect = "ask"                 # deny, ask, warn, allow, or pass: no rule matches
+    rule = "deploys"               # optional: the rule that must decide
     mode = "interactive"
     commands = ["./deploy.sh production", "make deploy"]
 
-Instead of `commands` a case may have `tools` with `paths`, or with an `input`.
+Instead of `commands`, a group can have `tools` with `paths` or with an `input`.
 """
 
 import tomllib
@@ -31,7 +31,7 @@ Expected = Literal["deny", "ask", "warn", "allow", "pass"]
 
 
 class CaseGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Calls that get the same verdict."""
+    """Calls with the same expected verdict. The fields are the keys of the file."""
 
     expect: Expected
     about: str = ""
@@ -49,42 +49,42 @@ class _CasesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Case(msgspec.Struct, frozen=True):
-    """One call, and what is expected of the rules."""
+    """One tool call of a group."""
 
     group: CaseGroup
     tool: str
     input: dict[str, Any]
     summary: str
-    """The call in short."""
+    """A short text for the call."""
 
 
 class CaseResult(msgspec.Struct, frozen=True):
-    """What the rules said of a case."""
+    """The verdict on a case."""
 
     case: Case
     verdict: Verdict
 
     @property
     def outcome(self) -> str:
-        """The outcome, in the words of the file."""
+        """The outcome, as the file would write it."""
         return "pass" if self.verdict.ruling == "abstain" else self.verdict.ruling.value
 
     @property
     def passed(self) -> bool:
-        """Whether it is as expected, and by the expected rule."""
+        """Whether the outcome and the rule are as expected."""
         group = self.case.group
         return self.outcome == group.expect and group.rule in (None, self.verdict.rule)
 
 
 def read_cases(path: Path) -> list[Case]:
-    """The cases of a file."""
+    """Read the cases of a file."""
     try:
-        found = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _CasesFile)
+        file = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _CasesFile)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise BadConfiguration(
-            "bad_cases", f"{path} cannot be used: {error}.", "docs/policy.md shows how such a file looks."
+            "bad_cases", f"{path} cannot be used: {error}.", "docs/policy.md has examples of such a file."
         ) from error
-    return [case for group in found.cases for case in _expand_group(group)]
+    return [case for group in file.cases for case in _expand_group(group)]
 
 
 def _expand_group(group: CaseGroup) -> Iterator[Case]:
@@ -99,9 +99,11 @@ def _expand_group(group: CaseGroup) -> Iterator[Case]:
 
 
 def judge_case(case: Case, book: RuleBook, *, directory: str, home: str, project: str = "") -> CaseResult:
-    """What the rules say of a case."""
-    given = {name: _expand_home(value, home) for name, value in case.input.items()} if case.group.paths else case.input
-    call = call_of(describe_call(case.tool, given), book, directory=directory, home=home, project=project)
+    """Judge a case by rules."""
+    arguments = (
+        {name: _expand_home(value, home) for name, value in case.input.items()} if case.group.paths else case.input
+    )
+    call = call_of(describe_call(case.tool, arguments), book, directory=directory, home=home, project=project)
     return CaseResult(case, decide(book.policy, Subject(case.group.mode, case.group.role, (project,)), call))
 
 

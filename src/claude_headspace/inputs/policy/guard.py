@@ -1,13 +1,12 @@
-"""The guard of a daemon: keeps the rules current, finds out what a call would do, and has it judged.
+"""The guard of a daemon: keeps the rules up to date, analyses tool calls, and judges them.
 
 Rules
-- What is needed is gathered before the engine takes the event, in a thread, within a moment; the judgement itself is
-  pure and happens with the agent at hand (`judge`).
-- A file that cannot be used never switches the guards off: the last good rules stay, or those that come with
-  Headspace, and `/health` says so until it is corrected.
-- Any failure of ours leaves the client undisturbed. The call is marked, and the time is told afterwards: guards were
-  off from … to ….
-- Under the preset `watch` nobody is made to wait: calls are judged when they are told.
+- The analysis reads files. It runs in a thread with a time limit, before the engine processes the event (`prepare`).
+  The verdict is computed later, when the agent is known (`judge`), without I/O.
+- An invalid file never disables the guard. The last valid rules stay in force, or the built-in ones, and `/health`
+  reports the problem until it is corrected.
+- An internal error never blocks the client. The call is marked, and `/health` shows when the guard was off.
+- With the preset `watch` no hook waits. Calls are judged when they are reported.
 """
 
 import asyncio
@@ -29,39 +28,42 @@ from claude_headspace.inputs.policy.files import PROJECT_FILE, load_built_in_rul
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decide import decide, get_subject
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
-from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import Call
 from claude_headspace.kernel.policy.rules import Policy, Rule
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.views import iso
+from claude_headspace.ports import Received
 
 log = structlog.get_logger(__name__)
 
 JUDGED_HOOK = HookKind.BEFORE_TOOL
 ENFORCING_PRESETS = ("guard", "strict")
 ANALYSIS_TIMEOUT_SECONDS = 0.5
-"""How long a call may take to be understood; the hook waits for it."""
+"""The hook waits for the analysis."""
 REFRESH_SECONDS = 0.5
-"""How long the rules' files are believed to be unchanged."""
+"""How often the files with rules are checked for changes."""
 MAX_LAPSES = 20
 LAPSE_MERGE_WINDOW: Micros = 60 * SECOND
-MAX_GATHERED = 1_000
+"""Unguarded calls with the same reason within this time count as one lapse."""
+MAX_PREPARED = 1_000
 MAX_PROJECTS = 200
 
 NOT_ASKED = "Headspace was not asked: it was down, busy, or had just started"
 
 
-class GatheredCall(msgspec.Struct, frozen=True):
-    """What a judgement needs."""
+class PreparedCall(msgspec.Struct, frozen=True):
+    """The input of a verdict."""
 
     policy: Policy
     call: Call | None
+    """None if the analysis failed."""
     lapse: str | None = None
+    """Why the verdict cannot be enforced."""
 
 
 class Lapse(msgspec.Struct):
-    """A time in which calls ran unguarded."""
+    """A period in which tool calls ran unguarded."""
 
     since: Micros
     until: Micros
@@ -69,8 +71,17 @@ class Lapse(msgspec.Struct):
     calls: int = 1
 
 
+class ProjectRules(msgspec.Struct, frozen=True):
+    """The rules of a project's file."""
+
+    file_stamp: object
+    rules: tuple[Rule, ...] = ()
+    """The last valid rules."""
+    problem: str | None = None
+
+
 def asked_hooks(preset: str) -> tuple[str, ...]:
-    """The hook events that wait for an answer under a preset."""
+    """Return the hook events that wait for a reply with a preset."""
     return tuple(hook_names({JUDGED_HOOK})) if preset in ENFORCING_PRESETS else ()
 
 
@@ -92,9 +103,9 @@ class PolicyGuard:
         self._preset = preset
         self._home = str(home or Path.home())
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
-        self._unfinished: Future[GatheredCall] | None = None
-        self._gathered: OrderedDict[str, GatheredCall] = OrderedDict()
-        self._projects: dict[str, tuple[object, tuple[Rule, ...], str | None]] = {}
+        self._timed_out: Future[PreparedCall] | None = None
+        self._prepared: OrderedDict[str, PreparedCall] = OrderedDict()
+        self._projects: dict[str, ProjectRules] = {}
         self._refreshed_at: float | None = None
         self._file_stamps: object = None
         self.failure: str | None = None
@@ -103,100 +114,87 @@ class PolicyGuard:
         self._refresh()
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop the analysis thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    # --- gathering ---
+    # --- analysis ---
 
-    async def gather(self, envelope: Envelope, *, asked: bool, original: Event | None = None) -> None:
-        """Find out what a call would do. `asked`: whether the client waits for the answer.
-
-        `original` is the event as it arrived, if the caller has decoded it: rules see secrets and long texts.
-        """
+    async def prepare(self, received: Received, *, expects_reply: bool) -> None:
+        """Analyse a tool call. `expects_reply`: whether the client waits for the verdict."""
+        envelope = received.envelope
         if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED_HOOK or envelope.origin is not Origin.HOOK:
             return
-        lapse = None if asked or self._preset not in ENFORCING_PRESETS else NOT_ASKED
+        lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else NOT_ASKED
         try:
-            found = await self._analyse_in_thread(envelope, original, lapse)
+            prepared = await self._analyse_in_thread(received, lapse)
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
-            found = GatheredCall(self.book.policy, None, _describe_error(error))
-        self._gathered[envelope.id] = found
-        while len(self._gathered) > MAX_GATHERED:
-            self._gathered.popitem(last=False)
+            prepared = PreparedCall(self.book.policy, None, _describe_error(error))
+        self._prepared[envelope.id] = prepared
+        while len(self._prepared) > MAX_PREPARED:
+            self._prepared.popitem(last=False)
 
-    async def _analyse_in_thread(self, envelope: Envelope, original: Event | None, lapse: str | None) -> GatheredCall:
-        """Look in the thread. While a look hangs (a file system that does not answer) nobody waits behind it."""
-        if self._unfinished is not None and not self._unfinished.done():
+    async def _analyse_in_thread(self, received: Received, lapse: str | None) -> PreparedCall:
+        """Analyse a tool call in the thread. Fails at once while an earlier analysis hangs (a dead file system)."""
+        if self._timed_out is not None and not self._timed_out.done():
             raise TimeoutError
-        looking = self._thread.submit(self._analyse, envelope, original, lapse)
+        analysis = self._thread.submit(self._analyse, received, lapse)
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(looking), self._timeout_seconds)
+            return await asyncio.wait_for(asyncio.wrap_future(analysis), self._timeout_seconds)
         except TimeoutError:
-            self._unfinished = looking
+            self._timed_out = analysis
             raise
 
-    def _analyse(self, envelope: Envelope, original: Event | None, lapse: str | None) -> GatheredCall:
+    def _analyse(self, received: Received, lapse: str | None) -> PreparedCall:
         self._refresh()
+        envelope, event = received.envelope, received.event
         root = envelope.observations.project_root or ""
-        payload = envelope.original_payload or envelope.payload
-        event = original or decode(msgspec.structs.replace(envelope, payload=payload))
+        if envelope.original_payload is not None:  # rules apply to what runs, not to what is stored
+            event = decode(msgspec.structs.replace(envelope, payload=envelope.original_payload), received.body)
         call = understand(event, self.book, home=self._home, project=root)
-        return GatheredCall(self._add_project_rules(root), call, lapse)
+        return PreparedCall(self._add_project_rules(root), call, lapse)
 
     def _refresh(self) -> None:
-        """Read the user's files again if they changed; bad ones change nothing but what is said of them."""
+        """Read the user's files again if they changed. An invalid file changes only `failure`."""
         now = time.monotonic()
         if self._refreshed_at is not None and now < self._refreshed_at + self._refresh_seconds:
             return
         self._refreshed_at = now
-        stamp = tuple(map(_file_stamp, (self._places.policy_file, self._places.contacts_file)))
-        if stamp == self._file_stamps:
+        stamps = tuple(map(_file_stamp, (self._places.policy_file, self._places.contacts_file)))
+        if stamps == self._file_stamps:
             return
-        self._file_stamps = stamp
+        self._file_stamps = stamps
         try:
             self.book = load_rules(self._places, self._preset)
             self.failure = None
         except BadConfiguration as error:
-            self.failure = "your policy.toml or contacts.toml cannot be used, so the last good rules are in force"
-            log.error("policy_unusable", problem=error.message)  # noqa: TRY400  # its message says it all
+            self.failure = "policy.toml or contacts.toml is invalid, so the last valid rules are in force"
+            log.error("policy_invalid", problem=error.message)  # noqa: TRY400  # the message is complete
 
     def _add_project_rules(self, root: str) -> Policy:
-        """The rules, and what the project adds to them."""
+        """Return the policy with the rules of a project."""
         policy = self.book.policy
         if not root.startswith("/"):
             return policy
         stamp = _file_stamp(Path(root) / PROJECT_FILE)
-        known = self._projects.get(root)
-        if known is None or known[0] != stamp:
+        project = self._projects.get(root)
+        if project is None or project.file_stamp != stamp:
             if len(self._projects) >= MAX_PROJECTS:
                 self._projects.clear()
-            known = self._projects[root] = self._read_project(root, stamp, known[1] if known else ())
-        return msgspec.structs.replace(policy, rules=(*policy.rules, *known[1])) if known[1] else policy
+            project = self._projects[root] = _read_project(root, stamp, project.rules if project else ())
+        return msgspec.structs.replace(policy, rules=(*policy.rules, *project.rules)) if project.rules else policy
 
-    def _read_project(
-        self, root: str, stamp: object, before: tuple[Rule, ...]
-    ) -> tuple[object, tuple[Rule, ...], str | None]:
-        try:
-            return stamp, read_project_rules(root), None
-        except BadConfiguration as error:
-            log.error("policy_unusable", problem=error.message)  # noqa: TRY400  # its message says it all
-            return stamp, before, error.message
-
-    # --- judging ---
+    # --- verdicts ---
 
     def judge(self, envelope: Envelope, agent: Agent, *, last: bool = True) -> Verdict:
-        """The verdict on a call that was gathered, which is forgotten then unless it may be asked for again.
-
-        Never raises.
-        """
-        found = self._gathered.pop(envelope.id, None) if last else self._gathered.get(envelope.id)
-        if found is None:
+        """Return the verdict on a prepared call. Never raises. `last`: whether to forget the call afterwards."""
+        prepared = self._prepared.pop(envelope.id, None) if last else self._prepared.get(envelope.id)
+        if prepared is None:
             return ABSTAIN
-        verdict, lapse = ABSTAIN, found.lapse
+        verdict, lapse = ABSTAIN, prepared.lapse
         try:
-            if found.call is not None:
-                verdict = decide(found.policy, get_subject(agent), found.call)
+            if prepared.call is not None:
+                verdict = decide(prepared.policy, get_subject(agent), prepared.call)
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
             lapse = _describe_error(error)
@@ -211,33 +209,42 @@ class PolicyGuard:
             last.since, last.until, last.calls = min(last.since, at), max(last.until, at), last.calls + 1
         else:
             self.lapses.append(Lapse(at, at, reason))
-            log.warning("guards_off", reason=reason)
+            log.warning("guard_off", reason=reason)
 
-    # --- telling ---
+    # --- health ---
 
     def health(self) -> tuple[bool, str | None, str]:
-        """Whether the rules are as the user wrote them, and whether all calls were judged."""
-        broken = sum(problem is not None for _, _, problem in self._projects.values())
-        projects = f"the {PROJECT_FILE} of {broken} projects cannot be used" if broken else None
+        """Return whether the guard runs, the problem with its files if there is one, and details with all lapses."""
+        invalid = sum(project.problem is not None for project in self._projects.values())
+        projects = f"{PROJECT_FILE} is invalid in {invalid} projects" if invalid else None
         problems = "; ".join(filter(None, (self.failure, projects)))
         rules = sum(rule.enabled for rule in self.book.policy.rules)
         detail = "; ".join((f"{self._preset}, {rules} rules", *map(describe_lapse, self.lapses)))
-        return True, f"{problems}: `headspace policy check` tells why; {detail}" if problems else None, detail
+        return True, f"{problems}: run `headspace policy check`; {detail}" if problems else None, detail
+
+
+def _read_project(root: str, stamp: object, previous: tuple[Rule, ...]) -> ProjectRules:
+    try:
+        return ProjectRules(stamp, read_project_rules(root))
+    except BadConfiguration as error:
+        log.error("policy_invalid", problem=error.message)  # noqa: TRY400  # the message is complete
+        return ProjectRules(stamp, previous, error.message)
 
 
 def describe_lapse(lapse: Lapse) -> str:
-    """When calls ran unguarded, and why."""
-    calls = "1 call" if lapse.calls == 1 else f"{lapse.calls} calls"
-    return f"guards were off from {iso(lapse.since)} to {iso(lapse.until)} ({calls}: {lapse.reason})"
+    """Describe when and why the guard was off."""
+    calls = "1 tool call" if lapse.calls == 1 else f"{lapse.calls} tool calls"
+    return f"guard off from {iso(lapse.since)} to {iso(lapse.until)} ({calls}: {lapse.reason})"
 
 
 def _describe_error(error: Exception) -> str:
     if isinstance(error, TimeoutError):
-        return "the call could not be looked at in time"
-    return f"Headspace made a mistake ({type(error).__name__})"
+        return "the tool call was not analysed in time"
+    return f"internal error ({type(error).__name__})"
 
 
 def _file_stamp(path: Path) -> object:
+    """Return a value that changes when the file changes; None if there is none."""
     with contextlib.suppress(OSError, ValueError):
         status = path.stat()
         return status.st_mtime_ns, status.st_size, status.st_ino

@@ -1,8 +1,8 @@
-"""Rules as data, in the shape in which a policy file writes them.
+"""Rules as data. The fields of a rule are the keys of a policy file.
 
-A rule says where it holds (`tools`, `modes`, `roles`, `projects`), what it is about (programs, files, messages,
-traits) and what is to be done (`outcome`). Every list that is given must have a match; lists that are not given hold
-always. What stands in an `except_…` list is not meant.
+A rule defines where it applies (`tools`, `modes`, `roles`, `projects`), what it matches (programs, files, messages,
+traits) and its outcome. Every list of a rule must have a match; an empty list always matches. The `except_…` lists
+exclude matches.
 """
 
 from typing import Annotated
@@ -47,33 +47,26 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     untagged: Annotated[Strings, Meta(description="Matches if a recipient has none of these tags.")] = ()
 
     @property
-    def path_patterns(self) -> tuple[Strings, ...]:
-        """The lists that are about files."""
-        return self.reads, self.writes, self.deletes, self.changes
+    def has_path_patterns(self) -> bool:
+        """Whether the rule matches files."""
+        return bool(self.reads or self.writes or self.deletes or self.changes)
 
     @property
     def has_condition(self) -> bool:
-        """Whether anything but the place is asked for: a rule without that would hold for every call."""
-        about = (
-            self.commands,
-            self.arguments,
-            self.fed_by,
-            *self.path_patterns,
-            self.traits,
-            self.messages,
-            self.tools,
-        )
-        return any(about)
+        """Whether the rule says what it matches. A rule without a condition would match every tool call."""
+        lists = (self.tools, self.commands, self.arguments, self.fed_by, self.traits, self.messages)
+        return self.has_path_patterns or any(lists)
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules in force."""
+    """The rules in force, and how they are applied."""
 
     rules: tuple[Rule, ...] = ()
     strict: bool = False
+    """Whether the `strict` outcomes of the rules apply."""
     record_only: bool = False
-    """Whether it is only written down what would be done."""
+    """Whether verdicts are recorded but not enforced."""
 
     def get_outcome(self, rule: Rule) -> Ruling:
-        """What a rule says under this preset."""
+        """Return the outcome of a rule in this policy."""
         return rule.strict if self.strict and rule.strict is not None else rule.outcome

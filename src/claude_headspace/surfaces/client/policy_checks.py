@@ -24,7 +24,6 @@ from claude_headspace.inputs.policy.files import (
     read_contacts,
     read_project_rules,
 )
-from claude_headspace.inputs.policy.files import load_rules_from as read_policy_file
 from claude_headspace.inputs.receive.project_location import look_around
 from claude_headspace.kernel.decide import decide, format_reason, get_ruling
 from claude_headspace.kernel.hooks import HookKind
@@ -38,7 +37,7 @@ PAGE = 1_000
 
 def rule_book(places: Paths, preset: str, file: Path | None = None) -> RuleBook:
     """The rules of this home, or those with another file in place of the user's."""
-    return load_rules(places, preset) if file is None else read_policy_file(file, preset, places)
+    return load_rules(places, preset, file)
 
 
 def with_project(book: RuleBook, root: str) -> RuleBook:
