@@ -94,7 +94,7 @@ def test_calls_made_while_nobody_was_there_are_told_afterwards(tmp_path: Path) -
         assert "not asked" in found["lapse"]
         detail = daemon.get("/health", scope=None).json()["parts"]["policy"]["detail"]
         assert "guard off from 2" in detail
-        assert "(1 call:" in detail
+        assert "(1 tool call:" in detail
         assert "guard off" in hooks.headspace("status").stdout
 
 
