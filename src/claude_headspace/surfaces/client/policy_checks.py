@@ -18,7 +18,7 @@ from claude_headspace.inputs.policy.calls import call_of
 from claude_headspace.inputs.policy.cases import Result, read_cases, try_case
 from claude_headspace.inputs.policy.files import PROJECT_FILE, RuleBook, built_in, contacts_of, load, read_project
 from claude_headspace.inputs.policy.files import read_policy as read_policy_file
-from claude_headspace.inputs.receive.project_location import look_around
+from claude_headspace.inputs.receive.project_location import locate_project
 from claude_headspace.kernel.decide import decide, reason_of, ruling_of
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import UNKNOWN, Call, Subject
@@ -44,7 +44,7 @@ def with_project(book: RuleBook, root: str) -> RuleBook:
 
 def project_of(directory: str) -> str:
     """The root of the project that a directory belongs to."""
-    return look_around(directory).project_root or directory
+    return locate_project(directory).project_root or directory
 
 
 # --- check ---
