@@ -2332,12 +2332,12 @@ export interface components {
             events: number;
             known: number;
         };
-        PastFile: {
+        ImportableFile: {
             path: string;
             size: number;
             done: number;
         };
-        Imported: {
+        ImportResult: {
             path: string;
             events: number;
             known: number;

@@ -100,7 +100,7 @@ class ProcessAncestry:
         self._cache: dict[int, tuple[float, Observations]] = {}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kinship")
 
-    async def __call__(self, pid: int, timeout: float = TIMEOUT_SECONDS) -> Observations:
+    async def __call__(self, pid: int, max_seconds: float = TIMEOUT_SECONDS) -> Observations:
         """What the process table tells of a client."""
         now = time.monotonic()
         known = self._cache.get(pid)
@@ -108,7 +108,7 @@ class ProcessAncestry:
             return known[1]
         looking = asyncio.get_running_loop().run_in_executor(self._thread, find_ancestry, pid)
         try:
-            found = await asyncio.wait_for(looking, timeout)
+            found = await asyncio.wait_for(looking, max_seconds)
         except TimeoutError:
             return Observations(client_pid=pid)
         if len(self._cache) >= MAX_CACHED:

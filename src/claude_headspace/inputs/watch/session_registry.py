@@ -180,7 +180,7 @@ class RegistryWatch(Loop):
         if entry is None:
             self._forget(path)
             return
-        process = await self._ancestry(entry.pid, patience=PROCESS_TABLE_SECONDS)
+        process = await self._ancestry(entry.pid, max_seconds=PROCESS_TABLE_SECONDS)
         if not is_alive(entry.pid) or not _is_writer(process, entry):
             self._forget(path)
             return
