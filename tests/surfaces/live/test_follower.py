@@ -8,10 +8,11 @@ from claude_headspace.errors import JournalUnavailable
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.live.follower import PAGE_SIZE, StreamFollower
 from claude_headspace.surfaces.live.stream import EventStream
-from claude_headspace.testing import START, MemoryJournal, hook
+from claude_headspace.testing import START, hook
+from tests.journals import TemporaryJournal
 
 
-class Flaky(MemoryJournal):
+class Flaky(TemporaryJournal):
     """A journal that sometimes cannot be read."""
 
     away = False
@@ -23,7 +24,7 @@ class Flaky(MemoryJournal):
         return super().stream(after, limit)
 
 
-def commit(journal: MemoryJournal, agents: int) -> None:
+def commit(journal: TemporaryJournal, agents: int) -> None:
     """Another daemon stores events."""
     with journal.transaction() as transaction:
         begun = journal.counts().agents
@@ -68,7 +69,7 @@ def test_messages_are_published_in_order() -> None:
         await eventually(lambda: follower.failure is None)
         commit(journal, 1)
         await follower.stop()
-        assert published == [message.seq for message in MemoryJournal.stream(journal, 0, 10_000)]
+        assert published == [message.seq for message in TemporaryJournal.stream(journal, 0, 10_000)]
 
     asyncio.run(story())
 
@@ -77,7 +78,7 @@ def test_a_new_reader_starts_at_the_newest_message_of_the_journal() -> None:
     """Other daemons may have committed messages that are not published here yet."""
 
     async def story() -> None:
-        journal = MemoryJournal()
+        journal = TemporaryJournal()
         broadcaster = EventStream(journal, lambda: 60, 0, is_shared=True)
         commit(journal, 5)
         assert await broadcaster.newest_in_journal() == journal.counts().last_seq

@@ -5,8 +5,8 @@ import pytest
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.ports import StateRow
 from claude_headspace.surfaces.read.activity import HOUR, ActivityQueries, Interval, by_hour, intervals, latency
-from claude_headspace.testing import START, MemoryJournal, hook
-from tests.journals import store
+from claude_headspace.testing import START, hook
+from tests.journals import TemporaryJournal, store
 
 MINUTE = 60 * SECOND
 
@@ -65,7 +65,7 @@ def test_latency() -> None:
 
 def test_activity_of_a_day() -> None:
     """Agents, commands by outcome, time and tools per project, and all tools."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
     steps = [
         hook("SessionStart", START, source="startup"),
         hook("UserPromptSubmit", START + MINUTE, prompt="Fix it", prompt_id="p"),
@@ -87,5 +87,5 @@ def test_activity_of_a_day() -> None:
 
 def test_an_empty_day() -> None:
     """All totals are empty."""
-    found = ActivityQueries(MemoryJournal(), lambda: START).of_day("2026-09-21", START, START + HOUR)
+    found = ActivityQueries(TemporaryJournal(), lambda: START).of_day("2026-09-21", START, START + HOUR)
     assert (found.projects, found.tools, found.latency_ms) == ([], {}, None)

@@ -1,14 +1,14 @@
-"""One line of a transcript becomes facts. Total: whatever a line holds, nothing is raised; unknown lines say nothing.
+"""Decode a line of a transcript into facts. Pure and total: nothing is raised, and unknown lines have no facts.
 
-Claude Code writes `<config dir>/projects/<directory>/<session id>.jsonl`, and one file for each sub-agent below it. The
-format is undocumented, measured on 2.1.197 and 2.1.325 and known nowhere but here.
+Claude Code writes one file per session and one for each of its sub-agents. The format is undocumented, measured on
+2.1.197 and 2.1.325.
 
 Rules
-- A line speaks for its own time, not for when it was read: it reaches the disk up to half a second later.
-- One line is one block of a message. The lines of a message repeat its `usage`: it replaces, it is never added up.
-- Only what the human typed is a prompt. Injected text (`isMeta`), results, local commands and their output are not.
-- What a sub-agent's file says is about the sub-agent; its words are not the agent's.
-- Most lines say nothing about the agent: `Line.facts` is empty, and such a line is not worth keeping.
+- A line counts for its own time, not for when it was read: it reaches the disk up to half a second later.
+- One line is one block of a message. The lines of a message repeat its `usage`: it is replaced, never added up.
+- Only what the user typed is a prompt. Injected text (`isMeta`), results, local commands and their output are not.
+- A sub-agent's file is about the sub-agent; its messages are not the agent's.
+- Most lines have no facts and are not stored.
 """
 
 import hashlib
@@ -39,12 +39,12 @@ from claude_headspace.kernel.tolerant_json import fit, tolerant
 from claude_headspace.kernel.tools import ToolText, strings_in
 
 LINE = "TranscriptLine"
-"""The name of the envelope that a line travels in."""
+"""The event name of a line."""
 DESCRIPTION = "subagent-description"
-"""The kind of line that is made of the client's notes of a sub-agent, which are a file of their own."""
+"""The type of a line that is made from the client's notes about a sub-agent, which are a file of their own."""
 
 LONGEST_STRING = 4_096
-"""In a line that is too long other strings than those that were said are cut to this."""
+"""In a line that is too long, strings that are not messages are cut to this many bytes."""
 
 _MARK = re.compile(r"\[Headspace message ([0-9A-Za-z-]{1,100})\]")
 _FILE = re.compile(r'Contents of (/[^"\\\x00-\x1f]{1,4000}):\n')
@@ -62,7 +62,7 @@ def read_line(raw: bytes) -> Line | None:
     if not told or not shape.session_id:
         return None
     key = shape.uuid or hashlib.blake2b(raw.strip(), digest_size=12).hexdigest()
-    # A prompt that was taken in has the time when it was typed: it happened when the lines around it did.
+    # A queued prompt has the time when it was typed; it became part of the turn when the lines around it did.
     at = None if shape.type == "attachment" else _parse_time(shape.timestamp)
     return Line(at, shape.session_id, key, shape.cwd, told, _subagent(shape), _branch(shape))
 
@@ -100,7 +100,7 @@ def _subagent(line: WireLine) -> str | None:
 
 
 def _branch(line: WireLine) -> str | None:
-    """The branch; outside of repositories the client says HEAD."""
+    """The branch; outside of repositories the client writes HEAD."""
     return short(line.git_branch) if line.git_branch != "HEAD" else None
 
 
@@ -113,7 +113,7 @@ def _facts(line: WireLine) -> tuple[Fact, ...]:
 
 
 def _user(line: WireLine) -> Iterator[Fact]:
-    """A prompt, the results of calls, or that the turn was interrupted."""
+    """A prompt, results of calls, or an interrupt."""
     if line.is_meta or line.is_compact_summary:
         return
     said = []
@@ -135,7 +135,7 @@ def _said(line: WireLine, text: str) -> Iterator[Fact]:
     elif (task := finished_task(stripped)) is not None:
         yield facts.PromptSubmitted(stripped, task)
     elif (typed := messages.typed_text(text)).strip():
-        yield facts.UserSpoke(typed, line.prompt_source == "queued")
+        yield facts.UserWrote(typed, line.prompt_source == "queued")
         if line.entrypoint == messages.HEADLESS:
             yield facts.ClientReported("", headless=True)
 
@@ -179,7 +179,7 @@ def _result_text(content: object) -> str:
 
 
 def _assistant(line: WireLine) -> Iterator[Fact]:
-    """Words, calls, errors, and how full the context is."""
+    """Messages, calls, errors, and context usage."""
     message = message_of(line)
     blocks = blocks_of(message)
     if message.model == messages.SYNTHETIC_MODEL:
@@ -198,7 +198,7 @@ def _assistant(line: WireLine) -> Iterator[Fact]:
 
 def _speech(line: WireLine, text: str, *, final: bool) -> Iterator[Fact]:
     if not line.is_sidechain:
-        yield facts.AgentSpoke(text, final)
+        yield facts.AgentWrote(text, final)
     elif final:
         yield facts.SubagentStopped(text)
 
@@ -209,7 +209,7 @@ def _written_by_client(line: WireLine, text: str) -> Iterator[Fact]:
     elif text == messages.NO_RESPONSE:
         yield facts.TurnInterrupted()
     elif text.strip() and text not in messages.PLACEHOLDERS and not line.is_sidechain:
-        yield facts.AgentSpoke(text)
+        yield facts.AgentWrote(text)
 
 
 def _usage(line: WireLine, message: WireMessage) -> Iterator[Fact]:
@@ -243,11 +243,11 @@ def _context(content: object) -> Iterator[Fact]:
     marks = tuple(mark for text in texts for mark in _MARK.findall(text))
     files = tuple(found[1] for text in texts if (found := _FILE.match(text)))
     if marks or files:
-        yield facts.ContextArrived(marks, files)
+        yield facts.ContextAdded(marks, files)
 
 
 def _attachment(line: WireLine) -> Iterator[Fact]:
-    """A queued prompt, or finished work, was taken into the running turn."""
+    """A queued prompt or finished work became part of the running turn, or a hook added context."""
     attachment = fit(line.attachment, WireAttachment)[0]
     if attachment.type == "hook_additional_context":
         yield from _context(attachment.content)
@@ -272,7 +272,7 @@ def _queue(line: WireLine) -> Iterator[Fact]:
 
 
 def describe_subagent(session_id: str, subagent_id: str, notes: bytes) -> bytes:
-    """The client's notes of a sub-agent as a line of the sub-agent's transcript."""
+    """The client's notes about a sub-agent as a line of the sub-agent's transcript."""
     known = tolerant(notes, WireLine)[0]
     line = {
         "type": DESCRIPTION,
@@ -292,7 +292,7 @@ def _description(line: WireLine) -> Iterator[Fact]:
 
 
 def _cost(line: WireLine) -> Iterator[Fact]:
-    """What the session has cost, in the client's own words; a sum with unknown prices in it is no cost."""
+    """The cost of the session, unless it includes models with unknown prices."""
     if line.total_cost is not None and not line.has_unknown_model_cost:
         yield facts.UsageMeasured(cost_usd=line.total_cost)
 
@@ -306,7 +306,7 @@ _READERS: dict[str, Callable[[WireLine], Iterator[Fact]]] = {
     "cost-state": _cost,
     DESCRIPTION: _description,
 }
-"""The kinds of lines that say something. All others are the client's own notes."""
+"""The types of lines that have facts. All others are the client's own notes."""
 
 
 def message_of(line: WireLine) -> WireMessage:
@@ -327,22 +327,25 @@ def _text(value: object) -> str:
 
 def _texts(line: WireLine) -> tuple[ToolText, ...]:
     """Inputs and results of the calls in a line."""
+    content = line.message.get("content") if isinstance(line.message, dict) else None
+    if not isinstance(content, list):
+        return ()
     return tuple(
-        ToolText("tool_input", block.name or None, block.input)
-        if block.type == "tool_use"
-        else ToolText("tool_result", None, block.content)
-        for block in blocks_of(message_of(line))
-        if block.type in ("tool_use", "tool_result")
+        ToolText("tool_input", _text(block.get("name")) or None, block.get("input"))
+        if block["type"] == "tool_use"
+        else ToolText("tool_result", None, block.get("content"))
+        for block in content
+        if isinstance(block, dict) and block.get("type") in ("tool_use", "tool_result")
     )
 
 
-# --- what is kept -----------------------------------------------------------------------------------------------------
+# --- truncation -------------------------------------------------------------------------------------------------------
 
 
 def bounded(raw: bytes, bounds: Bounds) -> bytes:
-    """The line as it is kept: whole, unless it is long; then its long strings are cut, what was said less than others.
+    """Truncate a long line: its long strings are cut, those of messages less than others.
 
-    What is not JSON, or does not become short, is kept by its ends.
+    A line that is not JSON, or stays too long, keeps its beginning and its end.
     """
     if len(raw) <= bounds.result:
         return raw
@@ -358,7 +361,7 @@ def bounded(raw: bytes, bounds: Bounds) -> bytes:
 
 
 def _longest(bounds: Bounds, owner: dict[object, object] | None, key: object) -> int:
-    """Words have room: the text of a block, and a message that is nothing but text."""
+    """The larger bound is for messages: the text of a block, and a message that is only text."""
     if owner is None:
         return LONGEST_STRING
     said = (key == "text" and owner.get("type") == "text") or (key == "content" and "role" in owner)

@@ -1,13 +1,13 @@
 """The session registry: files in which every running client reports what it is doing.
 
-It is the fastest source for what no hook tells (an Esc is there after a tenth of a second), and the only one that knows
-the client's process. It is undocumented, not written atomically, and left behind by clients that were killed.
+It is the fastest source for what no hook reports (an interrupt appears after 100 ms), and the only one that knows the
+client's process. It is undocumented, not written atomically, and left behind by clients that were killed.
 
 Rules
-- An entry speaks while the process that wrote it lives: same number, same start.
-- A session that nobody has heard of yet is held back for a second: right after `--resume` the client writes an id that
-  it made up, and corrects it a moment later.
-- Only what changes what is known of an agent is told.
+- An entry counts while the process that wrote it lives: same pid, same start time.
+- An entry with an unknown session is delayed by a second: right after `--resume` the client writes a temporary id and
+  corrects it.
+- Only entries that change an agent are submitted.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from claude_headspace.clients.client import Client, RegistryFiles
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.readings import Activity, RegistryEntry
 from claude_headspace.inputs.receive.receiver import Surroundings, new_id
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.files import FileWatch, opened
 from claude_headspace.inputs.watch.processes import Kinship, is_alive
 from claude_headspace.kernel.agent import Agent, AgentState
@@ -38,41 +38,41 @@ log = structlog.get_logger(__name__)
 
 Submit = Callable[[Envelope], Awaitable[Agent]]
 
-LARGEST = 64 * 1024
-AGAIN_SECONDS = 0.06
+MAX_ENTRY_BYTES = 64 * 1024
+RETRY_SECONDS = 0.06
 TRIES = 5
-"""An entry that is empty or half written is read again, a few times."""
+"""An empty or half-written entry is read again, this many times."""
 BETWEEN_TURNS: Micros = SECOND * 3 // 20
-"""Between a turn and the next one that waited for it the client is idle for a moment: that is no end."""
-BEFORE_THE_NEXT: Micros = SECOND
-"""The same where something is known to wait for the turn to end: news of background work, or a queued prompt."""
-BY_ITSELF: Micros = 3 * SECOND
-"""A client that rests and has hooks tells its work by them; without one it is only busy with `/clear` or `/exit`."""
-HELD_BACK_SECONDS = 1.0
-PATIENCE_SECONDS = 5.0
+"""A client is idle this long between a turn and a queued one: the turn has not ended."""
+BEFORE_NEXT_TURN: Micros = SECOND
+"""The same if background work or a queued prompt is known to start the next turn."""
+BUSY_WITHOUT_HOOKS: Micros = 3 * SECOND
+"""An idle client with hooks reports work by a hook; busy without one is `/clear` or `/exit`."""
+NEW_SESSION_SECONDS = 1.0
+PROCESS_TABLE_SECONDS = 5.0
 STARTED_LATER: Micros = 2 * SECOND
-"""A process that began this much after its entry says that it did is another one."""
+"""A process that started this much later than its entry says is another one."""
 
 
 class RunningClient(msgspec.Struct, frozen=True):
-    """A client that lives: its entry, and what the process table tells of it."""
+    """A running client: its entry, and what the process table says of it."""
 
     entry: RegistryEntry
     raw: bytes
     written: int
-    """When, in nanoseconds: whether it was written again."""
+    """Modification time in nanoseconds."""
     process: Observations
 
 
 class RegistryWatch(Loop):
-    """Tells what clients say of themselves."""
+    """Submits what running clients report about themselves."""
 
     def __init__(
         self,
         host: str,
         clock: Clock,
         config_dirs: Callable[[], Sequence[Path]],
-        known: KnownAgents,
+        known: AgentCache,
         submit: Submit,
         surroundings: Surroundings,
         kinship: Kinship,
@@ -88,17 +88,17 @@ class RegistryWatch(Loop):
         self._surroundings = surroundings
         self._kinship = kinship
         self._clients: dict[str, RunningClient] = {}
-        self._held: dict[str, tuple[str, float]] = {}
-        self._told: dict[str, str] = {}
-        self._judged: dict[str, tuple[str, Agent | None]] = {}
+        self._unconfirmed: dict[str, tuple[str, float]] = {}
+        self._submitted: dict[str, str] = {}
+        self._without_news: dict[str, tuple[str, Agent | None]] = {}
         self._paths: set[str] | None = set()
         self._wake = asyncio.Event()
         self._looked = asyncio.Event()
-        self.watch = FileWatch(self._places, self._touched, recursive=False)
+        self.watch = FileWatch(self._places, self._paths_changed, recursive=False)
 
     @property
     def clients(self) -> int:
-        """How many clients live."""
+        """The number of running clients."""
         return len(self._clients)
 
     def client_of(self, session_id: str) -> Observations | None:
@@ -107,25 +107,25 @@ class RegistryWatch(Loop):
         return next((client.process for client in found if is_alive(client.entry.pid)), None)
 
     def shows_dialog(self, session_id: str) -> bool:
-        """Whether the client that has a session open says that it waits for somebody."""
+        """Whether the client that has a session open shows a dialog."""
         entries = (client.entry for client in self._clients.values())
         return any(entry.session_id == session_id and entry.activity is Activity.WAITING for entry in entries)
 
     def exists(self) -> bool:
-        """Whether there is a registry at all: old clients have none."""
+        """Whether there is a registry: old clients have none."""
         return any(place.is_dir() for place in self._places())
 
     def was_killed(self, pid: int) -> bool:
-        """Whether a client that is gone had no time to remove its entry."""
+        """Whether a vanished client left its entry behind."""
         return any((place / self._client.registry.entry_of(pid)).exists() for place in self._places())
 
     def start(self) -> None:
-        """Begin to read."""
+        """Start reading."""
         super().start()
         self.watch.start()
 
     async def stop(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         await self.watch.stop()
         await super().stop()
 
@@ -134,8 +134,8 @@ class RegistryWatch(Loop):
 
     # --- reading ---
 
-    def _touched(self, paths: set[str]) -> None:
-        """These entries changed; an empty set: look at all."""
+    def _paths_changed(self, paths: set[str]) -> None:
+        """These entries changed; an empty set means any may have."""
         if not paths:
             self._paths = None
         elif self._paths is not None:
@@ -150,16 +150,16 @@ class RegistryWatch(Loop):
             try:
                 await (self.look() if paths is None else self._read_all(sorted(paths)))
                 self.failure = None
-            except Exception as error:  # whatever goes wrong with one, the next change is read
+            except Exception as error:  # the next change is read
                 self.failure = str(error)
                 log.exception("registry_not_read")
 
     async def first_look(self) -> None:
-        """Wait until every entry that is there has been read once."""
+        """Wait until every existing entry has been read once."""
         await self._looked.wait()
 
     async def look(self) -> None:
-        """Read every entry that there is."""
+        """Read every entry."""
         there = await asyncio.to_thread(_entries, self._client.registry, self._places())
         for gone in self._clients.keys() - there.keys():
             self._forget(gone)
@@ -168,7 +168,7 @@ class RegistryWatch(Loop):
             if client is None or client.written != written:
                 await self._read(path)
             elif is_alive(client.entry.pid):
-                await self._consider(path)
+                await self._process(path)
         self._looked.set()
 
     async def _read_all(self, paths: Sequence[str]) -> None:
@@ -180,66 +180,66 @@ class RegistryWatch(Loop):
         if entry is None:
             self._forget(path)
             return
-        process = await self._kinship(entry.pid, patience=PATIENCE_SECONDS)
-        if not is_alive(entry.pid) or not _wrote(process, entry):
+        process = await self._kinship(entry.pid, patience=PROCESS_TABLE_SECONDS)
+        if not is_alive(entry.pid) or not _is_writer(process, entry):
             self._forget(path)
             return
         self._clients[path] = RunningClient(entry, raw, written, process)
-        await self._consider(path)
+        await self._process(path)
 
     def _forget(self, path: str) -> None:
-        for memory in (self._clients, self._held, self._told, self._judged):
+        for memory in (self._clients, self._unconfirmed, self._submitted, self._without_news):
             memory.pop(path, None)
 
-    # --- telling ---
+    # --- submitting ---
 
-    async def _consider(self, path: str) -> None:
-        """Tell it now, or look again after a while if it may still turn out to be wrong."""
+    async def _process(self, path: str) -> None:
+        """Submit an entry now, or check again later if it may still change."""
         entry = self._clients[path].entry
-        if self._clock() - entry.at < (moment := self._moment(entry)):
-            asyncio.get_running_loop().call_later(moment / SECOND, self._touched, {path})
+        if self._clock() - entry.at < (moment := self._settle_time(entry)):
+            asyncio.get_running_loop().call_later(moment / SECOND, self._paths_changed, {path})
             return
         now = time.monotonic()
-        held, since = self._held.get(path, ("", now))
+        held, since = self._unconfirmed.get(path, ("", now))
         if (entry.activity is not Activity.UNKNOWN and self._known.of_session(entry.session_id) is not None) or (
-            held == entry.session_id and now - since >= HELD_BACK_SECONDS
+            held == entry.session_id and now - since >= NEW_SESSION_SECONDS
         ):
-            await self._tell(path)
+            await self._submit_entry(path)
         elif held != entry.session_id:
-            self._held[path] = (entry.session_id, now)
-            self._again(path)
+            self._unconfirmed[path] = (entry.session_id, now)
+            self._retry_later(path)
 
-    def _moment(self, entry: RegistryEntry) -> Micros:
-        """How long an entry must stand before it is believed."""
+    def _settle_time(self, entry: RegistryEntry) -> Micros:
+        """How long an entry must stay unchanged before it counts."""
         agent = self._known.of_session(entry.session_id)
         if entry.activity is Activity.IDLE:
-            return BEFORE_THE_NEXT if agent is not None and agent.continues_by_itself(entry.at) else BETWEEN_TURNS
+            return BEFORE_NEXT_TURN if agent is not None and agent.continues_by_itself(entry.at) else BETWEEN_TURNS
         is_at_rest = agent is not None and agent.last_hook_at > 0 and agent.state in (AgentState.IDLE, AgentState.ERROR)
-        return BY_ITSELF if entry.activity is Activity.BUSY and is_at_rest else 0
+        return BUSY_WITHOUT_HOOKS if entry.activity is Activity.BUSY and is_at_rest else 0
 
-    def _again(self, path: str) -> None:
-        asyncio.get_running_loop().call_later(HELD_BACK_SECONDS + 0.01, self._touched, {path})
+    def _retry_later(self, path: str) -> None:
+        asyncio.get_running_loop().call_later(NEW_SESSION_SECONDS + 0.01, self._paths_changed, {path})
 
-    async def _tell(self, path: str) -> None:
-        """Hand it in, if it is news. A hook that is still on its way may make it news: then the next look tells it."""
+    async def _submit_entry(self, path: str) -> None:
+        """Submit an entry if it is new. If a hook on its way makes it new, the next check submits it."""
         client = self._clients[path]
         entry = client.entry
-        if self._told.get(path) == entry.delivery_id:
+        if self._submitted.get(path) == entry.delivery_id:
             return
         agent = self._known.of_session(entry.session_id)
-        judged, judged_for = self._judged.get(path, ("", None))
+        judged, judged_for = self._without_news.get(path, ("", None))
         if agent is not None and judged == entry.delivery_id and judged_for is agent:
             return
-        envelope = await self._sealed(client)
+        envelope = await self._envelope(client)
         if agent is None or is_new(agent, decode(envelope)):
             await self._submit(envelope)
-            self._told[path] = entry.delivery_id
+            self._submitted[path] = entry.delivery_id
             return
-        self._judged[path] = (entry.delivery_id, agent)
+        self._without_news[path] = (entry.delivery_id, agent)
         if judged != entry.delivery_id:
-            self._again(path)
+            self._retry_later(path)
 
-    async def _sealed(self, client: RunningClient) -> Envelope:
+    async def _envelope(self, client: RunningClient) -> Envelope:
         now, entry = self._clock(), client.entry
         around = await self._surroundings(entry.cwd)
         context = msgspec.structs.replace(client.process, project_root=around.project_root, branch=around.branch)
@@ -258,7 +258,7 @@ class RegistryWatch(Loop):
 
 
 def _entries(files: RegistryFiles, places: Sequence[Path]) -> dict[str, int]:
-    """The entries that there are, and when each was written."""
+    """All entries, and when each was written."""
     found = {}
     for place in places:
         with suppress(OSError):
@@ -269,24 +269,22 @@ def _entries(files: RegistryFiles, places: Sequence[Path]) -> dict[str, int]:
 
 
 async def _read_entry(files: RegistryFiles, path: str) -> tuple[RegistryEntry | None, bytes, int]:
-    """The entry of a file, and when it was written. One that cannot be understood is read again: it is being
-    written.
-    """
+    """The entry of a file, its content, and when it was written. An unreadable one is retried: it is being written."""
     for _ in range(TRIES):
         try:
             with opened(path) as handle:
-                written, raw = os.fstat(handle).st_mtime_ns, os.read(handle, LARGEST)
+                written, raw = os.fstat(handle).st_mtime_ns, os.read(handle, MAX_ENTRY_BYTES)
             entry = files.read(raw)
         except (FileNotFoundError, msgspec.ValidationError):
             break
         except (OSError, msgspec.DecodeError, UnicodeError, RecursionError):
-            await asyncio.sleep(AGAIN_SECONDS)
+            await asyncio.sleep(RETRY_SECONDS)
         else:
             return entry, raw, written
     return None, b"", 0
 
 
-def _wrote(process: Observations, entry: RegistryEntry) -> bool:
-    """Whether the process that has the entry's number now is the one that wrote it."""
+def _is_writer(process: Observations, entry: RegistryEntry) -> bool:
+    """Whether the process with the entry's pid is the one that wrote it."""
     began = process.client_started_at
     return began is not None and began <= entry.started_at + STARTED_LATER

@@ -14,12 +14,12 @@ from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
 from claude_headspace.clients.client import Client
 from claude_headspace.inputs.receive.receiver import Surroundings
 from claude_headspace.inputs.receive.sanitize import Keeper
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.processes import Kinship, ProcessWatch
 from claude_headspace.inputs.watch.reconcile import Look
 from claude_headspace.inputs.watch.session_registry import RegistryWatch
-from claude_headspace.inputs.watch.transcripts import TranscriptTailer
+from claude_headspace.inputs.watch.transcripts import TranscriptFollower
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.ports import Clock, Journal
@@ -40,7 +40,7 @@ class Sources:
         journal: Journal,
         submit: Submit,
         surroundings: Surroundings,
-        known: KnownAgents,
+        known: AgentCache,
         keep: Keeper | None = None,
         client: Client = CLAUDE_CODE,
     ) -> None:
@@ -52,7 +52,7 @@ class Sources:
             host, clock, config_dirs, self.known, self._hand_in, surroundings, self.kinship, client
         )
         self.sealer = Sealer(host, clock, surroundings, self.registry.client_of, keep, client)
-        self.transcripts = TranscriptTailer(
+        self.transcripts = TranscriptFollower(
             host,
             clock,
             config_dirs,
@@ -74,12 +74,12 @@ class Sources:
     async def recall(self) -> None:
         """Know again who was there."""
         for agent in await asyncio.to_thread(self._journal.agents):
-            self.known.learn(agent)
+            self.known.add(agent)
 
     async def gather(self) -> None:
         """Read what was written while nobody was there: it is told with the hooks of that time."""
         await self.registry.look()
-        await self.transcripts.gather_backlog()
+        await self.transcripts.read_backlog()
 
     def start(self) -> None:
         """Begin: first who is there, then what was said meanwhile, then who is gone."""
@@ -92,6 +92,10 @@ class Sources:
         await self.transcripts.caught_up()
         await self.processes()
         self.processes.start()
+
+    def health_of(self, name: str) -> tuple[bool, str | None, str]:
+        """The health of one part, by its name."""
+        return self.health()[name]
 
     def health(self) -> dict[str, tuple[bool, str | None, str]]:
         """Of each part: whether it runs, what fails, and what it has to do."""

@@ -17,10 +17,10 @@ from claude_headspace.clients.readings import Line
 from claude_headspace.inputs.watch.files import below, opened
 from claude_headspace.kernel.envelope import Micros
 
-PIECE = 512 * 1024
-LAST_LINE = 256 * 1024
-NOTES = 64 * 1024
-LONGEST_LINE = 64 * 1024 * 1024
+PIECE_BYTES = 512 * 1024
+LAST_LINE_BYTES = 256 * 1024
+MAX_NOTES_BYTES = 64 * 1024
+MAX_LINE_BYTES = 64 * 1024 * 1024
 
 
 class Reading(msgspec.Struct):
@@ -33,7 +33,7 @@ class Reading(msgspec.Struct):
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """The lines of one piece of a file that say something, oldest first: when, as it is, and as it is understood."""
+    """The lines of one piece of a file that have facts, oldest first: time, raw line, decoded line."""
 
     lines: list[tuple[Micros, bytes, Line]]
     offset: int
@@ -43,20 +43,20 @@ class Piece(msgspec.Struct, frozen=True):
 
     @property
     def more(self) -> bool:
-        """Whether there is more to read, be it the beginning of a line."""
+        """Whether there is more to read, even if it is an unfinished line."""
         return self.offset < self.size
 
 
 def read_piece(files: TranscriptFiles, path: str, reading: Reading, now: Micros) -> Piece:
-    """The next whole lines of a file. A line without a time has that of the line before; none is from the future."""
+    """Read the next complete lines. A line without a time gets that of the line before; none is in the future."""
     with opened(path) as handle:
         known = os.fstat(handle)
-        start = 0 if _is_another(handle, known, reading) else reading.offset
-        raw, offset = _whole_lines(handle, start, known.st_size)
+        start = 0 if _was_rewritten(handle, known, reading) else reading.offset
+        raw, offset = _complete_lines(handle, start, known.st_size)
     if raw and start == 0:
         raw += _description(files, path)
     lines, at = [], reading.at
-    for text, line in _understood(files, raw):
+    for text, line in _read_lines(files, raw):
         at = min(line.at or at or now, now)
         lines.append((at, text, line))
     newest = max([reading.at if start else 0, *(moment for moment, _, _ in lines)])
@@ -70,20 +70,20 @@ def _description(files: TranscriptFiles, path: str) -> bytes:
         return b""
     try:
         with opened(notes) as handle:
-            return files.notes_line(path, os.read(handle, NOTES))
+            return files.notes_line(path, os.read(handle, MAX_NOTES_BYTES))
     except OSError:
         return b""
 
 
-def _is_another(handle: int, known: os.stat_result, reading: Reading) -> bool:
+def _was_rewritten(handle: int, known: os.stat_result, reading: Reading) -> bool:
     if known.st_size < reading.offset or reading.inode not in (0, known.st_ino):
         return True
     return reading.offset > 0 and os.pread(handle, 1, reading.offset - 1) != b"\n"
 
 
-def _whole_lines(handle: int, start: int, size: int) -> tuple[bytes, int]:
-    """Up to a piece of whole lines, and where they end; a line that is too long to be one is passed over."""
-    wanted = PIECE
+def _complete_lines(handle: int, start: int, size: int) -> tuple[bytes, int]:
+    """Up to a piece of complete lines, and where they end. A line beyond the bound is skipped."""
+    wanted = PIECE_BYTES
     while True:
         raw = os.pread(handle, min(wanted, max(size - start, 0)), start)
         end = raw.rfind(b"\n") + 1
@@ -91,22 +91,22 @@ def _whole_lines(handle: int, start: int, size: int) -> tuple[bytes, int]:
             return raw[:end], start + end
         if start + len(raw) >= size:
             return b"", start
-        if wanted >= LONGEST_LINE:
+        if wanted >= MAX_LINE_BYTES:
             return b"", _next_line(handle, start + len(raw), size) or start
         wanted *= 8
 
 
 def _next_line(handle: int, start: int, size: int) -> int | None:
-    """Where the next line begins."""
+    """The offset of the next line."""
     while start < size:
-        raw = os.pread(handle, PIECE, start)
+        raw = os.pread(handle, PIECE_BYTES, start)
         if (found := raw.find(b"\n")) >= 0:
             return start + found + 1
-        start += len(raw) or PIECE
+        start += len(raw) or PIECE_BYTES
     return None
 
 
-def _understood(files: TranscriptFiles, raw: bytes) -> Iterator[tuple[bytes, Line]]:
+def _read_lines(files: TranscriptFiles, raw: bytes) -> Iterator[tuple[bytes, Line]]:
     for text in raw.split(b"\n"):
         line = files.read_line(text) if text.strip() else None
         if line is not None:
@@ -120,16 +120,16 @@ def transcripts_in(files: TranscriptFiles, places: Iterable[str], roots: Sequenc
 
 
 def survey(files: TranscriptFiles, roots: Sequence[Path]) -> list[tuple[str, os.stat_result, int]]:
-    """The transcripts that there are, and where their last whole line ends."""
+    """All transcripts, and where the last complete line of each ends."""
     return [(path, known, _last_line_ends(path, known.st_size, roots)) for path, known in files.find(roots)]
 
 
 def _last_line_ends(path: str, size: int, roots: Sequence[Path]) -> int:
-    start, real = max(0, size - LAST_LINE), below(path, roots)
+    start, real = max(0, size - LAST_LINE_BYTES), below(path, roots)
     if real is None:
         return size
     try:
         with opened(real) as handle:
-            return start + os.pread(handle, LAST_LINE, start).rfind(b"\n") + 1
+            return start + os.pread(handle, LAST_LINE_BYTES, start).rfind(b"\n") + 1
     except OSError:
         return size

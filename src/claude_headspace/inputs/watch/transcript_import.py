@@ -1,10 +1,9 @@
-"""The past: transcripts that are there already, brought in file by file.
+"""Import existing transcripts, file by file (`headspace import`).
 
-What is brought in is history and no news: nobody is told. Sessions that no client has open come in as ended, at the
-time of their last line. It can be broken off and begun again: how far each file was read is remembered, and a line that
-is known is recognised by its own id.
+Imported events are not announced. Sessions that no client has open end at the time of their last line. An import can be
+interrupted and repeated: how far each file was read is stored, and a known line is recognised by its own id.
 
-Left out is what only mattered while it happened: the course of calls, and what sub-agents did.
+The course of tool calls and the work of sub-agents is left out.
 """
 
 import asyncio
@@ -27,11 +26,11 @@ from claude_headspace.kernel.novelty import is_older_than_recent_turns, is_repet
 from claude_headspace.ports import Clock, Position, PositionStore
 
 Submit = Callable[[Envelope, str | None], Awaitable[tuple[Agent, bool]]]
-"""Hands an envelope in without announcing it; the agent afterwards, and whether it was known already."""
+"""Submits an envelope without announcing it; returns the agent afterwards, and whether the event was known."""
 
 
 class PastFile(msgspec.Struct, frozen=True):
-    """A transcript, and how much of it has been brought in."""
+    """A transcript, and how much of it was imported, in bytes."""
 
     path: str
     size: int
@@ -39,18 +38,18 @@ class PastFile(msgspec.Struct, frozen=True):
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """What came of a file."""
+    """The result of importing a file."""
 
     path: str
     events: int
-    """How many lines were brought in."""
+    """Lines that were stored."""
     known: int
-    """How many were there already."""
+    """Lines that were stored before."""
     agents: list[str]
 
 
 class History:
-    """Brings transcripts in."""
+    """Imports transcripts."""
 
     def __init__(
         self,
@@ -65,7 +64,7 @@ class History:
         self._reader = f"import:{host}"
         self._clock = clock
         self._config_dirs = config_dirs
-        self._bookmarks = bookmarks
+        self._positions = bookmarks
         self._submit = submit
         self._sealer = sealer
         self._layout = sealer.client.transcripts
@@ -76,7 +75,7 @@ class History:
         return await asyncio.to_thread(self._files)
 
     def _files(self) -> list[PastFile]:
-        known = self._bookmarks.positions(self._reader)
+        known = self._positions.positions(self._reader)
         found = self._layout.find(self._roots())
         sessions = [(path, stat) for path, stat in found if not self._layout.is_subagent(path)]
         return [
@@ -88,7 +87,7 @@ class History:
         return [place / self._layout.directory for place in self._config_dirs()]
 
     async def read(self, path: str) -> Imported:
-        """Bring one file in, from where reading stopped."""
+        """Import one file, from where reading stopped."""
         real = below(path, self._roots())
         if real is None or not any(self._layout.is_transcript(path, root) for root in self._roots()):
             raise BadRequest(
@@ -96,14 +95,14 @@ class History:
                 f"{path[:500]} is no transcript below a known config dir.",
                 "Install the hooks in its config dir, or name that in the setting `config_dirs`.",
             )
-        known = (await asyncio.to_thread(self._bookmarks.positions, self._reader)).get(path, Position(0, 0))
+        known = (await asyncio.to_thread(self._positions.positions, self._reader)).get(path, Position(0, 0))
         tally, reading = _Tally(), Reading(path, known.offset, known.at)
         while True:
             piece = await self._piece(real, reading)
-            await self._tell(piece, tally)
+            await self._submit_lines(piece, tally)
             moved, reading = piece.offset != reading.offset, Reading(path, piece.offset, piece.at, piece.inode)
             position = {path: Position(reading.offset, reading.at)}
-            await asyncio.to_thread(self._bookmarks.save_positions, self._reader, position)
+            await asyncio.to_thread(self._positions.save_positions, self._reader, position)
             if not (piece.more and moved):
                 break
         await self._end(tally, reading)
@@ -117,8 +116,8 @@ class History:
                 "unreadable", f"{real[:500]} cannot be read: {error}.", "Check its permissions."
             ) from error
 
-    async def _tell(self, piece: Piece, tally: "_Tally") -> None:
-        """Hand in what stays true. The first line of a session goes ahead, so that all others find its agent."""
+    async def _submit_lines(self, piece: Piece, tally: "_Tally") -> None:
+        """Submit lines. The first line of a session goes first, so that all others find its agent."""
         waiting: list[tuple[str, Envelope]] = []
         for at, raw, line in piece.lines:
             agent = tally.agents.get(line.session_id)
@@ -126,15 +125,15 @@ class History:
                 continue
             envelope = await self._sealer.line(at, raw, line)
             if agent is None:
-                tally.take(line.session_id, *await self._submit(envelope, None))
+                tally.add(line.session_id, *await self._submit(envelope, None))
             else:
                 waiting.append((line.session_id, envelope))
         told = await asyncio.gather(*(self._submit(envelope, None) for _, envelope in waiting))
         for (session_id, _), outcome in zip(waiting, told, strict=True):
-            tally.take(session_id, *outcome)
+            tally.add(session_id, *outcome)
 
     async def _end(self, tally: "_Tally", reading: Reading) -> None:
-        """Sessions that nobody has open are over."""
+        """End sessions that no client has open."""
         for session_id, agent in tally.agents.items():
             if agent.ended_at is None and agent.pid is None and self._client_of(session_id) is None:
                 await self._submit(self._sealer.gone(max(reading.at, agent.last_active_at)), agent.id)
@@ -146,7 +145,7 @@ class _Tally:
         self.known = 0
         self.agents: dict[str, Agent] = {}
 
-    def take(self, session_id: str, agent: Agent, was_known: bool) -> None:
+    def add(self, session_id: str, agent: Agent, was_known: bool) -> None:
         self.agents[session_id] = agent
         self.known += was_known
         self.events += not was_known

@@ -1,16 +1,16 @@
-"""The transcripts that clients write: followed line by line, for what no hook tells.
+"""Follow the transcripts that clients write, line by line, for what no hook reports.
 
-Where hooks speak, most lines only repeat them and are not kept; where hooks are silent, the transcript alone tells what
-happens. A line reaches the disk some 200 ms after the fact, and Headspace a tenth of a second after that.
+Where there are hooks, most lines repeat them and are not stored. Without hooks the transcript is the only source. A
+line reaches the disk about 200 ms after the fact, and Headspace 100 ms after that.
 
 Rules
-- Read are the files below `<config dir>/projects`, and nothing else, whatever path a payload names.
-- Every line is handed in under its own id, so reading it again does no harm. How far each file was read is remembered.
-- What was written before Headspace knew of a config dir is history: it is left to `headspace import`, except for
+- Only files below the client's transcript directories are read, whatever path a payload names.
+- Every line is submitted under its own id, so reading it again is harmless. How far each file was read is stored.
+- Lines older than Headspace's first look at a config dir are history and left to `headspace import`, except for
   sessions that are still open.
-- A session without a client, of which only its transcript tells, has ended with its last line.
-- What was written while the daemon was down is told together with the hooks of that time, each when it happened: told
-  one after the other, hook and transcript of a long session would not recognise each other any more.
+- A session without a client that is known from its transcript alone has ended with its last line.
+- Lines written while the daemon was down are submitted together with the spooled hooks, in the order of their times.
+  Otherwise hooks and lines of a long session would not be recognised as the same.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ import structlog
 from claude_headspace.background import Loop
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.readings import Line
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.files import FileWatch, below
 from claude_headspace.inputs.watch.transcript_files import (
@@ -44,27 +44,27 @@ from claude_headspace.ports import Clock, Position, PositionStore
 log = structlog.get_logger(__name__)
 
 Submit = Callable[[Envelope, str | None], Awaitable[Agent]]
-"""Hands an envelope in, to a certain agent if one is named."""
+"""Submits an envelope, to a given agent if one is named."""
 
-Told = tuple[Micros, str, bytes, Line]
-"""When, in which file, the line as it is, and as it is understood."""
+TimedLine = tuple[Micros, str, bytes, Line]
+"""Time, file, raw line, and decoded line."""
 
-REMEMBER_SECONDS = 5.0
+SAVE_SECONDS = 5.0
 RETRY_SECONDS = 2.0
 RECENT: Micros = 600 * SECOND
-"""A session whose transcript was written this lately may still be open, also where no registry tells."""
+"""A session whose transcript was written this recently may still be open, even without a registry."""
 SILENT: Micros = 30 * SECOND
-"""Where there is a registry, a session that is not in it and wrote nothing for so long has ended."""
-LARGEST_BACKLOG = 64 * 1024 * 1024
-"""How much is read ahead at the start, in bytes; the rest is read afterwards."""
+"""With a registry, a session that is not in it and wrote nothing for this long has ended."""
+MAX_BACKLOG_BYTES = 64 * 1024 * 1024
+"""How much is read ahead at the start; the rest is read afterwards."""
 USAGE_STEP = 0.01
-"""How much of the context must have been used for the news to be worth keeping by itself."""
+"""The share of the context window by which usage must change to be stored on its own."""
 
-_INTRODUCTIONS = (facts.UserSpoke, facts.AgentSpoke, facts.PromptSubmitted, facts.ToolStarted, facts.TurnFailed)
-"""Only these show that there is a session at all."""
+_PROVE_SESSION = (facts.UserWrote, facts.AgentWrote, facts.PromptSubmitted, facts.ToolStarted, facts.TurnFailed)
+"""Only these facts prove that there is a session."""
 
 
-class TranscriptTailer(Loop):
+class TranscriptFollower(Loop):
     """Follows the transcripts of all known config dirs."""
 
     def __init__(
@@ -72,7 +72,7 @@ class TranscriptTailer(Loop):
         host: str,
         clock: Clock,
         config_dirs: Callable[[], Sequence[Path]],
-        known: KnownAgents,
+        known: AgentCache,
         bookmarks: PositionStore,
         submit: Submit,
         sealer: Sealer,
@@ -84,7 +84,7 @@ class TranscriptTailer(Loop):
         self._clock = clock
         self._config_dirs = config_dirs
         self._known = known
-        self._bookmarks = bookmarks
+        self._positions = bookmarks
         self._submit = submit
         self._sealer = sealer
         self._layout = sealer.client.transcripts
@@ -94,39 +94,39 @@ class TranscriptTailer(Loop):
         self._tokens: dict[str, int] = {}
         self._unattended: dict[str, tuple[str, Micros]] = {}
         self._pending: dict[str, None] = {}
-        self._backlog: deque[Told] = deque()
-        self._telling = asyncio.Lock()
-        self._look_at_all = False
-        self._new_places: set[str] = set()
+        self._backlog: deque[TimedLine] = deque()
+        self._submitting = asyncio.Lock()
+        self._find_everything = False
+        self._new_directories: set[str] = set()
         self._unsaved: set[str] = set()
         self._wake = asyncio.Event()
         self._caught_up = asyncio.Event()
-        self.watch = FileWatch(self._roots, self._touched, recursive=True)
+        self.watch = FileWatch(self._roots, self._paths_changed, recursive=True)
         self.refused: set[str] = set()
 
     @property
     def followed(self) -> int:
-        """How many files are known; where to look for them is remembered beside them."""
+        """The number of known files. Roots are stored among them."""
         return sum(path.endswith(".jsonl") for path in self._readings)
 
     def start(self) -> None:
-        """Begin to follow."""
-        self._look_at_all = True
+        """Start following."""
+        self._find_everything = True
         super().start()
         self.watch.start()
 
     async def stop(self) -> None:
-        """Follow no more, and remember how far it was read."""
+        """Stop following, and save how far each file was read."""
         await self.watch.stop()
         await super().stop()
-        await self._remember()
+        await self._save_positions()
 
-    async def gather_backlog(self) -> None:
-        """Read what was written while nobody was there, within reason, to be told when its time comes."""
-        await self._recall()
+    async def read_backlog(self) -> None:
+        """Read what was written while the daemon was down, up to a bound; `tell_until` submits it."""
+        await self._load_positions()
         await self._find_all()
         size = 0
-        while self._pending and size < LARGEST_BACKLOG:
+        while self._pending and size < MAX_BACKLOG_BYTES:
             path = next(iter(self._pending))
             before = self._readings.get(path)
             piece = await self._piece(path)
@@ -138,31 +138,31 @@ class TranscriptTailer(Loop):
         self._backlog = deque(sorted(self._backlog, key=lambda told: told[0]))
 
     async def tell_until(self, at: Micros) -> None:
-        """Tell what was written before a moment, of what was gathered."""
+        """Submit the part of the backlog that was written before a time."""
         if not self._backlog:
             return
-        async with self._telling:
+        async with self._submitting:
             due = [told for told in self._backlog if told[0] < at]
-            await self._tell(due)
+            await self._submit_lines(due)
             for _ in due:
                 self._backlog.popleft()
 
     async def caught_up(self) -> None:
-        """Wait until everything that was there at the start has been told."""
+        """Wait until everything that existed at the start has been submitted."""
         await self._caught_up.wait()
 
     async def look(self) -> None:
-        """Look at the files of living agents, whether or not anybody told that they changed."""
-        grown, refused = await asyncio.to_thread(self._look_at, set(self._known.transcripts()))
+        """Check the files of running agents, whether or not a change was reported."""
+        grown, refused = await asyncio.to_thread(self._find_grown, set(self._known.transcripts()))
         for path in refused:
-            self._refuse(path)
+            self._report_outside(path)
         if grown:
             self._pending |= dict.fromkeys(grown)
             self._wake.set()
-        await self._end_the_absent()
+        await self._end_absent_sessions()
 
-    def _look_at(self, paths: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Which of these have grown, and which may not be read."""
+    def _find_grown(self, paths: Iterable[str]) -> tuple[list[str], list[str]]:
+        """The files that have grown, and those that may not be read."""
         grown, refused = list[str](), list[str]()
         for path in paths:
             if self._has_grown(path) or path not in self._readings:
@@ -172,26 +172,26 @@ class TranscriptTailer(Loop):
     def _roots(self) -> list[Path]:
         return [place / self._layout.directory for place in self._config_dirs()]
 
-    def _refuse(self, path: str) -> None:
+    def _report_outside(self, path: str) -> None:
         if path not in self.refused and len(self.refused) < 100:
             self.refused.add(path)
             log.warning("transcript_outside_known_config_dirs", path=path[:500])
 
-    # --- what is to be read ---
+    # --- files to read ---
 
-    def _touched(self, paths: set[str]) -> None:
+    def _paths_changed(self, paths: set[str]) -> None:
         if not paths:
-            self._look_at_all = True
+            self._find_everything = True
         for path in paths:
             if not path.endswith(".jsonl"):
-                self._new_places.add(path)
+                self._new_directories.add(path)
             elif any(self._layout.is_transcript(path, root) for root in self._roots()):
                 self._pending[path] = None
         self._wake.set()
 
-    async def _look_into_new_places(self) -> None:
-        """A directory that was just made: what was put into it before it could be watched was told by nobody."""
-        places, self._new_places = self._new_places, set()
+    async def _find_in_new_directories(self) -> None:
+        """Find files that were put into a new directory before it could be watched."""
+        places, self._new_directories = self._new_directories, set()
         for path in await asyncio.to_thread(transcripts_in, self._layout, places, self._roots()):
             self._pending[path] = None
 
@@ -203,20 +203,20 @@ class TranscriptTailer(Loop):
             return False
 
     async def _find_all(self) -> None:
-        """Every file that is not where it was left. What is over when a config dir is first looked at is history."""
+        """Find every file that has changed. Ended sessions are history when a config dir is first read."""
         roots = self._roots()
         new = [root for root in roots if str(root) not in self._readings]
         for path, known, end in await asyncio.to_thread(survey, self._layout, roots):
             reading = self._readings.get(path)
             is_old = reading is None and any(Path(path).is_relative_to(root) for root in new)
             if is_old and not self._is_open(path, known):
-                self._keep(Reading(path, end, inode=known.st_ino))
+                self._set_reading(Reading(path, end, inode=known.st_ino))
             elif reading is None or reading.offset != known.st_size:
                 self._pending[path] = None
         for root in new:
-            self._keep(Reading(str(root), at=self._clock()))
+            self._set_reading(Reading(str(root), at=self._clock()))
 
-    def _keep(self, reading: Reading) -> None:
+    def _set_reading(self, reading: Reading) -> None:
         self._readings[reading.path] = reading
         self._unsaved.add(reading.path)
 
@@ -227,42 +227,42 @@ class TranscriptTailer(Loop):
 
     # --- reading ---
 
-    async def _recall(self) -> None:
-        stored = await asyncio.to_thread(self._bookmarks.positions, self._reader)
+    async def _load_positions(self) -> None:
+        stored = await asyncio.to_thread(self._positions.positions, self._reader)
         known = {path: Reading(path, position.offset, position.at) for path, position in stored.items()}
         self._readings = known | self._readings
 
     async def _run(self) -> None:
-        await self._recall()
+        await self._load_positions()
         while True:
             try:
                 await self.tell_until(self._clock() + SECOND)
                 await self._work()
                 self.failure = None
                 await self._pause()
-            except Exception as error:  # whatever goes wrong, the files stay where they are and are read again
+            except Exception as error:  # the files stay where they are and are read again
                 self.failure = str(error)
                 log.exception("transcripts_not_read")
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _pause(self) -> None:
-        """Wait until something is to be read; what was read is remembered after a while."""
+        """Wait until there is something to read; save positions after a while."""
         if not self._unsaved:
             await self._wake.wait()
         elif not self._wake.is_set():
             try:
-                async with asyncio.timeout(REMEMBER_SECONDS):
+                async with asyncio.timeout(SAVE_SECONDS):
                     await self._wake.wait()
             except TimeoutError:
-                await self._remember()
+                await self._save_positions()
         self._wake.clear()
 
     async def _work(self) -> None:
-        if self._look_at_all:
-            self._look_at_all = False
+        if self._find_everything:
+            self._find_everything = False
             await self._find_all()
-        if self._new_places:
-            await self._look_into_new_places()
+        if self._new_directories:
+            await self._find_in_new_directories()
         while self._pending:
             path = next(iter(self._pending))
             more = await self._read(path)
@@ -272,45 +272,45 @@ class TranscriptTailer(Loop):
         self._caught_up.set()
 
     async def _read(self, path: str) -> bool:
-        """Tell what a piece of a file says; whether more is to be read now."""
+        """Submit a piece of a file. Return whether there is more to read now."""
         before = self._readings.get(path) or Reading(path)
         piece = await self._piece(path)
         if piece is None:
             return False
         try:
-            await self._tell([(at, path, raw, line) for at, raw, line in piece.lines])
+            await self._submit_lines([(at, path, raw, line) for at, raw, line in piece.lines])
         except BaseException:
             self._readings[path] = before
             raise
         return piece.more and piece.offset != before.offset
 
     async def _piece(self, path: str) -> Piece | None:
-        """The next piece of a file, if it may be read; the file counts as read that far."""
+        """Read the next piece of a file, if it may be read, and note how far it was read."""
         real = below(path, self._roots())
         if real is None:
-            self._refuse(path)
+            self._report_outside(path)
             return None
         try:
             reading = self._readings.get(path) or Reading(path)
             piece = await asyncio.to_thread(read_piece, self._layout, real, reading, self._clock())
         except OSError:
             return None
-        self._keep(Reading(path, piece.offset, piece.at, piece.inode))
+        self._set_reading(Reading(path, piece.offset, piece.at, piece.inode))
         return piece
 
-    async def _remember(self) -> None:
-        """Keep how far each file was read, once all of it is told."""
+    async def _save_positions(self) -> None:
+        """Save how far each file was read, once all of it is submitted."""
         if self._backlog or not self._unsaved:
             return
         unsaved = set(self._unsaved)
         positions = {path: Position(self._readings[path].offset, self._readings[path].at) for path in unsaved}
-        await asyncio.to_thread(self._bookmarks.save_positions, self._reader, positions)
+        await asyncio.to_thread(self._positions.save_positions, self._reader, positions)
         self._unsaved -= unsaved
 
-    # --- telling ---
+    # --- submitting ---
 
-    async def _tell(self, lines: Sequence[Told]) -> None:
-        """Hand in what is news, in the order it happened."""
+    async def _submit_lines(self, lines: Sequence[TimedLine]) -> None:
+        """Submit what is new, in the order of its times."""
         agents: dict[str, Agent | None] = {}
         telling = []
         for at, path, raw, line in lines:
@@ -318,24 +318,24 @@ class TranscriptTailer(Loop):
                 agents[line.session_id] = self._known.of_session(line.session_id)
             envelope = await self._sealer.line(at, raw, line)
             agent = agents[line.session_id]
-            if not self._is_worth_telling(path, line, envelope, agent):
+            if not self._is_worth_storing(path, line, envelope, agent):
                 continue
             if agent is None:
-                agents[line.session_id] = await self._hand_in(envelope, line.session_id)
+                agents[line.session_id] = await self._submit_line(envelope, line.session_id)
             else:
-                telling.append(self._hand_in(envelope, line.session_id))
+                telling.append(self._submit_line(envelope, line.session_id))
                 agents[line.session_id] = evolve(agent, decode(envelope)).agent
         await asyncio.gather(*telling)
 
-    async def _hand_in(self, envelope: Envelope, session_id: str) -> Agent:
+    async def _submit_line(self, envelope: Envelope, session_id: str) -> Agent:
         agent = await self._submit(envelope, None)
         if agent.pid is None and agent.last_hook_at == 0 and agent.ended_at is None:
             self._unattended[session_id] = (agent.id, max(envelope.fired_at, agent.last_active_at))
         return agent
 
-    def _is_worth_telling(self, path: str, line: Line, envelope: Envelope, agent: Agent | None) -> bool:
+    def _is_worth_storing(self, path: str, line: Line, envelope: Envelope, agent: Agent | None) -> bool:
         if agent is None:
-            return line.subagent_id is None and any(isinstance(fact, _INTRODUCTIONS) for fact in line.facts)
+            return line.subagent_id is None and any(isinstance(fact, _PROVE_SESSION) for fact in line.facts)
         if is_older_than_recent_turns(agent, envelope.fired_at):
             return False
         if self._has_used_more(path, line, agent):
@@ -345,7 +345,7 @@ class TranscriptTailer(Loop):
         return True
 
     def _has_used_more(self, path: str, line: Line, agent: Agent) -> bool:
-        """Whether the context has filled, or emptied, by enough."""
+        """Whether context usage has changed enough."""
         tokens = measured_tokens(line.facts)
         if tokens is None:
             return False
@@ -356,8 +356,8 @@ class TranscriptTailer(Loop):
 
     # --- sessions without a client ---
 
-    async def _end_the_absent(self) -> None:
-        """Sessions that only a transcript tells of, and that no client has open, are over."""
+    async def _end_absent_sessions(self) -> None:
+        """End sessions that are known from a transcript alone and that no client has open."""
         now, patience = self._clock(), SILENT if self._has_registry() else RECENT
         for session_id, (agent_id, at) in list(self._unattended.items()):
             if self._client_of(session_id) is not None:

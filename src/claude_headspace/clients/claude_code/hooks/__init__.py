@@ -1,5 +1,5 @@
-"""What Claude Code runs: the script, the events that it is run for, and its place in a configuration directory.
+"""The hook script of Claude Code, the events that it is registered for, and its installation.
 
-`events` says which hooks are registered and why, `settings` merges them into a settings file (pure), `installed` puts
-everything in place and takes it away again.
+`events` lists the registered hooks, `settings_file` merges them into a settings file (pure), `installation` installs
+and removes everything.
 """

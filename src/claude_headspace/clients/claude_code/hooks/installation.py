@@ -1,18 +1,18 @@
-"""Our files in a configuration directory of Claude Code, put there and taken away again.
+"""Install hooks into a configuration directory of Claude Code, and remove them.
 
     <config dir>/settings.json                          merged; a link stays a link, the mode stays
     <config dir>/hooks/notify-headspace.sh              0700, the script
     <config dir>/hooks/notify-headspace.state           a link to the state directory of Headspace
-    <config dir>/hooks/notify-headspace.conf            0600, the token for asking
+    <config dir>/hooks/notify-headspace.conf            0600, the token for requests
     <config dir>/hooks/notify-headspace.before.json     the settings as they were before the first installation
     <config dir>/hooks/notify-headspace.before.sh       another script of that name, where there was one
-    <config dir>/hooks/notify-headspace.installed       what was written, to tell whether somebody changed it since
-    <config dir>/hooks/statusline-headspace.sh          0700, the status line, where that is wanted
-    <config dir>/hooks/statusline-headspace.wrapped     the command of the status line that there was before
-    <config dir>/hooks/statusline-headspace.before.json its whole entry in the settings
+    <config dir>/hooks/notify-headspace.installed       digest of what was written, to detect later changes
+    <config dir>/hooks/statusline-headspace.sh          0700, the status line, if installed
+    <config dir>/hooks/statusline-headspace.wrapped     the command of the previous status line
+    <config dir>/hooks/statusline-headspace.before.json the complete settings entry of the previous one
 
-Taking it away gives back the settings byte for byte if nobody changed them since; else only our hooks are removed.
-Every file is written whole under another name first.
+Removal restores the settings byte for byte if they were not changed since; otherwise it removes only its own hooks.
+Every file is written to a temporary name first and then moved into place.
 """
 
 import difflib
@@ -36,14 +36,14 @@ USUAL_BASH = "/bin/bash"
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What an installation remembers."""
+    """What an installation records."""
 
     written: str
     """The digest of the settings that it wrote."""
     existed: bool
     """Whether there was a settings file before."""
     made_folder: bool
-    """Whether the folder of the hooks was made by it."""
+    """Whether it created the hooks directory."""
 
 
 class ConfigDir(msgspec.Struct, frozen=True):
@@ -58,57 +58,57 @@ class ConfigDir(msgspec.Struct, frozen=True):
 
     @property
     def folder(self) -> Path:
-        """Where our files are."""
+        """The directory of Headspace's files."""
         return self.path / "hooks"
 
     @property
     def script(self) -> Path:
-        """What the client runs."""
+        """The hook script."""
         return self.folder / SCRIPT_NAME
 
     @property
     def conf(self) -> Path:
-        """What the script needs for asking."""
+        """The token that the script needs for requests."""
         return self.script.with_suffix(".conf")
 
     @property
     def state(self) -> Path:
-        """Where the script finds Headspace."""
+        """The link by which the script finds Headspace."""
         return self.script.with_suffix(".state")
 
     @property
     def before(self) -> Path:
-        """The settings before us."""
+        """The settings before the first installation."""
         return self.script.with_suffix(".before.json")
 
     @property
     def script_before(self) -> Path:
-        """What had the name of our script before us."""
+        """A script that had the same name before."""
         return self.script.with_suffix(".before.sh")
 
     @property
     def note(self) -> Path:
-        """What the installation remembers."""
+        """The record of the installation."""
         return self.script.with_suffix(".installed")
 
     @property
     def status_line(self) -> Path:
-        """What makes the status line."""
+        """The status line script."""
         return self.folder / STATUS_LINE_NAME
 
     @property
     def wrapped(self) -> Path:
-        """The command of the status line that there was before."""
+        """The command of the previous status line."""
         return self.status_line.with_suffix(".wrapped")
 
     @property
     def status_line_before(self) -> Path:
-        """Its whole entry."""
+        """The settings entry of the previous status line."""
         return self.status_line.with_suffix(".before.json")
 
     @property
     def ours(self) -> tuple[Path, ...]:
-        """All files that are ours alone."""
+        """All files that belong to Headspace alone."""
         line = (self.status_line, self.wrapped, self.status_line_before)
         return self.script, self.conf, self.state, self.before, self.note, *line
 
@@ -120,15 +120,15 @@ class Change(msgspec.Struct, frozen=True):
     old: bytes | None
     new: bytes | None
     restores: bool = False
-    """Whether they become byte for byte what they were before us."""
+    """Whether they become byte for byte what they were before the first installation."""
 
     @property
     def changes(self) -> bool:
-        """Whether the settings become others."""
+        """Whether the settings change."""
         return self.old != self.new
 
     def diff(self) -> list[str]:
-        """The change, for people."""
+        """The change as a diff."""
         name = str(self.config.settings)
         old, new = _text(self.old, name).splitlines(), _text(self.new, name).splitlines()
         return list(difflib.unified_diff(old, new, name, name, lineterm=""))
@@ -150,7 +150,7 @@ def plan_install(
 
 
 def install(change: Change, state: Path, token: str) -> None:
-    """Put everything in place; the settings last, so that they never name a script that is not there."""
+    """Install everything; the settings last, so that they never name a missing script."""
     config = change.config
     note = _read_note(config)
     made_folder = note.made_folder if note else not config.folder.exists()
@@ -171,7 +171,7 @@ def install(change: Change, state: Path, token: str) -> None:
 
 
 def put_script(config: ConfigDir, state: Path, token: str) -> None:
-    """The script, and what it needs to find Headspace and to ask it."""
+    """Write the script, and what it needs to reach Headspace."""
     _write(config.script, script_text().encode(), 0o700)
     _link(config.state, state)
     _write(config.conf, f"token={token}\n".encode(), 0o600)
@@ -193,7 +193,7 @@ def _install_status_line(change: Change) -> None:
 
 
 def _status_line_before(config: ConfigDir) -> object:
-    """The entry of the status line that there was before ours; None: there was none."""
+    """The entry of the previous status line; None if there was none."""
     try:
         return msgspec.json.decode(config.status_line_before.read_bytes())
     except (OSError, msgspec.DecodeError):
@@ -211,7 +211,7 @@ def _before_us(change: Change, note: Note | None) -> bytes | None:
 
 
 def script_text() -> str:
-    """The script, with a bash that is there."""
+    """The script, with the path of an installed bash."""
     return _with_a_bash(SHIPPED)
 
 
@@ -226,13 +226,13 @@ def _with_a_bash(shipped: Path) -> str:
 
 
 def has_hooks(config: ConfigDir) -> bool:
-    """Whether the settings have hooks of ours."""
+    """Whether the settings contain Headspace's hooks."""
     name = str(config.settings)
     return bool(settings.registered(settings.parse(_text(_read(config.settings), name), name)))
 
 
 def plugins(config: ConfigDir) -> list[Path]:
-    """The plugins in a configuration directory whose hooks are ours."""
+    """The plugins in a configuration directory that register Headspace's hooks."""
     found = (config.path / "plugins").glob("**/hooks/hooks.json")
     return [path.parent.parent for path in found if SCRIPT_NAME in path.read_text(encoding="utf-8", errors="replace")]
 
@@ -253,7 +253,7 @@ def plan_uninstall(config: ConfigDir) -> Change:
 
 
 def uninstall(change: Change) -> None:
-    """Take everything away; the settings first, so that they never name a script that is not there."""
+    """Remove everything; the settings first, so that they never name a missing script."""
     config = change.config
     note = _read_note(config)
     if change.changes:
@@ -329,7 +329,7 @@ def _write_settings(path: Path, data: bytes) -> None:
 
 
 def _link(path: Path, target: Path) -> None:
-    """Make a link, in one step."""
+    """Create a link atomically."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
     draft.symlink_to(target)
@@ -337,7 +337,7 @@ def _link(path: Path, target: Path) -> None:
 
 
 def _write(path: Path, data: bytes, mode: int, owner: tuple[int, int] | None = None) -> None:
-    """Write a file whole: under another name first, then in one step."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:

@@ -11,7 +11,7 @@ from claude_headspace.clients.claude_code.hooks.events import known_to
 from claude_headspace.clients.claude_code.hooks.settings_file import SCRIPT_NAME, wanted
 
 ROOT = "${CLAUDE_PLUGIN_ROOT}"
-"""What the client puts the plugin's own directory for."""
+"""The variable that the client replaces with the plugin's directory."""
 NAME = "headspace"
 ABOUT = "Reports Claude Code's hook events to Headspace: see what every agent is doing, and which one needs you."
 OWNER = {"name": "Headspace contributors"}
@@ -27,18 +27,18 @@ def files() -> dict[str, str]:
 
 
 def manifest() -> dict[str, object]:
-    """What the plugin says of itself."""
+    """The plugin's manifest."""
     return {"name": NAME, "version": __version__, "description": ABOUT, "author": OWNER, "license": "MIT"}
 
 
 def hooks() -> dict[str, object]:
-    """The hooks, of all events that every client in use knows."""
+    """The hooks that every client version in use knows."""
     entries = wanted(known_to(None), f"{ROOT}/hooks/{SCRIPT_NAME}")
     return {"description": ABOUT, "hooks": {event: [{"hooks": [hook]}] for event, hook in entries.items()}}
 
 
 def marketplace() -> dict[str, object]:
-    """How the repository offers it."""
+    """The marketplace entry of the repository."""
     return {
         "name": NAME,
         "owner": OWNER,

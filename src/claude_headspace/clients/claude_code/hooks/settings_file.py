@@ -1,4 +1,4 @@
-"""Our hooks in a settings file of Claude Code. Pure: text in, text out.
+"""Headspace's hooks in a settings file of Claude Code. Pure: text in, text out.
 
 Rules
 - Everything that is not ours stays, in its order; indentation, line ends and the last newline stay as they are found.
@@ -46,7 +46,7 @@ def wanted(events: Iterable[str], script: str, url: str | None = None) -> dict[s
 
 
 def is_ours(hook: object) -> bool:
-    """Whether we registered a hook, in this version or an earlier one."""
+    """Whether a hook was registered by Headspace, in this version or an earlier one."""
     if not isinstance(hook, dict):
         return False
     command, url = hook.get("command"), hook.get("url")
@@ -117,7 +117,7 @@ def _hooks_of(group: object) -> list[Any]:
 
 
 def _without_ours(hooks: Json) -> Json:
-    """All but our hooks; groups and events that held nothing else go too."""
+    """All hooks but Headspace's; groups and events that become empty are removed."""
     kept: Json = {}
     for event, groups in hooks.items():
         remaining = [left for group in groups for left in _group_without_ours(group)]
@@ -153,7 +153,7 @@ def parse(text: str, name: str) -> Json:
 
 
 class _Doubled(ValueError):
-    """A key that stands twice in an object."""
+    """A duplicate key in an object."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Json:
@@ -186,7 +186,7 @@ def _unusable(name: str, problem: str) -> BadConfiguration:
 
 
 def render(settings: Json, like: str) -> str:
-    """Settings as text, written as another text was."""
+    """Settings as text, in the format of another text."""
     text = json.dumps(settings, indent=_indent(like), ensure_ascii=False)
     if like.endswith("\n") or not like.strip():
         text += "\n"
@@ -196,7 +196,7 @@ def render(settings: Json, like: str) -> str:
 
 
 def _indent(like: str) -> int | str | None:
-    """How a text is indented; one that is written on a single line stays so."""
+    """The indentation of a text; a single line stays one."""
     bare = like.removeprefix(BYTE_ORDER_MARK).strip()
     if bare and "\n" not in bare and bare != "{}":
         return None
