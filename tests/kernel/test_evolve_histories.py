@@ -24,7 +24,7 @@ from claude_headspace.kernel.state import state_of
 from claude_headspace.kernel.state_machine import TRANSITIONS, CommandState
 from claude_headspace.kernel.wait_request import Ask
 from tests.kernel.histories import believable
-from tests.kernel.story import Story, moment
+from tests.kernel.story import Story, time_at
 
 # The quick tests draw the same histories every time; the long ones look for new ones.
 quick = settings(
@@ -73,7 +73,7 @@ def tell(events: Iterable[Event]) -> Story:
     for event in events:
         before, snapshot = story.agent, copy.copy(story.agent)
         commands, waits = dict(story.commands), dict(story.waits)
-        change = story.take(event)
+        change = story.apply(event)
         assert before == snapshot, "the agent that was given is not changed"
         check_agent(story)
         for command in change.commands.values():
@@ -141,7 +141,7 @@ SEEN: list[tuple[Fact, Origin]] = [
 def seen(seconds: float, chance: Random) -> Event:
     """Something that another source tells."""
     fact, origin = chance.choice(SEEN)
-    at = moment(seconds)
+    at = time_at(seconds)
     meta = Meta(event_id=f"seen-{next(_ids)}", name="seen", origin=origin, at=at, received_at=at)
     return Event(meta, fact, Observations())
 
@@ -225,7 +225,7 @@ def test_a_redelivered_history_changes_nothing(history: list[Event]) -> None:
     before = outlook(story)
     for event in history:
         meta = msgspec.structs.replace(event.meta, event_id=f"{event.meta.event_id}-again")
-        story.take(msgspec.structs.replace(event, meta=meta))
+        story.apply(msgspec.structs.replace(event, meta=meta))
     assert outlook(story) == before
 
 
@@ -237,7 +237,7 @@ def test_agents_do_not_disturb_each_other(one: list[Event], other: list[Event], 
     left = [list(one), list(other)]
     while any(left):
         turn = chance.choice([index for index in (0, 1) if left[index]])
-        stories[turn].take(left[turn].pop(0))
+        stories[turn].apply(left[turn].pop(0))
     assert [outlook(story) for story in stories] == [outlook(tell(one)), outlook(tell(other))]
 
 

@@ -10,10 +10,10 @@ from tests.kernel.story import (
     answered,
     batch,
     in_subagent,
-    moment,
     question,
     running,
     task_notification,
+    time_at,
 )
 
 
@@ -52,7 +52,7 @@ def test_a_tool_may_overtake_the_prompt(story: Story, prompt_id: str | None) -> 
     story.prompted("Fix it", prompt_id, at=2.9)
     assert outcomes(story) == [("prompt", "Fix it", None)]
     assert story.turns == [("USER", "COMMAND", "Fix it")]
-    assert story.command.started_at == moment(2.9)
+    assert story.command.started_at == time_at(2.9)
     assert story.open_calls == ["t1"]
 
 
@@ -216,7 +216,7 @@ def test_an_older_client_absorbs_a_queued_prompt_silently(story: Story) -> None:
     """2.1.197 fires nothing for it; the transcript brings it into the running command."""
     story.prompted("One", "p1")
     story.calls("t1", prompt_id="p1")
-    story.tell(UserWrote("Two"))
+    story.report(UserWrote("Two"))
     story.stops("I did both.", "p1")
     assert story.board == ("idle", None)
     assert outcomes(story) == [("prompt", "One", "completed")]
@@ -415,7 +415,7 @@ def test_an_interrupt_ends_turn_calls_and_dialogs(story: Story) -> None:
     story.prompted()
     story.calls("t1")
     story.asks_permission()
-    story.tell(TurnInterrupted())
+    story.report(TurnInterrupted())
     assert (story.board, story.open_calls, story.open_waits) == (("idle", None), [], [])
     assert outcomes(story) == [("prompt", "Fix the parser", "interrupted")]
 
@@ -424,11 +424,11 @@ def test_an_interrupt_leaves_errors_and_questions_alone(story: Story) -> None:
     """What was over before is not touched: an error stays, and a question in text still waits."""
     story.prompted()
     story.stops("Shall I delete the old files?")
-    story.tell(TurnInterrupted())
+    story.report(TurnInterrupted())
     assert story.open_waits == ["question"]
     story.prompted("Yes", "p2")
     story.hook("StopFailure", prompt_id="p2", error="server_error")
-    story.tell(TurnInterrupted())
+    story.report(TurnInterrupted())
     assert story.board == ("error", None)
 
 
@@ -438,7 +438,7 @@ def test_an_interrupt_leaves_background_subagents_alone(story: Story) -> None:
     story.hook("SubagentStart", **in_subagent("fore"))
     story.hook("SubagentStart", **in_subagent("back"))
     story.called("t1", tool_response={"status": "async_launched", "agentId": "back"})
-    story.tell(TurnInterrupted())
+    story.report(TurnInterrupted())
     assert [sub.id for sub in story.agent.running_subagents] == ["back"]
     assert story.board == ("working", None)
 
@@ -447,7 +447,7 @@ def test_an_interrupt_in_a_subagents_transcript_is_the_subagents(story: Story) -
     """It ends that sub-agent and nothing else."""
     story.prompted()
     story.hook("SubagentStart", **in_subagent())
-    story.tell(TurnInterrupted(), subagent_id="sub-1")
+    story.report(TurnInterrupted(), subagent_id="sub-1")
     assert story.agent.running_subagents == ()
     assert story.board == ("working", None)
 
@@ -456,7 +456,7 @@ def test_a_late_interrupt_does_not_stop_newer_work(story: Story) -> None:
     """An interrupt from before the newest prompt is of the turn before."""
     story.prompted("One", "p1", at=2)
     story.prompted("Two", "p2", at=6)
-    story.tell(TurnInterrupted(), at=5)
+    story.report(TurnInterrupted(), at=5)
     assert story.board == ("working", None)
 
 
@@ -467,9 +467,9 @@ def test_hook_and_transcript_tell_one_utterance(story: Story) -> None:
     """The transcript corrects the time of what the Stop has said, and says where it has it from."""
     story.prompted()
     story.stops("All tests pass now.", at=10)
-    change = story.tell(AgentWrote("All tests pass now."), at=9.5)
+    change = story.report(AgentWrote("All tests pass now."), at=9.5)
     [patch] = change.patches
-    assert (patch.at, patch.timestamp_source) == (moment(9.5), "jsonl")
+    assert (patch.at, patch.timestamp_source) == (time_at(9.5), "jsonl")
     assert change.turns == []
     assert len(story.turns) == 2
 
@@ -477,7 +477,7 @@ def test_hook_and_transcript_tell_one_utterance(story: Story) -> None:
 def test_the_transcript_may_be_first(story: Story) -> None:
     """What the transcript told as progress gets the intent that only the Stop shows."""
     story.prompted()
-    story.tell(AgentWrote("All tests pass now."), at=9.5)
+    story.report(AgentWrote("All tests pass now."), at=9.5)
     assert story.turns[-1] == ("AGENT", "PROGRESS", "All tests pass now.")
     story.stops("All tests pass now.", at=10)
     assert story.turns[1:] == [("AGENT", "COMPLETION", "All tests pass now.")]
@@ -487,8 +487,8 @@ def test_the_transcript_may_be_first(story: Story) -> None:
 def test_what_is_said_between_tools_is_progress(story: Story) -> None:
     """The transcript's words while the command runs are progress, with the transcript's time."""
     story.prompted()
-    story.tell(AgentWrote("Let me look."), at=4)
-    story.tell(AgentWrote("Let me look."), at=4)
+    story.report(AgentWrote("Let me look."), at=4)
+    story.report(AgentWrote("Let me look."), at=4)
     assert story.turns[1:] == [("AGENT", "PROGRESS", "Let me look.")]
     assert story.board == ("working", None)
 
@@ -496,15 +496,15 @@ def test_what_is_said_between_tools_is_progress(story: Story) -> None:
 def test_a_prompt_of_hook_and_transcript_is_one(story: Story) -> None:
     """The transcript corrects the prompt's time, and the same line again changes nothing."""
     story.prompted("Fix it", at=3)
-    change = story.tell(UserWrote("Fix it"), at=2.8)
+    change = story.report(UserWrote("Fix it"), at=2.8)
     assert [patch.timestamp_source for patch in change.patches] == ["jsonl"]
-    again = story.tell(UserWrote("Fix it"), at=2.8)
+    again = story.report(UserWrote("Fix it"), at=2.8)
     assert (again.patches, story.turns) == ([], [("USER", "COMMAND", "Fix it")])
 
 
 def test_a_prompt_that_only_the_transcript_has_begins_a_command(story: Story) -> None:
     """A missed hook is made good, with less than full confidence."""
-    story.tell(UserWrote("Fix it"), prompt_id="p1")
+    story.report(UserWrote("Fix it"), prompt_id="p1")
     assert story.board == ("working", None)
     assert story.evidence.confidence == "medium"
     story.prompted("Fix it", at=story.now + 0.2)
@@ -514,8 +514,8 @@ def test_a_prompt_that_only_the_transcript_has_begins_a_command(story: Story) ->
 def test_words_of_a_subagent_are_not_the_agents(story: Story) -> None:
     """A sub-agent's transcript says nothing for its parent."""
     story.prompted()
-    story.tell(AgentWrote("Sub report."), subagent_id="sub-1")
-    story.tell(UserWrote("look around"), subagent_id="sub-1")
+    story.report(AgentWrote("Sub report."), subagent_id="sub-1")
+    story.report(UserWrote("look around"), subagent_id="sub-1")
     assert len(story.turns) == 1
 
 
@@ -524,10 +524,10 @@ def test_words_of_a_subagent_are_not_the_agents(story: Story) -> None:
 
 def test_hooks_are_believed_most(story: Story) -> None:
     """A state that a hook told has high confidence, also when another source told it first."""
-    story.tell(UserWrote("Fix it"), at=3, prompt_id="p1")
+    story.report(UserWrote("Fix it"), at=3, prompt_id="p1")
     story.calls("t1", at=4, prompt_id="p1")
     assert (story.evidence.source, story.evidence.confidence) == ("hook", "high")
-    assert story.agent.state_since == moment(3)
+    assert story.agent.state_since == time_at(3)
 
 
 @pytest.mark.parametrize(
@@ -544,7 +544,7 @@ def test_hooks_are_believed_most(story: Story) -> None:
 def test_other_sources_are_believed_less(story: Story, origin: Origin, confidence: str) -> None:
     """What was read or concluded never has the confidence of a hook."""
     story.prompted()
-    story.tell(TurnInterrupted(), origin=origin)
+    story.report(TurnInterrupted(), origin=origin)
     assert (story.evidence.source, story.evidence.confidence) == (origin.value, confidence)
 
 
