@@ -24,7 +24,7 @@ import structlog
 from claude_headspace.background import Loop
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.readings import Line
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.files import FileWatch, below
 from claude_headspace.inputs.watch.transcript_files import (
@@ -72,7 +72,7 @@ class TranscriptFollower(Loop):
         host: str,
         clock: Clock,
         config_dirs: Callable[[], Sequence[Path]],
-        known: KnownAgents,
+        known: AgentCache,
         bookmarks: PositionStore,
         submit: Submit,
         sealer: Sealer,

@@ -112,6 +112,10 @@ class Notifier(Loop):
         self.last: dict[str, tuple[Micros, str]] = {}
         """When each channel was last used, and why that failed, if it did."""
 
+    def health(self) -> tuple[bool, str | None, str]:
+        """Whether it runs, and why its preferences cannot be used."""
+        return self.running, self.keeper.failure, "on"
+
     # --- following the board ---
 
     def start(self) -> None:
