@@ -170,21 +170,21 @@ def order_does_not_matter(history: list[Event], chance: Random) -> None:
 
 
 def test_every_fact_has_a_handler() -> None:
-    """Whatever can be told changes an agent in a way that somebody has thought about."""
+    """No fact is forgotten."""
     assert set(HANDLERS) == set(get_args(Fact))
 
 
 @quick
 @given(believable(), CHANCE)
-def test_nothing_breaks(history: list[Event], chance: Random) -> None:
-    """Whatever is lost, doubled, late or contradicted: evolve never raises, and the rules hold after every event."""
+def test_any_history_keeps_the_rules(history: list[Event], chance: Random) -> None:
+    """Lost, duplicated, late or contradictory events: evolve never raises, and the rules hold after every event."""
     nothing_breaks(history, chance)
 
 
 @pytest.mark.full
 @long
 @given(believable(most=6), CHANCE)
-def test_nothing_breaks_in_long_histories(history: list[Event], chance: Random) -> None:
+def test_long_histories_keep_the_rules(history: list[Event], chance: Random) -> None:
     """The same with many more and longer histories."""
     nothing_breaks(history, chance)
 
@@ -206,8 +206,8 @@ def test_long_histories_end_the_same_in_any_order(history: list[Event], chance: 
 
 @quick
 @given(believable())
-def test_a_history_told_twice_is_one(history: list[Event]) -> None:
-    """Hooks that are registered in two places fire twice: no turn, command or wait is doubled by it."""
+def test_a_duplicated_history_is_one(history: list[Event]) -> None:
+    """Hooks registered in two places fire twice: no turn, command or wait is duplicated."""
     once, twice = tell(history), tell(told for event in history for told in (event, doubled(event)))
     assert outlook(twice) == outlook(once)
     assert twice.turns == once.turns
@@ -220,7 +220,7 @@ def test_a_history_told_twice_is_one(history: list[Event]) -> None:
 @quick
 @given(believable())
 def test_a_redelivered_history_changes_nothing(history: list[Event]) -> None:
-    """The same events once more, word for word, leave the board as it was."""
+    """The same events again leave the board unchanged."""
     story = tell(history)
     before = outlook(story)
     for event in history:
