@@ -4,7 +4,8 @@ import pytest
 
 from claude_headspace.kernel.decide import decide, subject_of, with_verdict
 from claude_headspace.kernel.policy.call import Call, PathUse, Program, Subject, Trait, Use
-from claude_headspace.kernel.policy.rules import Policy, Rule
+from claude_headspace.kernel.policy.policy import Policy
+from claude_headspace.kernel.policy.rules import Rule
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.testing import hook
 from tests.kernel.story import Story
@@ -23,8 +24,8 @@ def ruling(call: Call, *rules: Rule, strict: bool = False) -> tuple[str, str | N
     return verdict.ruling.value, verdict.rule
 
 
-def test_without_a_rule_nothing_is_said() -> None:
-    """The decision stays where it was."""
+def test_without_a_rule_there_is_no_verdict() -> None:
+    """The decision stays with the client."""
     assert decide(Policy(), Subject(), GIT) is ABSTAIN
 
 
@@ -47,8 +48,8 @@ def test_the_strictest_wins() -> None:
         (Call(tool="Bash", programs=(Program("git"),), traits=(Trait.UNREADABLE_SCRIPT,)), "abstain"),
     ],
 )
-def test_allow_speaks_only_for_what_it_covers(call: Call, expected: str) -> None:
-    """One program that no rule allows, or one doubt, and the decision stays where it was."""
+def test_allow_counts_only_for_the_whole_call(call: Call, expected: str) -> None:
+    """One program without a rule, or one doubt, and there is no verdict."""
     allowing = (rule("git", Ruling.ALLOW, commands=("git",)), rule("ls", Ruling.ALLOW, commands=("ls",)))
     assert ruling(call, *allowing)[0] == expected
 
@@ -73,15 +74,15 @@ def test_the_reason_names_what_and_which() -> None:
     assert verdict.reason == "Headspace does not allow this: git status. Not now. (rule x)"
 
 
-def test_a_verdict_travels_with_its_event() -> None:
-    """It is stored with the envelope; where nothing was said nothing is stored."""
+def test_a_verdict_is_stored_with_its_event() -> None:
+    """Without a verdict the envelope does not change."""
     envelope = hook("PreToolUse")
     assert with_verdict(envelope, ABSTAIN) is envelope
     verdict = Verdict(Ruling.DENY, "x", "because")
     assert with_verdict(envelope, verdict).decisions.verdict == verdict
 
 
-def test_what_of_an_agent_rules_depend_on() -> None:
+def test_the_attributes_that_rules_depend_on() -> None:
     """Mode, role, and the project by every name."""
     agent = Story().agent
     found = subject_of(agent)

@@ -44,7 +44,7 @@ from claude_headspace.outputs.board_displays import BoardDisplays, Display
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.mission_reports import MissionReports
-from claude_headspace.outputs.notify.notifier import Notifier, calling
+from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.outputs.pane_views import PaneViewWatcher
 from claude_headspace.outputs.status_file import StatusFile
 from claude_headspace.outputs.tmux_colours import Colours
@@ -253,7 +253,7 @@ def build_outputs(base: Base, inputs: Inputs, expected: ExpectedHooks, read: Rea
     terminal = TerminalInput(read, engine, keyboard)
     handlers = {"send": terminal.type_text, "interrupt": terminal.press_escape}
     expect = partial(expected.declare, "missions")
-    notifier = calling(host, engine, journal, clock, base.paths.notify_file, partial(_url, base), links.create)
+    notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, partial(_url, base), links.create)
     return Outputs(
         links,
         RemoteActions(journal, engine, clock, host, handlers),

@@ -20,7 +20,8 @@ import msgspec
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.policy.paths import MAX_SCRIPT_BYTES, read_small_text
-from claude_headspace.kernel.policy.rules import Policy, Rule, Texts
+from claude_headspace.kernel.policy.policy import Policy
+from claude_headspace.kernel.policy.rules import Rule, Texts
 from claude_headspace.kernel.policy.verdict import Ruling
 
 PROJECT_FILE = ".headspace/policy.toml"
