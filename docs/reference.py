@@ -160,7 +160,7 @@ def socket_commands() -> str:
     from claude_headspace.surfaces.socket.efforts import COMMANDS
 
     rows = [
-        f"| `{name}` | {', '.join(f'`{field}`' for field in command.takes.__struct_fields__)} | {command.about} |"
+        f"| `{name}` | {', '.join(f'`{field}`' for field in command.arguments.__struct_fields__)} | {command.summary} |"
         for name, command in COMMANDS.items()
     ]
     return "\n".join(["| command | arguments | description |", "|---|---|---|", *rows])

@@ -13,7 +13,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope, decided
 from claude_headspace.kernel.policy.call import Call, Subject, Use
 from claude_headspace.kernel.policy.matching import Match, find_matches
-from claude_headspace.kernel.policy.rules import Policy
+from claude_headspace.kernel.policy.policy import Policy
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 
 Judge = Callable[[Envelope, Agent], Verdict]

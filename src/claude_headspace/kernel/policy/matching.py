@@ -16,7 +16,10 @@ from functools import lru_cache
 import msgspec
 
 from claude_headspace.kernel.policy.call import UNKNOWN, Call, Message, PathUse, Program, Subject, Use
-from claude_headspace.kernel.policy.rules import Policy, Rule, Strings
+from claude_headspace.kernel.policy.names import matches_any
+from claude_headspace.kernel.policy.policy import Policy
+from claude_headspace.kernel.policy.rule_index import USES
+from claude_headspace.kernel.policy.rules import Rule, Strings
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -29,27 +32,19 @@ class Match(msgspec.Struct, frozen=True):
     program: Program | None = None
 
 
-USES: dict[str, tuple[Use, ...]] = {
-    "reads": (Use.READ,),
-    "writes": (Use.WRITE,),
-    "deletes": (Use.DELETE,),
-    "changes": (Use.WRITE, Use.DELETE),
-}
-"""The uses that each path list of a rule matches."""
-
 VERBS = {Use.READ: "reads", Use.WRITE: "writes", Use.DELETE: "deletes"}
 
 
 def find_matches(policy: Policy, subject: Subject, call: Call) -> list[Match]:
     """Return the first match of every rule; of an `allow` rule one match per program."""
-    return [match for rule in policy.rules if _applies(rule, subject, call) for match in _match_rule(rule, call)]
+    candidates = policy.index.candidates(call)
+    return [match for rule in candidates if _applies(rule, subject, call) for match in _match_rule(rule, call)]
 
 
 def _applies(rule: Rule, subject: Subject, call: Call) -> bool:
     """Whether a rule applies to this tool and this agent."""
     return (
-        rule.enabled
-        and (not rule.tools or any(matches_name(pattern, call.tool) for pattern in rule.tools))
+        (not rule.tools or matches_any(rule.tools, call.tool))
         and (not rule.modes or subject.mode in rule.modes)
         and (not rule.roles or (subject.role or "") in rule.roles)
         and (not rule.projects or any(matches_path(p, name, call) for p in rule.projects for name in subject.projects))
@@ -106,15 +101,15 @@ def _match_programs(rule: Rule, call: Call) -> Iterator[Match]:
 
 def _matches_program(rule: Rule, program: Program) -> bool:
     return (
-        (not rule.commands or any(matches_name(pattern, program.name) for pattern in rule.commands))
-        and (not rule.arguments or _matches_any(rule.arguments, program.arguments))
-        and not _matches_any(rule.except_arguments, program.arguments)
-        and (not rule.fed_by or _matches_any(rule.fed_by, program.fed_by))
+        (not rule.commands or matches_any(rule.commands, program.name))
+        and (not rule.arguments or _any_matches(rule.arguments, program.arguments))
+        and not _any_matches(rule.except_arguments, program.arguments)
+        and (not rule.fed_by or _any_matches(rule.fed_by, program.fed_by))
     )
 
 
-def _matches_any(patterns: Strings, texts: Strings) -> bool:
-    return any(matches_name(pattern, text) for pattern in patterns for text in texts)
+def _any_matches(patterns: Strings, texts: Strings) -> bool:
+    return bool(patterns) and any(matches_any(patterns, text) for text in texts)
 
 
 def format_program(program: Program) -> str:
@@ -211,11 +206,6 @@ def matches_path(pattern: str, path: str, call: Call) -> bool:
     return _path_regex(expand_pattern(pattern, call)).fullmatch(path) is not None
 
 
-def matches_name(pattern: str, name: str) -> bool:
-    """Whether a name matches a pattern. `*` matches any characters."""
-    return _name_regex(pattern).fullmatch(name) is not None
-
-
 _GLOB_TOKEN = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?/]+|/")
 _GLOB_REGEXES = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
@@ -224,9 +214,3 @@ _GLOB_REGEXES = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*",
 def _path_regex(pattern: str) -> re.Pattern[str]:
     tokens = _GLOB_TOKEN.findall(pattern)
     return re.compile("".join(_GLOB_REGEXES.get(token) or re.escape(token) for token in tokens), re.DOTALL)
-
-
-@lru_cache(maxsize=4_096)
-def _name_regex(pattern: str) -> re.Pattern[str]:
-    parts = (".*" if part == "*" else "." if part == "?" else re.escape(part) for part in re.split(r"([*?])", pattern))
-    return re.compile("".join(parts), re.DOTALL)

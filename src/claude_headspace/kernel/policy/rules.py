@@ -56,17 +56,3 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         """Whether the rule says what it matches. A rule without a condition would match every tool call."""
         lists = (self.tools, self.commands, self.arguments, self.fed_by, self.traits, self.messages)
         return self.has_path_patterns or any(lists)
-
-
-class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules in force, and how they are applied."""
-
-    rules: tuple[Rule, ...] = ()
-    strict: bool = False
-    """Whether the `strict` outcomes of the rules apply."""
-    record_only: bool = False
-    """Whether verdicts are recorded but not enforced."""
-
-    def get_outcome(self, rule: Rule) -> Ruling:
-        """Return the outcome of a rule in this policy."""
-        return rule.strict if self.strict and rule.strict is not None else rule.outcome

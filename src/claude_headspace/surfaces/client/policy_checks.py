@@ -24,12 +24,12 @@ from claude_headspace.inputs.policy.files import (
     read_contacts,
     read_project_rules,
 )
-from claude_headspace.inputs.receive.project_location import look_around
+from claude_headspace.inputs.receive.project_location import locate_project
 from claude_headspace.kernel.decide import decide, format_reason, get_ruling
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import UNKNOWN, Call, Subject
 from claude_headspace.kernel.policy.matching import find_matches, format_program
-from claude_headspace.kernel.policy.rules import Policy
+from claude_headspace.kernel.policy.policy import Policy
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 
 PAGE = 1_000
@@ -53,7 +53,7 @@ def with_project(book: RuleBook, root: str) -> RuleBook:
 
 def project_of(directory: str) -> str:
     """The root of the project that a directory belongs to."""
-    return look_around(directory).project_root or directory
+    return locate_project(directory).project_root or directory
 
 
 # --- check ---
