@@ -117,7 +117,7 @@ def prune(
 def _pruned(journal: "Journal", days: int | None, *, dry_run: bool) -> "Json":
     import msgspec
 
-    from claude_headspace.daemon.compose import wall_clock
+    from claude_headspace.daemon.components import wall_clock
     from claude_headspace.surfaces.api.administration import prune_before
 
     before = prune_before(days, load_settings(find_paths()).retention_days, wall_clock())

@@ -6,7 +6,7 @@ serves the surfaces, sees committed batches only and never waits for the writer.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -17,9 +17,10 @@ from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.effort.model import Effort, EffortChange, EffortOutcome, Message, Task, Window
-from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations
+from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations, decided
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import Publish
 from claude_headspace.kernel.search_documents import Document
@@ -27,6 +28,9 @@ from claude_headspace.kernel.search_terms import Query
 from claude_headspace.kernel.snapshot import Snapshot
 
 Clock = Callable[[], Micros]
+
+ExpectHooks = Callable[[frozenset[HookKind]], None]
+"""Declares which hooks must wait for a reply."""
 
 Result = TypeVar("Result")
 
@@ -157,6 +161,31 @@ class Outcome(msgspec.Struct, frozen=True):
     care: Care = NO_CARE
     coordinator: str | None = None
     """The coordinator of the team that was informed."""
+
+
+class Received(NamedTuple):
+    """An event that has arrived: its envelope, and the envelope decoded. Nothing decodes it again."""
+
+    envelope: Envelope
+    event: Event
+    body: Any = None
+    """The JSON as builtins, before redaction and truncation; None if the text had to be repaired."""
+
+    def decided(self, **decisions: object) -> "Received":
+        """The same with further decisions."""
+        envelope = decided(self.envelope, **decisions)
+        event = msgspec.structs.replace(self.event, decisions=envelope.decisions)
+        return Received(envelope, event, self.body)
+
+
+class HookCounters(Protocol):
+    """Counts hooks."""
+
+    def stored(self, name: str, seconds: float) -> None:
+        """A hook was stored, and how long that took."""
+
+    def refused(self, code: str) -> None:
+        """A hook was refused."""
 
 
 class Recorder(Protocol):

@@ -19,7 +19,7 @@ from typing import Any, Self
 import psutil
 
 from claude_headspace.engine.changes import CommittedChanges
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
@@ -116,8 +116,8 @@ class Reading:
         self.ahead = ahead
         changes = CommittedChanges()
         self.engine = engine_over(self.journal, lambda: f"agent-{next(_numbers)}", changes=changes)
-        known = KnownAgents(HOST)
-        changes.on_agent(known.met)
+        known = AgentCache(HOST)
+        changes.on_agent(known.update)
         self.sources = Sources(
             HOST, self.clock, lambda: (self.config_dir,), self.journal, self._submit, _no_surroundings, known
         )

@@ -98,8 +98,8 @@ def test_agents_move_on_after_the_clock_was_set_back() -> None:
             machine.live(1)
             body = b'{"session_id": "one", "cwd": "/app"' + fields + b"}"
             fired = f"{(wall.now - SECOND // 100) / SECOND:.6f}".encode()
-            envelope = await receiver.seal(event, body, [(b"x-headspace-fired-at", fired)])
-            states.append((await engine.submit(envelope)).agent.state.value)
+            received = await receiver.receive(event, body, [(b"x-headspace-fired-at", fired)])
+            states.append((await engine.submit(received.envelope, event=received.event)).agent.state.value)
 
         await fire("session-start")
         await fire("user-prompt-submit", b', "prompt": "Go."')
