@@ -122,7 +122,6 @@ CLAUDE_CODE = SOURCE / "clients" / "claude_code"
 NAMES_OF_THE_CLIENT = frozenset(HOOKS) | frozenset(TOOLS)
 
 MAY_NAME = {
-    "demo": "it plays a client, so it writes the client's payloads and transcripts",
     "testing.py": "its helpers make the client's payloads for tests",
 }
 """Files and directories outside the package that may use the client's names, and why."""

@@ -11,6 +11,7 @@ from itertools import count, islice
 
 import msgspec
 
+from claude_headspace.clients.claude_code.simulation.payloads import hook_payload
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Found, Identity, is_free
@@ -86,7 +87,6 @@ def hook(
     **payload: object,
 ) -> Envelope:
     """An envelope as a hook of Claude Code makes it."""
-    body = {"session_id": "session-1", "cwd": "/home/dev/app", "hook_event_name": name, **payload}
     return Envelope(
         id=f"{next(_ids):012x}",
         name=name,
@@ -95,7 +95,7 @@ def hook(
         host=host,
         fired_at=at,
         received_at=at,
-        payload=json.dumps(body).encode(),
+        payload=json.dumps(hook_payload(name, **payload)).encode(),
         observations=observations,
         decisions=decisions,
         delivery_id=delivery_id,
