@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.journals import close_temporary_journals
 from tests.postgres import Postgres, running_postgres
 
 # Where HOME is only a default; the runtime directory has a short name because paths of sockets end at 104 characters.
@@ -84,6 +85,13 @@ def _real_home_stays_untouched() -> Iterator[None]:
     touched = [str(path) for path, before in BEFORE.items() if _changed_at(path) != before]
     if touched:
         pytest.fail(f"changed during the tests, by one of them or by a Claude Code running beside: {touched}")
+
+
+@pytest.fixture(autouse=True)
+def _temporary_journals() -> Iterator[None]:
+    """Closes the journals that the test opened."""
+    yield
+    close_temporary_journals()
 
 
 @pytest.fixture(scope="session")

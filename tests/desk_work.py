@@ -1,37 +1,39 @@
 """An engine over a journal in memory in which efforts are made, told one thing a second."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any
 
 import msgspec
 
+from claude_headspace.journal.transaction import SqlTransaction
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.model import Effort
 from claude_headspace.kernel.envelope import SECOND, Decisions, Envelope, Observations, Origin
-from claude_headspace.ports import Outcome
-from claude_headspace.testing import START, MemoryJournal, MemoryTransaction, hook
+from claude_headspace.ports import Outcome, Result
+from claude_headspace.testing import START, hook
 from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 
 ROOT = "/home/dev/app"
 
 
-class Fallible(MemoryJournal):
+class Fallible(TemporaryJournal):
     """A journal that fails to find efforts when it is told to."""
 
     fails = False
 
-    @contextmanager
-    def transaction(self) -> Iterator[MemoryTransaction]:
-        """One batch."""
-        batch = _Failing(self) if self.fails else MemoryTransaction(self)
-        yield batch
-        batch.commit()
+    async def transact(self, work: Callable[[SqlTransaction], Result]) -> Result:
+        """Do work in one batch."""
+        return await super().transact(lambda batch: work(_Failing(batch) if self.fails else batch))
 
 
-class _Failing(MemoryTransaction):
+class _Failing(SqlTransaction):
+    def __init__(self, batch: SqlTransaction) -> None:
+        super().__init__(batch.connection, batch._cache)
+        self.projection = batch.projection
+
     def active_efforts(self, host: str) -> list[Effort]:
         raise ZeroDivisionError(host)
 

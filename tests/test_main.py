@@ -210,13 +210,13 @@ def test_serve_can_be_ended_while_it_starts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("database", "command", "hint"),
     [
-        ("nonsense", ["serve"], "An address is `postgresql://user@host/name`, a whole path"),
-        ("nonsense", ["db", "verify"], "An address is"),
-        ("mysql://me:sesame@db/headspace", ["serve"], "An address is"),
-        ("mysql://me:sesame@db/headspace", ["db", "upgrade"], "An address is"),
-        ("foo://", ["db", "verify"], "An address is"),
-        ("postgresql://me:sesame@127.0.0.1:abc/db", ["serve"], "An address is"),
-        ("postgresql://me:sesame@127.0.0.1:abc/db", ["db", "verify"], "An address is"),
+        ("nonsense", ["serve"], "Use `postgresql://user@host/name`, an absolute path"),
+        ("nonsense", ["db", "verify"], "Use `postgresql://"),
+        ("mysql://me:sesame@db/headspace", ["serve"], "Use `postgresql://"),
+        ("mysql://me:sesame@db/headspace", ["db", "upgrade"], "Use `postgresql://"),
+        ("foo://", ["db", "verify"], "Use `postgresql://"),
+        ("postgresql://me:sesame@127.0.0.1:abc/db", ["serve"], "Use `postgresql://"),
+        ("postgresql://me:sesame@127.0.0.1:abc/db", ["db", "verify"], "Use `postgresql://"),
         ("/nowhere/at/all.db", ["serve"], "Its directory must exist"),
         ("/nowhere/at/all.db", ["db", "verify"], "Its directory must exist"),
         ("postgresql://me:sesame@127.0.0.1:9/db", ["db", "verify"], "Is the server up"),  # the daemon starts without it

@@ -117,7 +117,7 @@ def prune(
 def _pruned(journal: "Journal", days: int | None, *, dry_run: bool) -> "Json":
     import msgspec
 
-    from claude_headspace.daemon.compose import wall_clock
+    from claude_headspace.daemon.components import wall_clock
     from claude_headspace.surfaces.api.administration import prune_before
 
     before = prune_before(days, load_settings(find_paths()).retention_days, wall_clock())
@@ -202,9 +202,9 @@ def copy(
 
 
 def _refuse_same(source: str, target: str) -> None:
-    from claude_headspace.journal.exclusive_access import is_same
+    from claude_headspace.journal.exclusive_access import is_same_database
 
-    if is_same(_address(source), _address(target)):
+    if is_same_database(_address(source), _address(target)):
         raise BadRequest("same_database", "Both are the same database.", "Give another one to copy to.")
 
 
@@ -234,7 +234,7 @@ def resumable() -> Iterator[None]:
 def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
     """A journal by its address, while nobody else uses it."""
     from claude_headspace.config import without_password
-    from claude_headspace.journal.exclusive_access import reserved
+    from claude_headspace.journal.exclusive_access import exclusive_access
     from claude_headspace.journal.open import database_url, open_journal, sqlite_path
     from claude_headspace.surfaces.client.running_daemon import daemon_lock
 
@@ -243,7 +243,7 @@ def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
         raise BadRequest("no_database", f"There is no database at {address}.", "Give the file of a journal.")
     is_home = without_password(url) == without_password(database_url(load_settings(places), places))
     places.create_directories()
-    with daemon_lock(places) if is_home else nullcontext(), reserved(url, without_password(address)):
+    with daemon_lock(places) if is_home else nullcontext(), exclusive_access(url, without_password(address)):
         journal = open_journal(url, allow_partial_copy=True)
         try:
             yield journal

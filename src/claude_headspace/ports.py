@@ -1,12 +1,12 @@
-"""What the engine needs of the world, as small interfaces. Implementations live at the edges; `testing.py` ships fakes.
+"""The interfaces between the engine and storage. `journal.sql.SqlJournal` implements all of them.
 
-The journal is the only memory. Its writing side is one transaction per batch: look up, append, commit, and only then
-answer. Its reading side serves the surfaces and never waits for the writer.
+`Writer` runs one transaction per batch: look up, append, commit. A hook is answered only after the commit. `Reader`
+serves the surfaces, sees committed batches only and never waits for the writer.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -17,9 +17,10 @@ from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.effort.model import Effort, EffortChange, EffortOutcome, Message, Task, Window
-from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations
+from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations, decided
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import Publish
 from claude_headspace.kernel.search_documents import Document
@@ -28,18 +29,21 @@ from claude_headspace.kernel.snapshot import Snapshot
 
 Clock = Callable[[], Micros]
 
+ExpectHooks = Callable[[frozenset[HookKind]], None]
+"""Declares which hooks must wait for a reply."""
+
 Result = TypeVar("Result")
 
 
 class Record(msgspec.Struct, kw_only=True):
-    """One event with all that came of it, to be written together."""
+    """One event with all its effects, which are written together."""
 
     envelope: Envelope
     agent_id: str
     strategy: Strategy
     anomaly: str | None
     change: Change | None
-    """None when understanding the event failed: then only the event itself is kept."""
+    """None if the event could not be processed; then only the event itself is stored."""
     claims: Sequence[Identity]
     publish: Sequence[Publish]
     efforts: Sequence[EffortChange] = ()
@@ -48,7 +52,7 @@ class Record(msgspec.Struct, kw_only=True):
 
 
 class StoredEvent(msgspec.Struct, kw_only=True, frozen=True):
-    """One event as the journal has it."""
+    """One event as it is stored in the log."""
 
     seq: int
     envelope: Envelope
@@ -58,7 +62,7 @@ class StoredEvent(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class StreamMessage(msgspec.Struct, frozen=True):
-    """One announcement, as it was made. `data` is JSON."""
+    """One message of the stream. `data` is JSON."""
 
     seq: int
     type: str
@@ -68,7 +72,7 @@ class StreamMessage(msgspec.Struct, frozen=True):
 
 
 class StateRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A state that an agent came into, and why we believed it."""
+    """A state that an agent entered, with the evidence for it."""
 
     seq: int
     agent_id: str
@@ -82,28 +86,29 @@ class StateRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which events are wanted: by name, by who told, only odd ones, below a number, by when they arrived."""
+    """Which events to return. Empty fields match every event."""
 
     names: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
     only_anomalies: bool = False
     before_seq: int | None = None
+    """Only events with a lower sequence number."""
     received_between: tuple[Micros, Micros] | None = None
-    """From this moment on, and before that one."""
+    """From the first time (inclusive) to the second (exclusive)."""
 
 
 ALL_EVENTS = EventFilter()
 
 
 class StoredDelivery(msgspec.Struct, frozen=True):
-    """A delivery that the journal has already."""
+    """The stored event of a delivery id: its agent and how that was found."""
 
     agent_id: str
     strategy: Strategy
 
 
 class JournalCounts(msgspec.Struct, frozen=True):
-    """What the journal holds."""
+    """How much the journal contains."""
 
     events: int
     agents: int
@@ -113,21 +118,21 @@ class JournalCounts(msgspec.Struct, frozen=True):
 
 
 class LockScope(msgspec.Struct, frozen=True, kw_only=True):
-    """What a batch is about, known before it begins."""
+    """Everything that a batch may read and change, known before it starts."""
 
     delivery_ids: frozenset[str] = frozenset()
     identities: frozenset[Identity] = frozenset()
     agent_ids: frozenset[str] = frozenset()
-    """Those that a sender named."""
+    """Agents that a sender named."""
     new_sessions: frozenset[tuple[Identity | None, str, Micros]] = frozenset()
-    """Sessions, each with the project and the moment in which its agent is looked for should nobody know it."""
+    """Session identity, project id and time: where to search for an agent if the session is unknown."""
 
 
 class SearchFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Where to look; None means everywhere."""
+    """Which documents to search; None matches every document."""
 
     max_document_id: int | None = None
-    """The newest document's number."""
+    """Pages of one search ignore newer documents."""
     agent_id: str | None = None
     project_ids: tuple[str, ...] | None = None
     actor: str | None = None
@@ -137,7 +142,7 @@ class SearchFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchMatch(msgspec.Struct, frozen=True):
-    """A document that matches, when it is from, and how well the journal thinks it does."""
+    """A document that matches a query, its time, and the rank that the database gave it (higher is better)."""
 
     document_id: int
     at: Micros
@@ -158,6 +163,31 @@ class Outcome(msgspec.Struct, frozen=True):
     """The coordinator of the team that was informed."""
 
 
+class Received(NamedTuple):
+    """An event that has arrived: its envelope, and the envelope decoded. Nothing decodes it again."""
+
+    envelope: Envelope
+    event: Event
+    body: Any = None
+    """The JSON as builtins, before redaction and truncation; None if the text had to be repaired."""
+
+    def decided(self, **decisions: object) -> "Received":
+        """The same with further decisions."""
+        envelope = decided(self.envelope, **decisions)
+        event = msgspec.structs.replace(self.event, decisions=envelope.decisions)
+        return Received(envelope, event, self.body)
+
+
+class HookCounters(Protocol):
+    """Counts hooks."""
+
+    def stored(self, name: str, seconds: float) -> None:
+        """A hook was stored, and how long that took."""
+
+    def refused(self, code: str) -> None:
+        """A hook was refused."""
+
+
 class Recorder(Protocol):
     """Stores acts. The writer is one."""
 
@@ -174,28 +204,28 @@ class Recorder(Protocol):
 
 
 class Transaction(Protocol):
-    """One batch of the single writer: everything in it happens, or nothing."""
+    """One batch of the writer: all of it is committed, or nothing."""
 
     def lock(self, scope: LockScope) -> None:
-        """Keep others away from what the batch is about until it is over; what it asks for was read then."""
+        """Lock what the batch may change until it ends. Call it first: what is read afterwards is current."""
 
     def find_deliveries(self, delivery_ids: Collection[str]) -> dict[str, StoredDelivery]:
-        """Which of these deliveries are here already."""
+        """The stored events of these delivery ids, by delivery id."""
 
     def agents_by_identity(self, identities: Collection[Identity]) -> dict[Identity, Found]:
-        """The agents that answer to these identities."""
+        """The agents that own these identities."""
 
     def agents_by_id(self, ids: Collection[str]) -> dict[str, Agent]:
         """The agents with these ids."""
 
     def claimable_agents(self, project_id: str, ended_since: Micros) -> list[Agent]:
-        """The agents of a project that a new session may be taken for, if they did not end before; newest first."""
+        """Agents of a project that a new session may continue, newest first; ended ones only if since `ended_since`."""
 
     def names_in_use(self, names: Collection[str]) -> set[str]:
-        """Which of these names living agents have."""
+        """Which of these names belong to agents that have not ended."""
 
     def active_efforts(self, host: str) -> list[Effort]:
-        """The active efforts of a machine."""
+        """The active efforts of a host."""
 
     def effort(self, effort_id: str) -> Effort | None:
         """One effort."""
@@ -204,52 +234,52 @@ class Transaction(Protocol):
         """One task."""
 
     def stored_event_ids(self, agent_id: str, event_ids: Collection[str]) -> set[str]:
-        """Which of these events of an agent are here already."""
+        """Which of these event ids of an agent are stored."""
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Begin an agent where its pruned log begins elsewhere."""
+        """Store the snapshot at which the log of an imported agent starts."""
 
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
-        """Append the events with all that came of them; give the announcements their sequence numbers."""
+        """Append events with their effects; returns the stream messages with their sequence numbers."""
 
 
 class Writer(Protocol):
-    """The writing side."""
+    """Runs transactions, one at a time."""
 
     def transaction(self) -> AbstractContextManager[Transaction]:
-        """Begin a batch; it is committed when the block ends, and undone when the block fails."""
+        """One batch: committed when the block ends, rolled back if it raises."""
 
     async def transact(self, work: Callable[[Transaction], Result]) -> Result:
-        """Do work in one batch; what may wait (another writer, the disk, a network) leaves the loop free."""
+        """Call `work` in one batch. What may block (another writer, disk, network) runs outside the event loop."""
 
     @property
     def is_shared(self) -> bool:
-        """Whether other daemons write here too, so that the stream holds more than what this one announced."""
+        """Whether other daemons write to the same journal, so that the stream also has their messages."""
 
 
-class Reader(Protocol):
-    """The reading side: what surfaces ask."""
+class AgentReader(Protocol):
+    """Agents with their sessions, commands, turns, waits and states."""
 
     def agents(self, *, ended_after: Micros | None = None) -> list[Agent]:
-        """Living agents, and those that ended after a moment (None: none of them)."""
+        """Agents that have not ended, and those that ended after a time (None: none of these)."""
 
     def agent(self, agent_id: str) -> Agent | None:
         """One agent by its id."""
 
     def agents_by_name(self, name: str) -> list[Agent]:
-        """Agents of that name, the living first, then the most recently active."""
+        """Agents with this name; those that have not ended first, then by last activity."""
 
     def agents_by_id_prefix(self, prefix: str) -> list[Agent]:
-        """Agents whose id begins so (a few are enough)."""
+        """At most ten agents whose id starts with a prefix."""
 
     def agent_by_session(self, session_id: str) -> Agent | None:
-        """The agent that a session of the client belongs to."""
+        """The agent that owns a session of the client."""
 
     def turns(self, *, agent_id: str | None = None, command_id: str | None = None, limit: int = 100) -> list[Turn]:
-        """The newest turns of an agent or a command, oldest of them first."""
+        """The newest turns of an agent or a command, in order of time."""
 
     def commands(self, agent_id: str, limit: int = 100) -> list[Command]:
-        """The newest commands of an agent, oldest of them first."""
+        """The newest commands of an agent, in order of time."""
 
     def command(self, command_id: str) -> Command | None:
         """One command by its id."""
@@ -258,10 +288,23 @@ class Reader(Protocol):
         """The context windows of an agent, in order."""
 
     def waits(self, *, agent_id: str | None = None, only_open: bool = True) -> list[Wait]:
-        """Needs for a human, oldest first."""
+        """Waits for a person, in order of time."""
 
     def wait(self, wait_id: str) -> Wait | None:
-        """One wait by its id, open or over."""
+        """One wait by its id, open or closed."""
+
+    def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
+        """The newest states of an agent with their evidence, in order of time."""
+
+    def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
+        """States entered in a time range, and the state of each agent when it begins; in order of time."""
+
+    def commands_between(self, since: Micros, until: Micros) -> list[Command]:
+        """Commands started in a time range, in order of time."""
+
+
+class LogReader(Protocol):
+    """The event log, the stream of changes, and counts."""
 
     def events(
         self,
@@ -271,7 +314,7 @@ class Reader(Protocol):
         limit: int = 100,
         matching: EventFilter = ALL_EVENTS,
     ) -> list[StoredEvent]:
-        """Events in sequence: those after a number, or else the newest; of all or of those that are chosen."""
+        """Events in sequence: the first ones after a sequence number, or else the newest."""
 
     def event(self, agent_id: str, event_id: str) -> StoredEvent | None:
         """One event of an agent by its id."""
@@ -280,40 +323,39 @@ class Reader(Protocol):
         """The event with this delivery id."""
 
     def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
-        """How long hooks that arrived in this time had been on their way; of many the newest."""
-
-    def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
-        """The states that agents came into in this time, and the one that each was in when it began; by their time."""
-
-    def commands_between(self, since: Micros, until: Micros) -> list[Command]:
-        """The commands that began in this time, by their beginning."""
-
-    def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
-        """The newest states of an agent with their evidence, oldest of them first."""
-
-    def search(self, query: Query, matching: SearchFilter, limit: int) -> list[SearchMatch]:
-        """The newest documents that match, newest first."""
-
-    def documents(self, ids: Collection[int]) -> dict[int, tuple[Document, str]]:
-        """Documents with their texts, by number."""
+        """How long the newest hooks of a time range took from the client to the daemon."""
 
     def stream(self, after: int, limit: int) -> list[StreamMessage]:
-        """Announcements after a sequence number, in order."""
+        """Stream messages after a sequence number, in order."""
 
     def snapshot(self, agent_id: str) -> Snapshot | None:
-        """Where the log of an agent begins, if it was pruned."""
+        """The snapshot at which the log of an agent starts, if it was pruned."""
 
     def stream_bounds(self) -> tuple[int, int]:
         """The oldest and the newest sequence number that can be replayed."""
 
     def last_hook_at(self, host: str) -> Micros | None:
-        """When a host's newest hook event was received."""
+        """When the newest hook event of a host was received."""
 
     def counts(self) -> JournalCounts:
-        """What the journal holds."""
+        """How much the journal contains."""
+
+
+class SearchReader(Protocol):
+    """Full-text search."""
+
+    def search(self, query: Query, matching: SearchFilter, limit: int) -> list[SearchMatch]:
+        """The newest documents that match, newest first."""
+
+    def documents(self, ids: Collection[int]) -> dict[int, tuple[Document, str]]:
+        """Documents with their texts, by id."""
+
+
+class EffortReader(Protocol):
+    """Tasks, efforts, their context windows and messages."""
 
     def efforts(self, *, only_active: bool = True, limit: int = 200) -> list[Effort]:
-        """Efforts, the newest first."""
+        """Efforts, newest first."""
 
     def effort(self, effort_id: str) -> Effort | None:
         """One effort."""
@@ -325,28 +367,32 @@ class Reader(Protocol):
         """The context windows that worked on an effort, in order."""
 
     def effort_messages(self, effort_id: str, limit: int = 100) -> list[Message]:
-        """The newest messages of an effort, oldest of them first."""
+        """The newest messages of an effort, in order of time."""
+
+
+class Reader(AgentReader, LogReader, SearchReader, EffortReader, Protocol):
+    """Everything that surfaces read."""
 
 
 class Position(msgspec.Struct, frozen=True):
-    """How far a file was read, and the time of the newest thing in it."""
+    """How many bytes of a file were read, and the time of the newest entry."""
 
     offset: int
     at: Micros
 
 
 class PositionStore(Protocol):
-    """What readers of files remember."""
+    """How far files were read, so that a restart continues there."""
 
     def positions(self, reader: str) -> dict[str, Position]:
-        """How far a reader came in each file."""
+        """The position of a reader in each file, by path."""
 
     def save_positions(self, reader: str, positions: Mapping[str, Position]) -> None:
-        """Keep how far a reader came."""
+        """Store positions of a reader; other files keep theirs."""
 
 
 class NamedToken(msgspec.Struct, frozen=True, kw_only=True):
-    """Who may come in: a token's name, what it is good for, whose it is, and until when."""
+    """A named API token: its scopes, owner and expiry. The token itself is not stored."""
 
     name: str
     scopes: tuple[str, ...]
@@ -357,26 +403,26 @@ class NamedToken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TokenStore(Protocol):
-    """The named tokens of everybody on this journal. Of a token only its digest is known."""
+    """The named tokens of a journal. Only the digest of a token is stored."""
 
     def tokens(self) -> list[NamedToken]:
-        """All of them, by name."""
+        """All tokens, ordered by name."""
 
     def token(self, digest: str) -> NamedToken | None:
-        """The one with this digest."""
+        """The token with this digest."""
 
     def add_token(self, token: NamedToken, digest: str) -> bool:
-        """Keep a new one; False if the name is taken."""
+        """Store a new token; False if the name is in use."""
 
     def remove_token(self, name: str) -> bool:
-        """Forget one; False if there is none."""
+        """Delete a token; False if there is none with this name."""
 
     def record_token_use(self, name: str, at: Micros) -> None:
-        """Note that one was used."""
+        """Record when a token was last used."""
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A projection row that does not follow from the log."""
+    """A projection row that differs from the result of replaying the log."""
 
     table: str
     id: str
@@ -384,40 +430,40 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class PruneResult(msgspec.Struct, frozen=True):
-    """What pruning took, or would take: events and announcements, agents and efforts that are gone wholly."""
+    """How many rows pruning removed, or would remove. `announcements` are stream messages."""
 
     events: int
     announcements: int
     agents: int
     up_to: int
-    """The number up to which all announcements went."""
+    """The sequence number up to which stream messages were removed."""
     efforts: int = 0
 
 
 class Maintenance(Protocol):
-    """What keeps a journal healthy."""
+    """Opening, checking, repairing, pruning and closing a journal."""
 
     def open(self) -> None:
-        """Make it ready for use, once; raises `JournalUnavailable` while the database is away."""
+        """Migrate the database to this version. Raises `JournalUnavailable` if it cannot be reached."""
 
     def verify(self) -> Iterator[Difference]:
         """Replay the log and compare it with the projections."""
 
     def rebuild(self) -> int:
-        """Make the projections anew from the log; tells how many events that took."""
+        """Replace the projections with the result of replaying the log; returns the number of events."""
 
     def prune(self, before: Micros, *, dry_run: bool = False) -> PruneResult:
-        """Take out what was received before a moment; agents that go on keep a snapshot of where they were."""
+        """Remove events received before a time. Agents that have not ended keep a snapshot of their state."""
 
     def storage_problem(self) -> str:
-        """What is the matter with the place where it is kept, as far as that is seen at once; else nothing."""
+        """Why the storage cannot be used (such as a missing file), if that is visible without a query; else empty."""
 
     def abort_connections(self) -> None:
-        """Wait no longer for a database that does not answer; whoever does is told that it is away."""
+        """Close the connections to a database that does not answer; pending calls raise `JournalUnavailable`."""
 
     def close(self) -> None:
-        """Let go of the database, cleanly."""
+        """Close the database cleanly."""
 
 
 class Journal(Writer, Reader, PositionStore, TokenStore, Maintenance, Protocol):
-    """All of it: what is remembered."""
+    """The complete storage interface."""

@@ -188,7 +188,7 @@ def test_only_what_runs_is_listed() -> None:
 def test_notifications_imply_a_dialog_or_none(kind: str, asks: str | None) -> None:
     """Only some notifications tell of something open."""
     fact = told("Notification", notification_type=kind, message="Hear me").fact
-    assert fact == facts.AttentionCalled(kind, "Hear me", Ask(asks, "Hear me") if asks else None)
+    assert fact == facts.AttentionRequested(kind, "Hear me", Ask(asks, "Hear me") if asks else None)
 
 
 @pytest.mark.parametrize("kind", [None, ""])

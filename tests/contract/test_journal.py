@@ -1,4 +1,4 @@
-"""One story that every journal must tell: what is written in a batch is there afterwards, in order, or not at all."""
+"""Every database: what a batch writes can be read afterwards, in order, or not at all."""
 
 from contextlib import suppress
 from typing import Any
@@ -18,12 +18,12 @@ from tests.journals import store, submission
 
 @pytest.fixture
 def journal(any_journal: Journal) -> Journal:
-    """An empty journal of every kind."""
+    """An empty journal of each backend."""
     return any_journal
 
 
 def a_turn(start: int = START, **common: Any) -> list[Envelope]:
-    """A session that starts, is asked for something, runs a tool and asks back."""
+    """A session that starts, receives a prompt, runs a tool and asks a question."""
     return [
         hook("SessionStart", start, source="startup", **common),
         hook("UserPromptSubmit", start + 1, prompt="Fix the parser", prompt_id="p1", **common),
@@ -33,8 +33,8 @@ def a_turn(start: int = START, **common: Any) -> list[Envelope]:
     ]
 
 
-def test_a_story_is_there_afterwards(journal: Journal) -> None:
-    """The agent, its command, turns, wait, states and events can all be read after the batch."""
+def test_a_batch_can_be_read_afterwards(journal: Journal) -> None:
+    """The agent, its command, turns, wait, states and events."""
     store(journal, *a_turn())
     [agent] = journal.agents()
     assert (agent.state, agent.waiting_for) == (AgentState.WAITING, "question")
@@ -56,8 +56,8 @@ def test_a_story_is_there_afterwards(journal: Journal) -> None:
     ]
 
 
-def test_an_event_is_kept_as_it_came(journal: Journal) -> None:
-    """Every field of the envelope survives, the payload byte for byte."""
+def test_an_event_is_stored_unchanged(journal: Journal) -> None:
+    """Every field of the envelope, and the payload byte for byte."""
     sent = hook(
         "Mystery", prompt="naïve 🙂 \\ud800", observations=Observations(tmux_pane="%1", branch="main"), delivery_id="d1"
     )
@@ -71,8 +71,8 @@ def test_an_event_is_kept_as_it_came(journal: Journal) -> None:
     assert stored.strategy is Strategy.NEW
 
 
-def test_no_text_is_refused(journal: Journal) -> None:
-    """Whatever stands in a payload, NUL included: it is stored, found again and follows from the log."""
+def test_every_text_can_be_stored(journal: Journal) -> None:
+    """Any text in a payload, including NUL, is stored, found again and survives a rebuild."""
     nul = "a\0b"
     around = Observations(
         tmux_pane=nul, tmux_session=nul, headspace_id=nul, branch=nul, project_root=f"/{nul}", anomaly=nul
@@ -109,16 +109,16 @@ def test_no_text_is_refused(journal: Journal) -> None:
     assert list(journal.verify()) == []
 
 
-def test_sequence_numbers_have_no_holes_and_follow_the_commits(journal: Journal) -> None:
-    """Events and announcements share one sequence, from the first batch to the last."""
+def test_sequence_numbers_have_no_gaps_and_follow_the_commits(journal: Journal) -> None:
+    """Events and stream messages share one sequence."""
     messages = store(journal, *a_turn()) + store(journal, *a_turn(START + 100, session_id="s2", cwd="/other"))
     numbers = sorted([stored.seq for stored in journal.events()] + [message.seq for message in messages])
     assert numbers == list(range(1, journal.counts().last_seq + 1))
     assert [message.seq for message in messages] == sorted(message.seq for message in messages)
 
 
-def test_the_stream_is_replayed_word_for_word(journal: Journal) -> None:
-    """What was announced can be read again from any position."""
+def test_the_stream_can_be_read_again(journal: Journal) -> None:
+    """From any position, with the same content."""
     messages = store(journal, *a_turn())
     assert journal.stream(0, 100) == messages
     assert journal.stream(messages[1].seq, 2) == messages[2:4]
@@ -126,7 +126,7 @@ def test_the_stream_is_replayed_word_for_word(journal: Journal) -> None:
 
 
 def test_a_failed_batch_leaves_no_trace(journal: Journal) -> None:
-    """When the block fails nothing was written, in the database or in memory, and the next batch works."""
+    """If the block raises, nothing is in the database or in the cache, and the next batch works."""
 
     class Unlucky(Exception):
         pass
@@ -148,8 +148,8 @@ def test_a_failed_batch_leaves_no_trace(journal: Journal) -> None:
     assert journal.counts().agents == 1
 
 
-def test_a_delivery_is_known_again(journal: Journal) -> None:
-    """The journal says which deliveries it has, and whose they were."""
+def test_stored_deliveries_are_found(journal: Journal) -> None:
+    """With the agent of each."""
     store(journal, hook("SessionStart", delivery_id="d1"))
     with journal.transaction() as transaction:
         known = transaction.find_deliveries(["d1", "d2"])
@@ -157,8 +157,8 @@ def test_a_delivery_is_known_again(journal: Journal) -> None:
     assert known["d1"].agent_id == "agent-1"
 
 
-def test_agents_are_found_by_what_they_are_known_by(journal: Journal) -> None:
-    """Session, pane, process and wrapper lead to the agent; another host's pane does not."""
+def test_agents_are_found_by_identity(journal: Journal) -> None:
+    """By session, pane, process and Headspace id; a pane of another host does not match."""
     store(journal, hook("SessionStart", observations=Observations(tmux_pane="%1", client_pid=42, headspace_id="h1")))
     known = [
         Identity("session", "session-1"),
@@ -171,8 +171,8 @@ def test_agents_are_found_by_what_they_are_known_by(journal: Journal) -> None:
     assert sorted(found) == sorted(known)
 
 
-def test_agents_are_read_by_name_and_beginning(journal: Journal) -> None:
-    """A name leads to the living agent first; the beginning of an id to all that begin so."""
+def test_agents_are_read_by_name_and_id_prefix(journal: Journal) -> None:
+    """A prefix is taken literally."""
     store(journal, *a_turn())
     [agent] = journal.agents()
     assert journal.agents_by_name(agent.name) == [agent]
@@ -182,15 +182,15 @@ def test_agents_are_read_by_name_and_beginning(journal: Journal) -> None:
 
 
 def test_ended_agents_are_listed_on_demand(journal: Journal) -> None:
-    """An agent that ended is not among the living, but among those that ended after a moment."""
+    """An ended agent is listed only if it ended after the given time."""
     store(journal, hook("SessionStart"), hook("SessionEnd", START + SECOND, reason="other"))
     assert journal.agents() == []
     assert len(journal.agents(ended_after=START)) == 1
     assert journal.agents(ended_after=START + 2 * SECOND) == []
 
 
-def test_names_of_the_living_are_taken(journal: Journal) -> None:
-    """A name is taken while its agent lives and free afterwards."""
+def test_a_name_is_in_use_until_its_agent_ends(journal: Journal) -> None:
+    """Afterwards another agent can have it."""
     store(journal, hook("SessionStart"))
     [agent] = journal.agents()
     with journal.transaction() as transaction:
@@ -200,8 +200,8 @@ def test_names_of_the_living_are_taken(journal: Journal) -> None:
         assert transaction.names_in_use([agent.name]) == set()
 
 
-def test_those_who_may_be_claimed_are_found(journal: Journal) -> None:
-    """The agents of a project without a client, at rest or just ended, the most recently active first."""
+def test_claimable_agents_are_found(journal: Journal) -> None:
+    """Agents of a project without a client, idle or recently ended, the most recently active first."""
     store(journal, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="go"))
     store(journal, hook("SessionStart", START + 2, session_id="s2", observations=Observations(client_pid=2)))
     store(journal, hook("SessionStart", START + 3, session_id="s3", observations=Observations(client_pid=3)))
@@ -215,15 +215,15 @@ def test_those_who_may_be_claimed_are_found(journal: Journal) -> None:
         assert [each.id for each in transaction.claimable_agents(project, START + SECOND)] == ["agent-1"]
 
 
-def test_the_newest_hook_is_remembered(journal: Journal) -> None:
-    """When it was received, of each host on its own."""
+def test_the_time_of_the_newest_hook_is_read(journal: Journal) -> None:
+    """For each host separately."""
     assert journal.last_hook_at("laptop") is None
     store(journal, hook("SessionStart"), hook("SessionStart", START + 5, session_id="s2", host="desktop"))
     assert (journal.last_hook_at("laptop"), journal.last_hook_at("desktop")) == (START, START + 5)
 
 
 def test_projections_follow_from_the_log(journal: Journal) -> None:
-    """Verify finds nothing wrong, and a rebuild gives the same rows again."""
+    """`verify` finds no difference, and a rebuild gives the same rows."""
     store(journal, *a_turn())
     store(journal, hook("UserPromptSubmit", START + SECOND, prompt="The second one", prompt_id="p2"))
     before = (journal.agents(), journal.turns(), journal.waits(only_open=False), journal.states("agent-1"))
@@ -234,7 +234,7 @@ def test_projections_follow_from_the_log(journal: Journal) -> None:
 
 
 def test_events_are_read_in_pages(journal: Journal) -> None:
-    """The newest by default, and onward from a position."""
+    """The newest by default, or onward from a sequence number."""
     store(journal, *a_turn())
     newest = journal.events(limit=2)
     assert [stored.envelope.name for stored in newest] == ["PostToolUse", "Stop"]
@@ -243,19 +243,19 @@ def test_events_are_read_in_pages(journal: Journal) -> None:
     assert [s.envelope.name for s in journal.events(after=first[0].seq, limit=1)] == ["UserPromptSubmit"]
 
 
-def test_counts_tell_what_is_held(journal: Journal) -> None:
-    """Events, agents by state and anomalies are counted."""
+def test_counts(journal: Journal) -> None:
+    """Events, agents by state, and anomalies."""
     store(journal, *a_turn(), hook("Mystery", START + 9))
     counts = journal.counts()
     assert (counts.events, counts.agents, counts.anomalies) == (6, 1, 1)
     assert counts.by_state == {"waiting": 1}
 
 
-# --- bookmarks --------------------------------------------------------------------------------------------------------
+# --- positions --------------------------------------------------------------------------------------------------------
 
 
-def test_how_far_files_were_read_is_remembered(journal: Journal) -> None:
-    """For each reader and file the newest position, and nothing of other readers; a rebuild does not touch it."""
+def test_positions_are_stored(journal: Journal) -> None:
+    """The newest position of each reader and file; a rebuild does not change it."""
     assert journal.positions("tail") == {}
     journal.save_positions("tail", {"/a.jsonl": Position(10, START), "/b.jsonl": Position(0, 0)})
     journal.save_positions("tail", {"/a.jsonl": Position(20, START + 1)})
@@ -267,8 +267,8 @@ def test_how_far_files_were_read_is_remembered(journal: Journal) -> None:
     assert journal.positions("import") == {"/a.jsonl": Position(5, START)}
 
 
-def test_events_are_chosen(journal: Journal) -> None:
-    """By name, by who told, odd ones only, below a number, and by when they arrived."""
+def test_events_are_filtered(journal: Journal) -> None:
+    """By name, origin, anomaly, sequence number and time of arrival."""
     store(journal, *a_turn())
     everything = journal.events()
 
@@ -284,8 +284,8 @@ def test_events_are_chosen(journal: Journal) -> None:
     assert seqs(received_between=(START + 100, START + 200)) == []
 
 
-def test_a_time_is_asked_for(journal: Journal) -> None:
-    """The states of a time with those that it began with, its commands, and how long its hooks were on their way."""
+def test_time_ranges_are_read(journal: Journal) -> None:
+    """States with the ones at the beginning, commands, and delays of hooks."""
     store(journal, *a_turn())
     between = journal.states_between(START + 2, START + 100)
     assert [row.state for row in between] == ["working", "waiting"]
@@ -301,7 +301,7 @@ def test_a_time_is_asked_for(journal: Journal) -> None:
 
 
 def act(name: str, at: int, **said: Any) -> Envelope:
-    """Something that is done to an effort."""
+    """The envelope of an act on an effort."""
     return Envelope(
         id=f"{name}-{at}",
         name=name,
@@ -315,8 +315,8 @@ def act(name: str, at: int, **said: Any) -> Envelope:
     )
 
 
-def begun(at: int, name: str = "e1") -> Envelope:
-    """An effort begins."""
+def effort_started(at: int, name: str = "e1") -> Envelope:
+    """The envelope that starts an effort."""
     root = "/home/dev/app"
     return act(
         "EffortStarted",
@@ -331,10 +331,10 @@ def begun(at: int, name: str = "e1") -> Envelope:
     )
 
 
-def test_an_effort_is_there_afterwards_and_follows_from_the_log(journal: Journal) -> None:
-    """Task, effort, windows and messages, in one batch and in several; a rebuild gives the same."""
-    store(journal, begun(1), *a_turn(START + 2))
-    store(journal, act("EffortLogged", 20, effort_id="e1", text="did it"), begun(21, "e2"))
+def test_an_effort_can_be_read_and_follows_from_the_log(journal: Journal) -> None:
+    """Task, effort, windows and messages, from one batch or several; a rebuild gives the same."""
+    store(journal, effort_started(1), *a_turn(START + 2))
+    store(journal, act("EffortLogged", 20, effort_id="e1", text="did it"), effort_started(21, "e2"))
     store(journal, act("EffortFinished", 22, effort_id="e1"))
     [effort] = journal.efforts()
     assert (effort.id, effort.ordinal) == ("e2", 2)
@@ -352,9 +352,9 @@ def test_an_effort_is_there_afterwards_and_follows_from_the_log(journal: Journal
     assert (journal.efforts(only_active=False), journal.effort_windows("e1"), journal.effort_messages("e1")) == before
 
 
-def test_efforts_of_other_machines_are_not_served(journal: Journal) -> None:
-    """A directory means something on its own machine only."""
-    store(journal, begun(1))
+def test_efforts_of_other_hosts_are_not_active_here(journal: Journal) -> None:
+    """A directory has a meaning only on its own host."""
+    store(journal, effort_started(1))
     with journal.transaction() as transaction:
         assert [effort.id for effort in transaction.active_efforts("laptop")] == ["e1"]
         assert transaction.active_efforts("server") == []
@@ -363,12 +363,12 @@ def test_efforts_of_other_machines_are_not_served(journal: Journal) -> None:
         assert transaction.task("never") is None
 
 
-def test_a_batch_that_fails_leaves_no_effort(journal: Journal) -> None:
-    """Neither in the database nor in what the writer remembers."""
-    store(journal, begun(1))
+def test_a_failed_batch_leaves_no_effort(journal: Journal) -> None:
+    """Neither in the database nor in the cache."""
+    store(journal, effort_started(1))
     with suppress(ZeroDivisionError), journal.transaction() as transaction:
         batch = Batch(transaction, BatchRules(new_id=lambda: "x"))
-        batch.process([submission(begun(2, "e2"))])
+        batch.process([submission(effort_started(2, "e2"))])
         transaction.write(batch.records)
         raise ZeroDivisionError
     with journal.transaction() as transaction:

@@ -1,4 +1,4 @@
-"""One search on every journal: what was committed is found, by the same words, and nothing else."""
+"""Every database: committed documents are found by the same words."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ CALL: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "t1"}
 
 @pytest.fixture
 def journal(any_journal: Journal) -> Journal:
-    """A journal in which two agents talked and worked."""
+    """A journal with the work of two agents."""
     store(
         any_journal,
         hook("SessionStart"),
@@ -33,13 +33,13 @@ def journal(any_journal: Journal) -> Journal:
     return any_journal
 
 
-def found(journal: Journal, text: str, **wanted: object) -> list[str]:
-    """The texts that are found, newest first."""
+def search(journal: Journal, text: str, **wanted: object) -> list[str]:
+    """The matching texts, newest first."""
     return texts(journal, read_query(text), **wanted)
 
 
 def texts(journal: Journal, query: Query, **wanted: object) -> list[str]:
-    """The texts that a query finds, newest first."""
+    """The texts that match a parsed query, newest first."""
     matches = journal.search(query, SearchFilter(**wanted), 100)  # type: ignore[arg-type]  # its own fields
     documents = journal.documents([match.document_id for match in matches])
     return [documents[match.document_id][1] for match in matches]
@@ -78,9 +78,9 @@ OTHER = "Explain expired cards"
         (" ".join(f"word{n}" for n in range(500)), []),
     ],
 )
-def test_words_are_found(journal: Journal, query: str, texts: list[str]) -> None:
-    """The same query finds the same on every journal, whatever is typed."""
-    assert found(journal, query) == texts
+def test_queries(journal: Journal, query: str, texts: list[str]) -> None:
+    """The same query finds the same documents on every database."""
+    assert search(journal, query) == texts
 
 
 @pytest.mark.parametrize(
@@ -94,29 +94,31 @@ def test_words_are_found(journal: Journal, query: str, texts: list[str]) -> None
         ("日本", [PROMPT], []),
     ],
 )
-def test_words_are_told_from_beginnings(journal: Journal, query: str, itself: list[str], beginning: list[str]) -> None:
-    """What has the last word itself is found first, and not again with what only begins so."""
+def test_whole_words_and_prefixes_are_separate_steps(
+    journal: Journal, query: str, itself: list[str], beginning: list[str]
+) -> None:
+    """Matches of the whole last word come first, and are not repeated as matches of the prefix."""
     first, second = steps(read_query(query))
     assert texts(journal, first) == itself
     assert texts(journal, second) == beginning
 
 
-def test_filters_narrow_it_down(journal: Journal) -> None:
-    """By agent, project, actor, tool and time, alone and together."""
+def test_filters(journal: Journal) -> None:
+    """By agent, project, actor, tool and time, alone and combined."""
     one, other = journal.agent("agent-1"), journal.agent("agent-2")
     assert one
     assert other
-    assert found(journal, "expired", agent_id="agent-2") == [OTHER]
-    assert found(journal, "expired", project_ids=(one.project.id,)) == [ANSWER, RESULT]
-    assert found(journal, "expired", project_ids=()) == []
-    assert found(journal, "expired", actor="USER") == [OTHER]
-    assert found(journal, "expired", tool="bash") == [RESULT]
-    assert found(journal, "expired", since=START + SECOND) == [OTHER]
-    assert found(journal, "expired", until=START + SECOND, actor="AGENT") == [ANSWER, RESULT]
+    assert search(journal, "expired", agent_id="agent-2") == [OTHER]
+    assert search(journal, "expired", project_ids=(one.project.id,)) == [ANSWER, RESULT]
+    assert search(journal, "expired", project_ids=()) == []
+    assert search(journal, "expired", actor="USER") == [OTHER]
+    assert search(journal, "expired", tool="bash") == [RESULT]
+    assert search(journal, "expired", since=START + SECOND) == [OTHER]
+    assert search(journal, "expired", until=START + SECOND, actor="AGENT") == [ANSWER, RESULT]
 
 
-def test_a_document_says_where_it_belongs(journal: Journal) -> None:
-    """Kind, agent, project, command, tool and time come with it."""
+def test_a_document_has_its_context(journal: Journal) -> None:
+    """Kind, agent, project, command, tool and time."""
     [match] = journal.search(read_query("rejected"), SearchFilter(), 10)
     document, text = journal.documents([match.document_id])[match.document_id]
     [command] = journal.commands("agent-1")
@@ -126,8 +128,8 @@ def test_a_document_says_where_it_belongs(journal: Journal) -> None:
     assert document.turn_id in {turn.id for turn in journal.turns(agent_id="agent-1")}
 
 
-def test_only_what_was_committed_is_found(journal: Journal) -> None:
-    """A batch that fails leaves nothing to find."""
+def test_only_committed_documents_are_found(journal: Journal) -> None:
+    """A failed batch leaves nothing in the index."""
 
     class Unlucky(Exception):
         pass
@@ -142,20 +144,20 @@ def test_only_what_was_committed_is_found(journal: Journal) -> None:
 
     with pytest.raises(Unlucky):
         half_a_batch()
-    assert found(journal, "unheard") == []
+    assert search(journal, "unheard") == []
 
 
-def test_what_can_be_found_follows_from_the_log(journal: Journal) -> None:
-    """Verify covers it, and a rebuild finds the same again."""
-    before = found(journal, "expired")
+def test_the_index_follows_from_the_log(journal: Journal) -> None:
+    """`verify` checks it, and a rebuild gives the same results."""
+    before = search(journal, "expired")
     assert list(journal.verify()) == []
     journal.rebuild()
-    assert found(journal, "expired") == before
+    assert search(journal, "expired") == before
     assert list(journal.verify()) == []
 
 
-def test_the_newest_come_first_up_to_the_limit(journal: Journal) -> None:
-    """A limit keeps the newest, and a bound leaves out what is newer."""
+def test_results_are_limited_to_the_newest(journal: Journal) -> None:
+    """And `max_document_id` excludes newer documents."""
     newest, *older = journal.search(read_query("expired"), SearchFilter(), 10)
     assert journal.search(read_query("expired"), SearchFilter(), 1) == [newest]
     below = journal.search(read_query("expired"), SearchFilter(max_document_id=newest.document_id - 1), 10)

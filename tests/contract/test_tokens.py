@@ -1,16 +1,16 @@
-"""Named tokens in every journal: kept, found by their digest, used, and forgotten."""
+"""Every database: named tokens are stored, found by digest, updated and removed."""
 
 from claude_headspace.ports import Journal, NamedToken
 from claude_headspace.testing import START
 
 
 def token(name: str, **more: object) -> NamedToken:
-    """A token."""
+    """A named token."""
     return NamedToken(name=name, scopes=("ingest", "read"), owner="Ann", created_at=START, **more)  # type: ignore[arg-type]
 
 
-def test_tokens_come_and_go(any_journal: Journal) -> None:
-    """Every field survives; a name is taken once; what is gone is not found."""
+def test_tokens(any_journal: Journal) -> None:
+    """Every field is stored; a name is unique; a removed token is not found."""
     journal = any_journal
     assert journal.tokens() == []
     assert journal.add_token(token("b", expires_at=START + 5), "digest-b")

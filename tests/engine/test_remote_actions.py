@@ -12,17 +12,21 @@ from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.ports import StreamMessage
-from claude_headspace.testing import ManualClock, MemoryJournal, hook
+from claude_headspace.testing import ManualClock, hook
+from tests.journals import TemporaryJournal
 
 HELLO = Action("send", "ann", "cli", "Hello.")
 LIMIT = 60.0
 SOON = (0.05, 0.05)
 
 
-class SharedJournal(MemoryJournal):
+class SharedJournal(TemporaryJournal):
     """A journal that others write to as well."""
 
-    is_shared = True
+    @property
+    def is_shared(self) -> bool:
+        """Always: what others announce must be read from the stream."""
+        return True
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -57,7 +61,7 @@ class Machine:
 class Team:
     """An agent of a laptop, and machines on one journal."""
 
-    def __init__(self, journal: MemoryJournal) -> None:
+    def __init__(self, journal: TemporaryJournal) -> None:
         self.journal = journal
         self.clock = ManualClock()
         self.machines: list[Machine] = []
@@ -92,7 +96,7 @@ class Team:
         self._publish(self.journal.stream(0, 1_000))
 
 
-def play(story: Callable[[Team], Awaitable[None]], journal: MemoryJournal | None = None) -> None:
+def play(story: Callable[[Team], Awaitable[None]], journal: TemporaryJournal | None = None) -> None:
     """Play with a running engine; the log explains what is shown."""
 
     async def main() -> None:
@@ -236,4 +240,4 @@ def test_where_nobody_else_can_be_it_is_refused_at_once() -> None:
             await desktop.ask()
         assert (refused.value.code, refused.value.status, team.log) == ("elsewhere", 409, [])
 
-    play(story, MemoryJournal())
+    play(story, TemporaryJournal())

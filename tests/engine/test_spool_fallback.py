@@ -1,18 +1,20 @@
 """Hooks are answered whatever the journal does, and their events are taken once and in order."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from claude_headspace.engine.outages import Outages
-from claude_headspace.engine.spool_fallback import Shelter
+from claude_headspace.engine.spool_fallback import Spooled, SpoolFallback
 from claude_headspace.errors import STOPPING, BadRequest, JournalUnavailable
 from claude_headspace.inputs.receive.receiver import HookReceiver
-from claude_headspace.inputs.receive.spool import Spool
+from claude_headspace.inputs.receive.spool import Spool, SpoolReader
 from claude_headspace.kernel.decide import with_verdict
 from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
+from claude_headspace.ports import Received
 from claude_headspace.testing import START, ManualClock, hook
 
 DENIED = Verdict(Ruling.DENY, "no-stops", "It may not stop.")
@@ -27,7 +29,7 @@ class Journal:
         self.trouble: Exception | None = None
         self.hangs = False
 
-    async def hear(self, envelope: Envelope) -> str:
+    async def store(self, envelope: Envelope) -> str:
         """Take one."""
         if self.hangs:
             await asyncio.sleep(3600)
@@ -38,7 +40,7 @@ class Journal:
 
 
 class Room:
-    """A shelter between a spool and a journal."""
+    """A spool fallback between a spool and a journal."""
 
     def __init__(self, folder: Path, patience: float = 60) -> None:
         clock = ManualClock()
@@ -49,14 +51,25 @@ class Room:
         async def nowhere(_cwd: str | None) -> Observations:
             return Observations()
 
-        self.spool = Spool(folder, HookReceiver("laptop", clock, nowhere), self._take, clock, 1_000_000)
-        self.refused: list[str] = []
+        spool = Spool(folder)
+        self.reader = SpoolReader(spool, HookReceiver("laptop", clock, nowhere), self._process, clock, 1_000_000, self)
+        self.refusals: list[str] = []
+        self.spooled: list[Envelope] = []
         self.verdict = DENIED
-        self.shelter: Shelter[str] = Shelter(self.spool, patience, self.outages, self._judge, self.refused.append)
+        self.fallback = SpoolFallback(spool, patience, self.outages, self.refused)
 
-    async def _take(self, envelope: Envelope) -> None:
-        await self.journal.hear(envelope)
-        self.shelter.taken(envelope)
+    def stored(self, name: str, seconds: float) -> None:
+        """Count a stored hook."""
+
+    def refused(self, code: str) -> None:
+        """Count a refused hook."""
+        self.refusals.append(code)
+
+    async def _process(self, received: Received) -> bool:
+        await self.journal.store(received.envelope)
+        self.spooled.append(received.envelope)
+        self.fallback.left_spool(received.envelope)
+        return True
 
     async def _judge(self, envelope: Envelope) -> Envelope:
         return with_verdict(envelope, self.verdict)
@@ -65,8 +78,9 @@ class Room:
         """A hook comes: what became of its event."""
         context = Observations(tmux_pane="%1", client_pid=42, headspace_id="h1")
         sent = hook("Stop", START - 1000 + number, delivery_id=f"d{number}", observations=context)
-        outcome = await self.shelter.take(sent, self.journal.hear, asked=asked)
-        return outcome if isinstance(outcome, str) else "spooled"
+        judge = partial(self._judge, sent) if asked else None
+        outcome = await self.fallback.store(sent, partial(self.journal.store, sent), judge)
+        return "spooled" if isinstance(outcome, Spooled) else outcome
 
 
 def test_an_event_goes_to_the_journal(tmp_path: Path) -> None:
@@ -86,7 +100,7 @@ def test_what_cannot_be_stored_waits_in_the_spool_and_others_behind_it(tmp_path:
         assert [await room.send(1), await room.send(2)] == ["spooled"] * 2
         room.journal.trouble = None
         assert await room.send(3) == "spooled"
-        await room.spool.drain()
+        await room.reader.drain()
         assert await room.send(4) == "stored"
 
     asyncio.run(story())
@@ -101,14 +115,9 @@ def test_what_is_put_into_the_spool_comes_out_as_it_was(tmp_path: Path) -> None:
     room = Room(tmp_path)
     room.journal.trouble = AWAY
     asyncio.run(room.send(1, asked=True))
-    seen: list[Envelope] = []
-
-    async def take(envelope: Envelope) -> None:
-        seen.append(envelope)
-
-    room.spool._take = take
-    asyncio.run(room.spool.drain())
-    [envelope] = seen
+    room.journal.trouble = None
+    asyncio.run(room.reader.drain())
+    [envelope] = room.spooled
     assert (envelope.name, envelope.delivery_id, envelope.fired_at) == ("Stop", "d1", START - 999)
     assert (envelope.observations.tmux_pane, envelope.observations.client_pid, envelope.observations.headspace_id) == (
         "%1",
@@ -162,7 +171,7 @@ def test_without_any_room_a_call_is_judged_all_the_same(tmp_path: Path) -> None:
     room.journal.trouble = AWAY
     (tmp_path / "full").touch()
     assert asyncio.run(room.send(1, asked=True)) == "spooled"
-    assert room.refused == ["nowhere_to_store"]
+    assert room.refusals == ["nowhere_to_store"]
     assert room.outages.all[-1].lost == 1
     room.verdict = ABSTAIN
     with pytest.raises(JournalUnavailable, match="neither can the spool"):

@@ -13,6 +13,7 @@ import pytest
 from claude_headspace.engine.batch import NOTICES_FAILED, Batch, ChooseNotices, no_notices
 from claude_headspace.engine.writer import MAX_BATCH
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
+from claude_headspace.journal.transaction import SqlTransaction
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
 from claude_headspace.kernel.correlate import Strategy
@@ -21,13 +22,14 @@ from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.names import suggestions
 from claude_headspace.ports import Outcome, StreamMessage
-from claude_headspace.testing import START, MemoryJournal, MemoryTransaction, hook
+from claude_headspace.testing import START, hook
 from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 
 Result = TypeVar("Result")
 
 
-class Watched(MemoryJournal):
+class Watched(TemporaryJournal):
     """A journal that counts its batches, and fails when it is told to."""
 
     def __init__(self) -> None:
@@ -35,14 +37,18 @@ class Watched(MemoryJournal):
         self.batches: list[int] = []
         self.broken: Exception | None = None
 
-    async def transact(self, work: Callable[[MemoryTransaction], Result]) -> Result:
+    async def transact(self, work: Callable[[SqlTransaction], Result]) -> Result:
         """Do work in one batch; fail at the commit if broken."""
-        before = len(self._events)
-        with self.transaction() as batch:
+
+        def watched(batch: SqlTransaction) -> Result:
             result = work(batch)
             if self.broken is not None:
                 raise self.broken
-        self.batches.append(len(self._events) - before)
+            return result
+
+        before = self.counts().events
+        result = await super().transact(watched)
+        self.batches.append(self.counts().events - before)
         return result
 
 
@@ -199,7 +205,7 @@ def test_an_event_that_is_not_understood_is_kept() -> None:
 
     async def play(room: Room) -> None:
         await room.engine.submit(hook("SessionStart"))
-        timeless = msgspec.structs.replace(hook("Stop"), fired_at=None)
+        timeless = msgspec.structs.replace(hook("Stop"), fired_at="soon")
         results = done(
             await room.all(
                 [

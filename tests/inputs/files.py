@@ -19,14 +19,15 @@ from typing import Any, Self
 import psutil
 
 from claude_headspace.engine.changes import CommittedChanges
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.views import iso
 from claude_headspace.ports import StoredEvent
-from claude_headspace.testing import MemoryJournal, hook
+from claude_headspace.testing import hook
 from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 
 HOST = "laptop"
 LIMIT_SECONDS = 30.0
@@ -109,14 +110,14 @@ class TranscriptFile:
 class Reading:
     """A config dir, and all that reads it, over a journal in memory."""
 
-    def __init__(self, home: Path, journal: MemoryJournal | None = None, *, ahead: float = 0.0) -> None:
+    def __init__(self, home: Path, journal: TemporaryJournal | None = None, *, ahead: float = 0.0) -> None:
         self.config_dir = home / ".claude"
-        self.journal = journal or MemoryJournal()
+        self.journal = journal or TemporaryJournal()
         self.ahead = ahead
         changes = CommittedChanges()
         self.engine = engine_over(self.journal, lambda: f"agent-{next(_numbers)}", changes=changes)
-        known = KnownAgents(HOST)
-        changes.on_agent(known.met)
+        known = AgentCache(HOST)
+        changes.on_agent(known.update)
         self.sources = Sources(
             HOST, self.clock, lambda: (self.config_dir,), self.journal, self._submit, _no_surroundings, known
         )

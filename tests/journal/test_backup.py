@@ -1,4 +1,4 @@
-"""A copy of the database while it is written: one moment, whole, and usable as it is."""
+"""A backup while the database is written: consistent, checked and usable."""
 
 import sqlite3
 import stat
@@ -16,15 +16,15 @@ from tests.journals import opened, sqlite_journal, store
 
 
 def test_a_backup_is_a_journal(tmp_path: Path) -> None:
-    """Taken beside an open journal: closed to others, one file, and everything in it follows from its log."""
+    """One private file that passes `verify`."""
     database, target = tmp_path / "odd name #1?.db", tmp_path / "copy.db"
     journal = opened(SqlJournal(str(URL.create("sqlite", database=str(database)))))
     store(journal, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="Keep this"))
-    told: list[tuple[int, int]] = []
-    size = backup(database, target, lambda done, total: told.append((done, total)))
+    progress: list[tuple[int, int]] = []
+    size = backup(database, target, lambda done, total: progress.append((done, total)))
     journal.close()
     assert size == target.stat().st_size > 0
-    assert told[-1][0] == told[-1][1] > 0
+    assert progress[-1][0] == progress[-1][1] > 0
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     copy = sqlite_journal(target)
     assert [turn.text for turn in copy.turns()] == ["Keep this"]
@@ -33,8 +33,8 @@ def test_a_backup_is_a_journal(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.db", "odd name #1?.db"]
 
 
-def test_writers_are_not_kept_waiting_and_the_copy_is_whole(tmp_path: Path) -> None:
-    """While events come in every copy is of one moment."""
+def test_a_backup_does_not_block_writers_and_is_consistent(tmp_path: Path) -> None:
+    """While events arrive, every copy passes `verify`."""
     journal = sqlite_journal(tmp_path / "journal.db")
     ended = threading.Event()
 
@@ -59,8 +59,8 @@ def test_writers_are_not_kept_waiting_and_the_copy_is_whole(tmp_path: Path) -> N
         copy.close()
 
 
-def test_what_cannot_be_copied_is_told_and_nothing_is_left(tmp_path: Path) -> None:
-    """A file that is no database, and one that is not there."""
+def test_a_failed_backup_leaves_no_file(tmp_path: Path) -> None:
+    """For a file that is not a database, and a missing one."""
     (tmp_path / "notes.txt").write_text("no database " * 1_000)
     for name in ("notes.txt", "missing.db"):
         with pytest.raises(HeadspaceError, match="could not be written"):
@@ -68,8 +68,8 @@ def test_what_cannot_be_copied_is_told_and_nothing_is_left(tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
-def test_a_damaged_database_is_noticed(tmp_path: Path) -> None:
-    """A copy of damage is no backup."""
+def test_a_damaged_database_is_refused(tmp_path: Path) -> None:
+    """A copy of damage is not a backup."""
     database = tmp_path / "broken.db"
     with sqlite3.connect(database) as connection:
         connection.execute("CREATE TABLE t (x)")

@@ -1,4 +1,4 @@
-"""A journal copied: the same log, the same rows, on any database, broken off or not."""
+"""A copied journal has the same log and rows, on any database, also after an interruption."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from claude_headspace.errors import BadRequest, JournalUnavailable
-from claude_headspace.journal.copy import copy, size
+from claude_headspace.journal.copy import copy, count_rows
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.search_terms import read_query
 from claude_headspace.ports import NamedToken, Position, SearchFilter
@@ -19,7 +19,7 @@ Make = Callable[[str], SqlJournal]
 
 @pytest.fixture
 def make(tmp_path: Path, request: pytest.FixtureRequest) -> Make:
-    """Makes journals, each in a database of its own."""
+    """Makes journals, each in its own database."""
 
     def made(kind: str) -> SqlJournal:
         if kind == "postgresql":
@@ -30,7 +30,7 @@ def make(tmp_path: Path, request: pytest.FixtureRequest) -> Make:
 
 
 class Steps:
-    """Counts how far each phase came; breaks off at the end of one, if told so."""
+    """Counts the progress of each phase; can interrupt the copy after one."""
 
     def __init__(self, stop_after: str = "") -> None:
         self.totals: dict[str, int] = {}
@@ -38,7 +38,7 @@ class Steps:
         self._stop_after = stop_after
 
     def __call__(self, what: str, total: int) -> Callable[[int], None]:
-        """The next phase begins."""
+        """Start the next phase."""
         if self._stop_after in self.totals:
             raise KeyboardInterrupt
         self.totals[what], self.done[what] = total, 0
@@ -50,7 +50,7 @@ class Steps:
 
 
 def fill(journal: SqlJournal, sessions: int = 3) -> None:
-    """A log with everything beside it."""
+    """A log, positions, a token and a snapshot."""
     for number in range(sessions):
         common = {"session_id": f"s{number}", "cwd": f"/p{number}"}
         store(
@@ -67,8 +67,8 @@ def fill(journal: SqlJournal, sessions: int = 3) -> None:
 @pytest.mark.parametrize(
     ("origin", "target"), [("sqlite", "sqlite"), ("sqlite", "postgresql"), ("postgresql", "sqlite")]
 )
-def test_a_copy_is_the_same(make: Make, origin: str, target: str) -> None:
-    """Events, announcements, agents, search, tokens and bookmarks; and new events go on counting."""
+def test_a_copy_equals_the_original(make: Make, origin: str, target: str) -> None:
+    """Events, stream, agents, search, tokens and positions; new events continue the sequence."""
     source, destination = make(origin), make(target)
     fill(source)
     steps = Steps()
@@ -77,7 +77,7 @@ def test_a_copy_is_the_same(make: Make, origin: str, target: str) -> None:
     assert done.events == source.counts().events
     assert list(steps.totals) == ["Copying", "Building", "Comparing"]
     assert steps.done == steps.totals
-    assert steps.totals["Copying"] == size(source)
+    assert steps.totals["Copying"] == count_rows(source)
     assert destination.counts() == source.counts()
     assert destination.tokens() == source.tokens()
     assert destination.positions("tail") == source.positions("tail")
@@ -89,8 +89,8 @@ def test_a_copy_is_the_same(make: Make, origin: str, target: str) -> None:
     destination.close()
 
 
-def test_a_copy_goes_on_where_it_stopped(make: Make) -> None:
-    """What was copied is not copied again, and what came since is."""
+def test_a_copy_continues_where_it_stopped(make: Make) -> None:
+    """Only rows that are not yet in the target are copied."""
     source, destination = make("sqlite"), make("sqlite")
     fill(source)
     first = copy(source, destination)
@@ -107,8 +107,8 @@ def test_a_copy_goes_on_where_it_stopped(make: Make) -> None:
 
 @pytest.mark.parametrize("target", ["sqlite", "postgresql"])
 @pytest.mark.parametrize("phase", ["Copying", "Building"])
-def test_half_a_copy_is_not_served(make: Make, target: str, phase: str) -> None:
-    """Wherever it was broken off it is only opened to go on with the copy; then it is a journal like any other."""
+def test_an_unfinished_copy_is_refused(make: Make, target: str, phase: str) -> None:
+    """It can only be opened to continue the copy; then it is a normal journal."""
     source, destination = make("sqlite"), make(target)
     fill(source)
     with pytest.raises(KeyboardInterrupt):
@@ -125,21 +125,21 @@ def test_half_a_copy_is_not_served(make: Make, target: str, phase: str) -> None:
     destination.close()
 
 
-def test_another_log_is_not_written_over(make: Make) -> None:
-    """A target with events of its own is refused, and left as it is."""
+def test_another_log_is_not_overwritten(make: Make) -> None:
+    """A target with other events is refused and stays unchanged."""
     source, destination = make("sqlite"), make("sqlite")
     fill(source)
     store(destination, hook("SessionStart", session_id="own", cwd="/own"))
     before = destination.counts()
-    with pytest.raises(BadRequest, match="log of its own"):
+    with pytest.raises(BadRequest, match="contains another log"):
         copy(source, destination)
     assert destination.counts() == before
     source.close()
     destination.close()
 
 
-def test_a_difference_is_told(make: Make) -> None:
-    """Rows at the source that do not follow from its log are not there in the copy, and that is said."""
+def test_differences_are_reported(make: Make) -> None:
+    """Rows of the source that do not follow from its log are missing in the copy."""
     source, destination = make("sqlite"), make("sqlite")
     fill(source)
     with source.transaction() as batch:

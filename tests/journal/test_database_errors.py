@@ -1,14 +1,14 @@
-"""What to do about what a database said."""
+"""Hints for errors of the database."""
 
 import pytest
 
-from claude_headspace.journal.database_errors import UNKNOWN, advice
+from claude_headspace.journal.database_errors import DEFAULT_HINT, hint_for
 
 AT = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: '
 
 
 @pytest.mark.parametrize(
-    ("said", "hint"),
+    ("message", "hint"),
     [
         (AT + 'FATAL:  password authentication failed for user "hs"', "~/.pgpass"),
         (AT + "fe_sendauth: no password supplied", "~/.pgpass"),
@@ -21,12 +21,12 @@ AT = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: 
         (AT + "FATAL:  the database system is starting up", "Is the server up"),
         (AT + "FATAL:  Passwort-Authentifizierung für Benutzer »hs« fehlgeschlagen", "the user and the password"),
         (AT + "FATAL:  sorry, too many clients already", "max_connections"),
-        ("cannot execute INSERT in a read-only transaction", "may only be read"),
+        ("cannot execute INSERT in a read-only transaction", "is read-only"),
         ("permission denied for schema public", "createdb -E UTF8 -O"),
-        ("database or disk is full", UNKNOWN),
-        ("attempt to write a readonly database", UNKNOWN),
+        ("database or disk is full", DEFAULT_HINT),
+        ("attempt to write a readonly database", DEFAULT_HINT),
     ],
 )
-def test_the_hint_fits_the_cause(said: str, hint: str) -> None:
-    """A server that is away, a wrong password, a missing database, a disk: each asks for something else."""
-    assert hint in advice(said)
+def test_the_hint_fits_the_cause(message: str, hint: str) -> None:
+    """An unreachable server, a wrong password, a missing database, a full disk: each has its own hint."""
+    assert hint in hint_for(message)

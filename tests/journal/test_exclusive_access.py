@@ -1,4 +1,4 @@
-"""A database for oneself: whoever uses one is noticed, of either kind."""
+"""Exclusive access: other users of a database are detected."""
 
 import asyncio
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.journal.exclusive_access import is_same, reserved
+from claude_headspace.journal.exclusive_access import exclusive_access, is_same_database
 from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.testing import hook
@@ -15,9 +15,9 @@ from tests.postgres import Postgres
 
 
 def is_free(address: str) -> bool:
-    """Whether a database can be had."""
+    """Whether exclusive access is possible."""
     try:
-        with reserved(address, "it"):
+        with exclusive_access(address, "it"):
             return True
     except BadRequest as refusal:
         if refusal.code != "in_use":
@@ -25,8 +25,8 @@ def is_free(address: str) -> bool:
         return False
 
 
-def test_a_file_that_is_open_is_in_use(tmp_path: Path) -> None:
-    """Also while nobody writes; afterwards it is free, and whole."""
+def test_an_open_file_is_in_use(tmp_path: Path) -> None:
+    """Also without writes; after it is closed it is free and complete."""
     address = f"sqlite:///{tmp_path / 'journal.db'}"
     assert is_free(address)
     journal = sqlite_journal(tmp_path / "journal.db")
@@ -39,8 +39,8 @@ def test_a_file_that_is_open_is_in_use(tmp_path: Path) -> None:
     journal.close()
 
 
-def test_a_server_on_which_a_daemon_listens_is_in_use(postgres: Postgres) -> None:
-    """Daemons do not keep each other away; whoever copies wants it alone."""
+def test_a_database_with_a_running_daemon_is_in_use(postgres: Postgres) -> None:
+    """Several daemons can use it; a copy needs it exclusively."""
     address = postgres.database()
 
     async def play() -> None:
@@ -57,7 +57,7 @@ def test_a_server_on_which_a_daemon_listens_is_in_use(postgres: Postgres) -> Non
 
     asyncio.run(play())
     assert is_free(address)
-    with reserved(address, "it"):
+    with exclusive_access(address, "it"):
         assert not is_free(address)
 
 
@@ -74,5 +74,5 @@ def test_a_server_on_which_a_daemon_listens_is_in_use(postgres: Postgres) -> Non
     ],
 )
 def test_the_same_database_is_recognised(one: str, other: str, same: bool) -> None:
-    """However its address is written."""
-    assert is_same(one, other) is same
+    """Regardless of how its address is written."""
+    assert is_same_database(one, other) is same

@@ -1,4 +1,4 @@
-"""A machine's name on a shared database: one at a time, and the same home may always come back."""
+"""The lease on a host name: one daemon at a time, and the same home can take it over."""
 
 import asyncio
 
@@ -15,12 +15,12 @@ THEIRS = HostLease("laptop", b"another home")
 
 
 async def connect(url: str) -> "psycopg.AsyncConnection":
-    """A connection as a listener has it."""
+    """A connection like that of a listener."""
     return await psycopg.AsyncConnection.connect(url, autocommit=True)
 
 
-def test_a_name_is_held_as_long_as_the_connection(postgres: Postgres) -> None:
-    """Another home is refused with what to set; names of others and other databases do not matter."""
+def test_a_lease_lasts_as_long_as_its_connection(postgres: Postgres) -> None:
+    """Another home is refused; other names and other databases are independent."""
 
     async def story() -> None:
         url = postgres.database()
@@ -46,8 +46,8 @@ def test_a_name_is_held_as_long_as_the_connection(postgres: Postgres) -> None:
     asyncio.run(story())
 
 
-def test_the_same_home_takes_over_what_it_left_behind(postgres: Postgres) -> None:
-    """A session that the server takes for alive is ended, and only that one."""
+def test_the_same_home_takes_over_its_own_lease(postgres: Postgres) -> None:
+    """The old connection is ended, and no other."""
 
     async def story() -> None:
         url = postgres.database()
@@ -63,8 +63,8 @@ def test_the_same_home_takes_over_what_it_left_behind(postgres: Postgres) -> Non
     asyncio.run(story())
 
 
-def test_a_listener_does_nothing_under_a_name_that_is_taken(postgres: Postgres) -> None:
-    """It says so, refuses what is to be written, and goes on by itself when the name is free."""
+def test_a_listener_waits_for_its_host_name(postgres: Postgres) -> None:
+    """It reports why, refuses writes, and continues when the name is free."""
 
     async def story() -> None:
         url = postgres.database()

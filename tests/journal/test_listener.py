@@ -1,4 +1,4 @@
-"""Hearing of commits, also after the connection was lost."""
+"""Notifications of commits, also after the connection was lost."""
 
 import asyncio
 
@@ -15,8 +15,8 @@ CUT = """
 """
 
 
-def test_every_commit_is_heard_and_a_lost_connection_is_made_again(postgres: Postgres) -> None:
-    """A new connection begins with a call, since something may have been missed; then it hears again."""
+def test_commits_are_reported_and_a_lost_connection_is_restored(postgres: Postgres) -> None:
+    """A new connection starts with a call, because a commit may have been missed."""
     url = postgres.database()
     name = url.split("?", maxsplit=1)[0].rsplit("/", 1)[1]
 
@@ -24,18 +24,18 @@ def test_every_commit_is_heard_and_a_lost_connection_is_made_again(postgres: Pos
         heard = asyncio.Event()
         listener = CommitListener(url, NAME, heard.set)
 
-        async def hears() -> None:
+        async def notified() -> None:
             async with asyncio.timeout(60):
                 await heard.wait()
             heard.clear()
 
         listener.start()
-        await hears()
+        await notified()
         for _ in range(2):
             await asyncio.to_thread(postgres.execute, f"NOTIFY {CHANNEL}", name)
-            await hears()
+            await notified()
             await asyncio.to_thread(postgres.execute, CUT, name)
-            await hears()
+            await notified()
             assert listener.failure is None
         assert listener.running
         await listener.stop()
@@ -44,8 +44,8 @@ def test_every_commit_is_heard_and_a_lost_connection_is_made_again(postgres: Pos
     asyncio.run(story())
 
 
-def test_a_server_that_is_not_there_is_told() -> None:
-    """It goes on trying, and says why it hears nothing."""
+def test_a_missing_server_is_reported() -> None:
+    """The listener keeps trying."""
 
     async def story() -> None:
         listener = CommitListener("postgresql://nobody@127.0.0.1:9/none", NAME, lambda: None)

@@ -1,4 +1,4 @@
-"""The schema's history makes exactly the schema."""
+"""The migrations create exactly the schema."""
 
 from pathlib import Path
 
@@ -22,12 +22,12 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> URL:
 
 
 def is_described(name: str | None, kind: str, _parents: object) -> bool:
-    """Whether the metadata knows it: the search index is made by each engine in its own way."""
+    """Whether the metadata describes it; the search index is created separately for each database."""
     return kind != "table" or not (name or "").startswith("words")
 
 
-def test_history_and_schema_agree(url: URL) -> None:
-    """After all migrations there is no difference between the database and the metadata."""
+def test_migrations_and_schema_agree(url: URL) -> None:
+    """After all migrations the database equals the metadata."""
     engine = create_engine(url)
     assert upgrade(engine)
     options = {"include_name": is_described}
@@ -37,15 +37,15 @@ def test_history_and_schema_agree(url: URL) -> None:
 
 
 def test_upgrading_twice_does_nothing(tmp_path: Path) -> None:
-    """A database that is up to date is left alone."""
+    """A current database is not changed."""
     engine = create_engine(f"sqlite:///{tmp_path}/new.db")
     assert upgrade(engine)
     assert not upgrade(engine)
     engine.dispose()
 
 
-def test_the_way_back_works(url: URL) -> None:
-    """Going back to the beginning leaves no table of ours."""
+def test_downgrading_removes_all_tables(url: URL) -> None:
+    """Only Alembic's own table is left."""
     engine = create_engine(url)
     upgrade(engine)
     command.downgrade(alembic_config(engine), "base")
@@ -53,8 +53,8 @@ def test_the_way_back_works(url: URL) -> None:
     engine.dispose()
 
 
-def test_a_newer_database_is_not_touched(tmp_path: Path) -> None:
-    """A database that a newer version wrote is refused with what to do."""
+def test_a_newer_database_is_refused(tmp_path: Path) -> None:
+    """With the advice to upgrade."""
     engine = create_engine(f"sqlite:///{tmp_path}/new.db")
     upgrade(engine)
     with engine.begin() as connection:

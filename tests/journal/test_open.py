@@ -1,4 +1,4 @@
-"""Which database is used, and what is said when it cannot be."""
+"""Which database is used, and the errors if it cannot be opened."""
 
 from pathlib import Path
 
@@ -12,12 +12,12 @@ from tests.postgres import Postgres
 
 @pytest.fixture
 def places(tmp_path: Path) -> Paths:
-    """Where things live."""
+    """Paths in a temporary directory."""
     return Paths(tmp_path, tmp_path, tmp_path, tmp_path / "run")
 
 
 @pytest.mark.parametrize(
-    ("told", "address"),
+    ("setting", "address"),
     [
         ("/a b/c?d%.db", "sqlite:////a b/c%3Fd%25.db"),
         ("~/c.db", "sqlite:////home/me/c.db"),
@@ -25,33 +25,33 @@ def places(tmp_path: Path) -> Paths:
         ("postgresql://me@db/hs", "postgresql://me@db/hs"),
     ],
 )
-def test_a_database_is_a_path_or_an_address(
-    told: str, address: str, places: Paths, monkeypatch: pytest.MonkeyPatch
+def test_the_setting_is_a_path_or_a_url(
+    setting: str, address: str, places: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both are understood as the setting."""
+    """A path becomes a SQLite URL."""
     monkeypatch.setenv("HOME", "/home/me")
-    assert database_url(Settings(database=told), places) == address
+    assert database_url(Settings(database=setting), places) == address
 
 
-def test_a_path_is_used_whatever_stands_in_it(places: Paths, tmp_path: Path) -> None:
-    """The journal lies in that very file, and in the data directory when nothing is set."""
-    told = tmp_path / "50% of a?b#c.db"
-    open_configured_journal(Settings(database=str(told)), places).close()
+def test_a_path_may_contain_any_character(places: Paths, tmp_path: Path) -> None:
+    """The journal is in that file, or in the data directory if nothing is set."""
+    path = tmp_path / "50% of a?b#c.db"
+    open_configured_journal(Settings(database=str(path)), places).close()
     open_configured_journal(Settings(), places).close()
-    assert {told, places.database} <= set(tmp_path.iterdir())
-    assert sqlite_path(database_url(Settings(database=str(told)), places)) == told
+    assert {path, places.database} <= set(tmp_path.iterdir())
+    assert sqlite_path(database_url(Settings(database=str(path)), places)) == path
 
 
-@pytest.mark.parametrize("told", ["headspace.db", "./headspace.db", "sqlite:///headspace.db", "sqlite://"])
-def test_where_the_daemon_starts_does_not_matter(told: str, places: Paths) -> None:
-    """A path that begins nowhere is refused."""
+@pytest.mark.parametrize("setting", ["headspace.db", "./headspace.db", "sqlite:///headspace.db", "sqlite://"])
+def test_a_relative_path_is_refused(setting: str, places: Paths) -> None:
+    """The working directory of the daemon must not matter."""
     with pytest.raises(BadConfiguration) as refused:
-        open_configured_journal(Settings(database=told), places)
-    assert "An address is `postgresql://user@host/name`" in refused.value.hint
+        open_configured_journal(Settings(database=setting), places)
+    assert "Use `postgresql://user@host/name`" in refused.value.hint
 
 
-def test_a_database_that_is_missing_can_be_made(postgres: Postgres) -> None:
-    """The hint names the command, for a user that is missing too."""
+def test_the_hint_creates_a_missing_database(postgres: Postgres) -> None:
+    """And a missing user."""
     with pytest.raises(BadConfiguration) as refused:
         open_journal(postgres.url("nowhere"))
     assert 'database "nowhere" does not exist' in refused.value.message
@@ -61,8 +61,8 @@ def test_a_database_that_is_missing_can_be_made(postgres: Postgres) -> None:
     assert "`createuser stranger`" in unknown.value.hint
 
 
-def test_a_database_without_room_for_all_scripts_is_refused(postgres: Postgres) -> None:
-    """It is not left to the first emoji to find out."""
+def test_a_database_that_is_not_utf8_is_refused(postgres: Postgres) -> None:
+    """When it is opened, not at the first emoji."""
     postgres.execute("CREATE DATABASE old ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
     with pytest.raises(JournalUnavailable) as refused:
         open_journal(postgres.url("old"))
@@ -71,8 +71,8 @@ def test_a_database_without_room_for_all_scripts_is_refused(postgres: Postgres) 
     assert "createdb -E UTF8" in refused.value.hint
 
 
-def test_a_newer_schema_is_left_alone(postgres: Postgres) -> None:
-    """On a server nobody is told to move a directory."""
+def test_a_newer_schema_is_refused(postgres: Postgres) -> None:
+    """With the advice to upgrade."""
     address = postgres.database()
     name = address.partition("?")[0].rpartition("/")[2]
     postgres.execute("UPDATE alembic_version SET version_num = '9999'", name)

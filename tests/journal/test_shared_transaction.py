@@ -1,4 +1,4 @@
-"""Several writers on one PostgreSQL: they follow each other, and nobody believes an old memory."""
+"""Several writers on one PostgreSQL database: no deadlocks, and no stale caches."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ _ids = count(1)
 
 @pytest.fixture
 def writers(postgres: Postgres) -> Iterator[list[SqlJournal]]:
-    """Four journals on one database, as four daemons have them."""
+    """Four journals on one database, like those of four daemons."""
     url = postgres.database()
     journals = [SqlJournal(url) for _ in range(4)]
     yield journals
@@ -33,7 +33,7 @@ def writers(postgres: Postgres) -> Iterator[list[SqlJournal]]:
 
 
 def store(journal: SqlJournal, *envelopes: Envelope) -> list[str]:
-    """Work envelopes through as one batch; how each found its agent."""
+    """Process envelopes as one batch; returns how each agent was found."""
     with journal.transaction() as transaction:
         batch = Batch(transaction, BatchRules(new_id=lambda: f"agent-{next(_ids)}"))
         outcomes = batch.process([Submission(envelope, None, None) for envelope in envelopes])  # type: ignore[arg-type]
@@ -41,8 +41,8 @@ def store(journal: SqlJournal, *envelopes: Envelope) -> list[str]:
     return [outcome.strategy.value for outcome in outcomes if isinstance(outcome, Outcome)]
 
 
-def test_a_memory_counts_only_while_nobody_else_wrote(writers: list[SqlJournal]) -> None:
-    """Own work is remembered; what another one changed is read again, and so is what was rebuilt."""
+def test_the_cache_is_used_only_if_the_row_is_unchanged(writers: list[SqlJournal]) -> None:
+    """Rows that another writer changed or rebuilt are read again."""
     one, two = writers[:2]
     assert store(one, hook("SessionStart")) == ["new"]
     assert store(one, hook("UserPromptSubmit", START + 1, prompt="Go.")) == ["memory"]
@@ -54,8 +54,8 @@ def test_a_memory_counts_only_while_nobody_else_wrote(writers: list[SqlJournal])
     assert list(one.verify()) == []
 
 
-def test_the_roster_follows_the_state_whoever_wrote_last(writers: list[SqlJournal]) -> None:
-    """A writer whose memory is old does not take what it finds for what it remembers."""
+def test_the_roster_is_updated_after_another_writer(writers: list[SqlJournal]) -> None:
+    """The comparison uses the stored agent, not a stale cached one."""
     one, two = writers[:2]
     store(one, hook("UserPromptSubmit", prompt="Go.", prompt_id="p1"))
     store(two, hook("Stop", START + 1, last_assistant_message="I am done.", prompt_id="p1"))
@@ -64,8 +64,8 @@ def test_the_roster_follows_the_state_whoever_wrote_last(writers: list[SqlJourna
     assert list(two.verify()) == []
 
 
-def test_batches_that_need_the_same_never_wait_for_each_other_for_ever(writers: list[SqlJournal]) -> None:
-    """Many batches about overlapping agents, each in another order: all are stored, in one sequence without holes."""
+def test_overlapping_batches_do_not_deadlock(writers: list[SqlJournal]) -> None:
+    """Many batches in different orders are all stored, in one sequence without gaps."""
     rounds, agents = 12, 8
     together = threading.Barrier(len(writers))
 
@@ -99,8 +99,8 @@ def test_batches_that_need_the_same_never_wait_for_each_other_for_ever(writers: 
     assert list(journal.verify()) == []
 
 
-def test_a_batch_that_dies_leaves_nothing_behind(writers: list[SqlJournal]) -> None:
-    """Neither rows nor locks: others go on at once."""
+def test_a_failed_batch_leaves_no_rows_and_no_locks(writers: list[SqlJournal]) -> None:
+    """Other writers continue at once."""
     one, two = writers[:2]
 
     class Unlucky(Exception):
@@ -122,8 +122,8 @@ def test_a_batch_that_dies_leaves_nothing_behind(writers: list[SqlJournal]) -> N
         }
 
 
-def test_four_daemons_that_start_at_once_make_one_schema(postgres: Postgres, tmp_path: Path) -> None:
-    """Whoever is first upgrades; the others wait, and find everything done."""
+def test_concurrent_starts_create_one_schema(postgres: Postgres, tmp_path: Path) -> None:
+    """The first daemon migrates; the others wait."""
     url = postgres.empty()
     command = [sys.executable, "-m", "claude_headspace", "db", "upgrade"]
     starts = [subprocess.Popen(command, env=environment(tmp_path / str(n), database=url)) for n in range(4)]

@@ -1,4 +1,4 @@
-"""What only the journal on disk can show: durability, closed files, damage found and repaired."""
+"""SQLite: durability, files, damage and repair."""
 
 import stat
 from collections import Counter
@@ -16,27 +16,27 @@ from claude_headspace.testing import START, hook
 
 
 def store(journal: SqlJournal, *envelopes: Envelope) -> None:
-    """Work envelopes through as one batch."""
+    """Process envelopes as one batch."""
     with journal.transaction() as transaction:
         batch = Batch(transaction, BatchRules(new_id=lambda: "agent-1"))
-        batch.process([Submission(envelope, None, None) for envelope in envelopes])  # type: ignore[arg-type]  # nobody waits
+        batch.process([Submission(envelope, None, None) for envelope in envelopes])  # type: ignore[arg-type]
         transaction.write(batch.records)
 
 
 def url(folder: Path) -> str:
-    """The journal's address."""
+    """The URL of the journal."""
     return f"sqlite:///{folder}/journal.db"
 
 
 def opened(folder: Path) -> SqlJournal:
-    """The journal, ready for use."""
+    """The journal, after its migrations."""
     journal = SqlJournal(url(folder))
     journal.open()
     return journal
 
 
-def test_everything_is_there_after_opening_again(tmp_path: Path) -> None:
-    """A closed journal remembers, finds its agents in the database, and leaves one clean file readable by its user."""
+def test_a_closed_journal_can_be_opened_again(tmp_path: Path) -> None:
+    """It is one file that only its user can read, and finds its agents in the database."""
     journal = opened(tmp_path)
     store(journal, hook("SessionStart"))
     journal.close()
@@ -49,8 +49,8 @@ def test_everything_is_there_after_opening_again(tmp_path: Path) -> None:
     again.close()
 
 
-def test_who_was_looked_up_is_remembered(tmp_path: Path) -> None:
-    """A daemon that starts among running clients looks each of them up once, and so whoever nobody answers to."""
+def test_lookups_are_cached(tmp_path: Path) -> None:
+    """Each identity is queried once, also one without an agent."""
     journal = opened(tmp_path)
     store(journal, hook("SessionStart"))
     journal.close()
@@ -71,7 +71,7 @@ def test_who_was_looked_up_is_remembered(tmp_path: Path) -> None:
 
 
 def test_damage_is_found_and_repaired(tmp_path: Path) -> None:
-    """Rows that were changed, lost or added by hand are named by verify; rebuild puts them right."""
+    """`verify` names rows that were changed, deleted or added; `rebuild` repairs them."""
     journal = opened(tmp_path)
     store(journal, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="go"))
     journal.close()
@@ -84,15 +84,15 @@ def test_damage_is_found_and_repaired(tmp_path: Path) -> None:
     assert problems == {
         ("turns", "differs in text"),
         ("commands", "is missing"),
-        ("identities", "is there but does not follow from the log"),
+        ("identities", "does not follow from the log"),
     }
     journal.rebuild()
     assert list(journal.verify()) == []
     journal.close()
 
 
-def test_trouble_has_our_own_words(tmp_path: Path) -> None:
-    """A database that cannot be used says so, with what to do next."""
+def test_database_errors_are_translated(tmp_path: Path) -> None:
+    """The error says what to do."""
     journal = opened(tmp_path)
     with create_engine(url(tmp_path)).begin() as connection:
         connection.execute(text("DROP TABLE events"))
@@ -103,7 +103,7 @@ def test_trouble_has_our_own_words(tmp_path: Path) -> None:
 
 
 def test_the_writer_is_durable(tmp_path: Path) -> None:
-    """The writer's connection commits to the disk, with a write-ahead log."""
+    """It uses a write-ahead log and waits for the disk."""
     journal = opened(tmp_path)
     with journal.transaction() as transaction:
         connection = transaction.connection

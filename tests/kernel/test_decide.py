@@ -4,7 +4,8 @@ import pytest
 
 from claude_headspace.kernel.decide import decide, subject_of, with_verdict
 from claude_headspace.kernel.policy.call import Call, PathUse, Program, Subject, Trait, Use
-from claude_headspace.kernel.policy.rules import Policy, Rule
+from claude_headspace.kernel.policy.policy import Policy
+from claude_headspace.kernel.policy.rules import Rule
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.testing import hook
 from tests.kernel.story import Story

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from claude_headspace.kernel.envelope import Observations, Origin
-from claude_headspace.kernel.facts import ClientReported, ClientVanished, TurnClosed, UserSpoke
+from claude_headspace.kernel.facts import ClientReported, ClientVanished, TurnClosed, UserWrote
 from tests.kernel.story import Story, in_subagent, moment, new_agent, running
 
 
@@ -237,7 +237,7 @@ def test_an_end_leaves_no_subagent_running(story: Story) -> None:
     """Not even one that a transcript has shown at work since: the client that it ran in is gone."""
     story.hook("SubagentStart", at=3, **in_subagent())
     story.stops("I have sent somebody.", at=5, background_tasks=running("sub-1"))
-    story.tell(UserSpoke("Something new"), at=48)
+    story.tell(UserWrote("Something new"), at=48)
     story.tell(TurnClosed(pending=1), at=49)
     story.hook("SessionEnd", at=20, reason="prompt_input_exit")
     assert (story.board, story.agent.running_subagents) == (("ended", None), ())

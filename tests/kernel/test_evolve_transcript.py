@@ -6,7 +6,7 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import (
-    AgentSpoke,
+    AgentWrote,
     ClientReported,
     PromptQueued,
     PromptUnqueued,
@@ -14,7 +14,7 @@ from claude_headspace.kernel.facts import (
     TurnClosed,
     TurnInterrupted,
     UsageMeasured,
-    UserSpoke,
+    UserWrote,
 )
 from tests.kernel.story import Story, in_subagent, moment, running
 
@@ -39,7 +39,7 @@ def outcomes(story: Story) -> list[tuple[str, str | None]]:
 
 def test_a_turn_whose_stop_was_lost_ends_with_its_last_words(story: Story) -> None:
     """Slow hooks of others may delay its line for long: the words are still one turn."""
-    story.tell(AgentSpoke("I fixed it.", final=True), at=5)
+    story.tell(AgentWrote("I fixed it.", final=True), at=5)
     assert story.board == ("working", None)
     story.tell(TurnClosed(), at=15)
     assert (story.board, outcomes(story)) == (("idle", None), [("Fix it", "completed")])
@@ -49,7 +49,7 @@ def test_a_turn_whose_stop_was_lost_ends_with_its_last_words(story: Story) -> No
 
 def test_a_turn_that_ends_with_a_question_waits(story: Story) -> None:
     """Although no Stop told it."""
-    story.tell(AgentSpoke("Shall I delete it?", final=True), at=5)
+    story.tell(AgentWrote("Shall I delete it?", final=True), at=5)
     story.tell(TurnClosed(), at=5.1)
     assert story.board == ("waiting", "question")
 
@@ -67,11 +67,11 @@ def test_what_was_told_is_not_closed_again(story: Story) -> None:
 def test_a_turn_closed_while_a_subagent_runs_goes_on(story: Story) -> None:
     """The client will take it up again by itself."""
     story.hook("SubagentStart", at=3, **in_subagent())
-    story.tell(AgentSpoke("I have sent somebody.", final=True), at=5)
+    story.tell(AgentWrote("I have sent somebody.", final=True), at=5)
     story.tell(TurnClosed(pending=1), at=5.1)
     assert (story.board, outcomes(story)) == (("working", None), [("Fix it", None)])
     story.hook("SubagentStop", at=6, **in_subagent())
-    story.tell(AgentSpoke("It is done.", final=True), at=7)
+    story.tell(AgentWrote("It is done.", final=True), at=7)
     story.tell(TurnClosed(), at=7.1)
     assert (story.board, outcomes(story)) == (("idle", None), [("Fix it", "completed")])
 
@@ -89,7 +89,7 @@ def test_what_the_registry_took_for_an_interrupt_was_an_end(story: Story, words:
     """Idle was seen first, and no Stop was heard: the last words show what it was."""
     story.tell(ClientReported("idle"), origin=Origin.REGISTRY, at=5.1)
     assert outcomes(story) == [("Fix it", "interrupted")]
-    story.tell(AgentSpoke(words, final=True), at=5)
+    story.tell(AgentWrote(words, final=True), at=5)
     story.tell(TurnClosed(), at=5.05)
     assert outcomes(story) == [("Fix it", "completed")]
     assert story.board == (("waiting", "question") if words.endswith("?") else ("idle", None))
@@ -117,7 +117,7 @@ def test_words_go_to_the_command_that_ran_then(story: Story) -> None:
     """Also when the next one has begun."""
     story.stops("I fixed it.", "p1", at=5)
     story.prompted("Two", "p2", at=6)
-    story.tell(AgentSpoke("Let me look."), at=3)
+    story.tell(AgentWrote("Let me look."), at=3)
     first = next(command for command in story.commands.values() if command.text == "Fix it")
     assert [turn.command_id for turn in story.turn_rows.values() if turn.text == "Let me look."] == [first.id]
 
@@ -125,8 +125,8 @@ def test_words_go_to_the_command_that_ran_then(story: Story) -> None:
 def test_of_several_last_blocks_only_the_last_is_the_last_word(story: Story) -> None:
     """All blocks of a reply say that it ends the turn."""
     story.stops("I renamed it.", "p1", at=5)
-    story.tell(AgentSpoke("I fixed it.", final=True), at=4.8)
-    story.tell(AgentSpoke("I renamed it.", final=True), at=4.9)
+    story.tell(AgentWrote("I fixed it.", final=True), at=4.8)
+    story.tell(AgentWrote("I renamed it.", final=True), at=4.9)
     assert [turn[1] for turn in story.turns if turn[0] == "AGENT"] == ["COMPLETION", "PROGRESS"]
 
 
@@ -135,7 +135,7 @@ def test_the_same_words_later_are_not_taken_for_the_earlier_ones(story: Story) -
     story.stops("Done.", "p1", at=5)
     story.prompted("Two", "p2", at=60)
     story.stops("Done.", "p2", at=65)
-    story.tell(AgentSpoke("Done.", final=True), at=64.9)
+    story.tell(AgentWrote("Done.", final=True), at=64.9)
     at = [turn.at for turn in story.turn_rows.values() if turn.text == "Done."]
     assert at == [moment(5), moment(64.9)]
 
@@ -144,7 +144,7 @@ def test_a_line_with_the_id_of_the_next_turn_is_known_by_its_moment(story: Story
     """A busy client writes it that late; the same words at another time are another prompt."""
     story.hook("StopFailure", error="unknown", prompt_id="p1", at=3)
     story.prompted("Two", "p2", at=4)
-    story.tell(UserSpoke("Fix it"), prompt_id="p2", at=1.8)
+    story.tell(UserWrote("Fix it"), prompt_id="p2", at=1.8)
     assert [turn[2] for turn in story.turns] == ["Fix it", "Two"]
     assert next(iter(story.turn_rows.values())).timestamp_source == "jsonl"
 
@@ -153,8 +153,8 @@ def test_a_prompt_that_is_known_only_late_stands_where_it_belongs(story: Story) 
     """The registry was seen idle before the transcript of a quick turn was read, and there are no hooks."""
     story.tell(TurnInterrupted(), at=3)
     story.tell(ClientReported("idle"), origin=Origin.REGISTRY, at=9)
-    story.tell(UserSpoke("Two"), at=7, prompt_id="p2")
-    story.tell(AgentSpoke("I did two.", final=True), at=8)
+    story.tell(UserWrote("Two"), at=7, prompt_id="p2")
+    story.tell(AgentWrote("I did two.", final=True), at=8)
     story.tell(TurnClosed(), at=8.1)
     assert (story.board, outcomes(story)) == (("idle", None), [("Fix it", "interrupted"), ("Two", "completed")])
     assert story.command.text == "Two"
@@ -169,7 +169,7 @@ def test_a_queued_prompt_waits_as_long_as_it_takes(story: Story) -> None:
     assert story.turns[1:] == [("USER", "ANSWER", "Two")]
     story.stops("I fixed it.", "p1", at=300)
     story.prompted("Two", "p2", at=300.1)
-    story.tell(UserSpoke("Two", queued=True), at=300.2, prompt_id="p2")
+    story.tell(UserWrote("Two", queued=True), at=300.2, prompt_id="p2")
     assert [turn for turn in story.turns if turn[2] == "Two"] == [("USER", "COMMAND", "Two")]
     assert (story.command.trigger, outcomes(story)) == ("queued_prompt", [("Fix it", "completed"), ("Two", None)])
     assert next(turn.at for turn in story.turn_rows.values() if turn.text == "Two") == moment(3)
@@ -178,7 +178,7 @@ def test_a_queued_prompt_waits_as_long_as_it_takes(story: Story) -> None:
 def test_a_queued_prompt_was_typed_when_its_hook_fired_at_the_latest(story: Story) -> None:
     """A busy client writes the line when the hooks are over: the answer that ended in between still comes after."""
     story.prompted("Two", "p1", at=3)
-    story.tell(AgentSpoke("I fixed it.", final=True), at=3.2)
+    story.tell(AgentWrote("I fixed it.", final=True), at=3.2)
     story.tell(PromptQueued("Two"), at=3.4)
     assert next(turn.at for turn in story.turn_rows.values() if turn.text == "Two") == moment(3)
 
@@ -280,7 +280,7 @@ def test_a_shell_command_of_the_human_is_known_by_its_trigger() -> None:
     story = Story()
     story.starts(at=1)
     story.stops("It prints hello.", None, at=5)
-    story.tell(UserSpoke("! echo hello"), at=4)
+    story.tell(UserWrote("! echo hello"), at=4)
     assert (story.command.trigger, story.command.text) == ("shell_command", "! echo hello")
     assert story.changes[-1].anomalies == []
 
@@ -345,25 +345,25 @@ def test_a_subagents_context_is_its_own() -> None:
 def test_a_session_is_known_from_its_transcript_alone() -> None:
     """With its directory, and the process that the registry knows."""
     story = Story()
-    story.tell(UserSpoke("Fix it"), session_id="s1", cwd="/home/dev/app/src")
+    story.tell(UserWrote("Fix it"), session_id="s1", cwd="/home/dev/app/src")
     assert story.agent.session is not None
     assert (story.agent.session.client_id, story.agent.cwd) == ("s1", "/home/dev/app/src")
 
 
 def test_several_things_told_at_once_are_told_in_order(story: Story) -> None:
     """A line may hold words, a call and a measure."""
-    story.tell(facts.Several((AgentSpoke("Let me look."), facts.ToolStarted("t1", "Bash", "", "ls"))), at=3)
+    story.tell(facts.Several((AgentWrote("Let me look."), facts.ToolStarted("t1", "Bash", "", "ls"))), at=3)
     assert (story.turns[-1][2], story.open_calls) == ("Let me look.", ["t1"])
 
 
 def test_only_a_prompt_brings_an_ended_agent_back(story: Story) -> None:
     """What the client still writes while it ends does not."""
     story.hook("SessionEnd", at=5, reason="other")
-    story.tell(AgentSpoke("Too late."), at=5.1)
+    story.tell(AgentWrote("Too late."), at=5.1)
     story.tell(TurnInterrupted(), at=5.2)
     story.tell(UsageMeasured(cost_usd=1.0), at=5.3)
     assert (story.board, story.agent.cost_usd) == (("ended", None), 1.0)
-    story.tell(UserSpoke("Again"), at=4.9)
+    story.tell(UserWrote("Again"), at=4.9)
     assert story.board == ("ended", None)
-    story.tell(UserSpoke("Again"), at=60)
+    story.tell(UserWrote("Again"), at=60)
     assert story.board == ("working", None)

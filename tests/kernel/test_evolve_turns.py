@@ -3,7 +3,7 @@
 import pytest
 
 from claude_headspace.kernel.envelope import Origin
-from claude_headspace.kernel.facts import AgentSpoke, TurnInterrupted, UserSpoke
+from claude_headspace.kernel.facts import AgentWrote, TurnInterrupted, UserWrote
 from tests.kernel.story import (
     Payload,
     Story,
@@ -216,7 +216,7 @@ def test_an_older_client_absorbs_a_queued_prompt_silently(story: Story) -> None:
     """2.1.197 fires nothing for it; the transcript brings it into the running command."""
     story.prompted("One", "p1")
     story.calls("t1", prompt_id="p1")
-    story.tell(UserSpoke("Two"))
+    story.tell(UserWrote("Two"))
     story.stops("I did both.", "p1")
     assert story.board == ("idle", None)
     assert outcomes(story) == [("prompt", "One", "completed")]
@@ -467,7 +467,7 @@ def test_hook_and_transcript_tell_one_utterance(story: Story) -> None:
     """The transcript corrects the time of what the Stop has said, and says where it has it from."""
     story.prompted()
     story.stops("All tests pass now.", at=10)
-    change = story.tell(AgentSpoke("All tests pass now."), at=9.5)
+    change = story.tell(AgentWrote("All tests pass now."), at=9.5)
     [patch] = change.patches
     assert (patch.at, patch.timestamp_source) == (moment(9.5), "jsonl")
     assert change.turns == []
@@ -477,7 +477,7 @@ def test_hook_and_transcript_tell_one_utterance(story: Story) -> None:
 def test_the_transcript_may_be_first(story: Story) -> None:
     """What the transcript told as progress gets the intent that only the Stop shows."""
     story.prompted()
-    story.tell(AgentSpoke("All tests pass now."), at=9.5)
+    story.tell(AgentWrote("All tests pass now."), at=9.5)
     assert story.turns[-1] == ("AGENT", "PROGRESS", "All tests pass now.")
     story.stops("All tests pass now.", at=10)
     assert story.turns[1:] == [("AGENT", "COMPLETION", "All tests pass now.")]
@@ -487,8 +487,8 @@ def test_the_transcript_may_be_first(story: Story) -> None:
 def test_what_is_said_between_tools_is_progress(story: Story) -> None:
     """The transcript's words while the command runs are progress, with the transcript's time."""
     story.prompted()
-    story.tell(AgentSpoke("Let me look."), at=4)
-    story.tell(AgentSpoke("Let me look."), at=4)
+    story.tell(AgentWrote("Let me look."), at=4)
+    story.tell(AgentWrote("Let me look."), at=4)
     assert story.turns[1:] == [("AGENT", "PROGRESS", "Let me look.")]
     assert story.board == ("working", None)
 
@@ -496,15 +496,15 @@ def test_what_is_said_between_tools_is_progress(story: Story) -> None:
 def test_a_prompt_of_hook_and_transcript_is_one(story: Story) -> None:
     """The transcript corrects the prompt's time, and the same line again changes nothing."""
     story.prompted("Fix it", at=3)
-    change = story.tell(UserSpoke("Fix it"), at=2.8)
+    change = story.tell(UserWrote("Fix it"), at=2.8)
     assert [patch.timestamp_source for patch in change.patches] == ["jsonl"]
-    again = story.tell(UserSpoke("Fix it"), at=2.8)
+    again = story.tell(UserWrote("Fix it"), at=2.8)
     assert (again.patches, story.turns) == ([], [("USER", "COMMAND", "Fix it")])
 
 
 def test_a_prompt_that_only_the_transcript_has_begins_a_command(story: Story) -> None:
     """A missed hook is made good, with less than full confidence."""
-    story.tell(UserSpoke("Fix it"), prompt_id="p1")
+    story.tell(UserWrote("Fix it"), prompt_id="p1")
     assert story.board == ("working", None)
     assert story.evidence.confidence == "medium"
     story.prompted("Fix it", at=story.now + 0.2)
@@ -514,8 +514,8 @@ def test_a_prompt_that_only_the_transcript_has_begins_a_command(story: Story) ->
 def test_words_of_a_subagent_are_not_the_agents(story: Story) -> None:
     """A sub-agent's transcript says nothing for its parent."""
     story.prompted()
-    story.tell(AgentSpoke("Sub report."), subagent_id="sub-1")
-    story.tell(UserSpoke("look around"), subagent_id="sub-1")
+    story.tell(AgentWrote("Sub report."), subagent_id="sub-1")
+    story.tell(UserWrote("look around"), subagent_id="sub-1")
     assert len(story.turns) == 1
 
 
@@ -524,7 +524,7 @@ def test_words_of_a_subagent_are_not_the_agents(story: Story) -> None:
 
 def test_hooks_are_believed_most(story: Story) -> None:
     """A state that a hook told has high confidence, also when another source told it first."""
-    story.tell(UserSpoke("Fix it"), at=3, prompt_id="p1")
+    story.tell(UserWrote("Fix it"), at=3, prompt_id="p1")
     story.calls("t1", at=4, prompt_id="p1")
     assert (story.evidence.source, story.evidence.confidence) == ("hook", "high")
     assert story.agent.state_since == moment(3)

@@ -6,7 +6,7 @@ import pytest
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.facts import (
-    AgentSpoke,
+    AgentWrote,
     ClientReported,
     Event,
     Fact,
@@ -16,7 +16,7 @@ from claude_headspace.kernel.facts import (
     TurnClosed,
     TurnInterrupted,
     UsageMeasured,
-    UserSpoke,
+    UserWrote,
 )
 from claude_headspace.kernel.novelty import is_new, is_older_than_recent_turns
 from tests.kernel.story import CLIENT, Story, bash, envelope, moment
@@ -56,8 +56,8 @@ def test_what_everybody_knows_is_no_news(story: Story, event: Event) -> None:
     [
         told(ToolFinished("t1", ""), 4),
         told(TurnInterrupted(), 4),
-        told(AgentSpoke("Let me look."), 2.5),
-        told(UserSpoke("Fix it"), 2),
+        told(AgentWrote("Let me look."), 2.5),
+        told(UserWrote("Fix it"), 2),
         told(TurnClosed(), 5),
         told(ClientReported("idle"), 4, Origin.REGISTRY),
         told(ClientReported("busy"), 3.1, Origin.REGISTRY, Observations(client_pid=99)),

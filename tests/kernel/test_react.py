@@ -5,7 +5,7 @@ import pytest
 
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.evolve.change import Change
-from claude_headspace.kernel.facts import AgentSpoke
+from claude_headspace.kernel.facts import AgentWrote
 from claude_headspace.kernel.react import STREAM_TYPES, Publish, react
 from claude_headspace.kernel.views import iso
 from tests.kernel.story import Story, answered, moment, question
@@ -132,7 +132,7 @@ def test_a_turn_that_is_known_better_is_updated(story: Listener) -> None:
     """The transcript's time is announced with where it comes from."""
     story.prompted()
     story.stops("All tests pass now.", at=9)
-    told = story.told(story.tell(AgentSpoke("All tests pass now."), at=8.5))
+    told = story.told(story.tell(AgentWrote("All tests pass now."), at=8.5))
     updated = told["turn_updated"]
     assert "turn_created" not in told
     assert {name: updated[name] for name in ("turn_id", "timestamp", "timestamp_source", "command_id")} == {

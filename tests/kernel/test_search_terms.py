@@ -1,5 +1,7 @@
 """Words: one way to take a text apart, and queries that are never wrong."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from claude_headspace.kernel.search_terms import (
     Query,
     Term,
     ends,
-    matches,
+    occurrences,
     read_query,
     snippet,
     steps,
@@ -101,6 +103,14 @@ def test_the_last_word_is_looked_for_before_what_begins_with_it() -> None:
     assert {text: (matches(first, words(text)), matches(second, words(text))) for text in finds} == finds
     assert steps(read_query('"expired car"')) == (read_query('"expired car"'),)
     assert steps(Query()) == (Query(),)
+
+
+def matches(query: Query, found: Sequence[str]) -> int:
+    """How often the terms occur among words; 0 if any term is missing or an excluded term occurs."""
+    if query.without and any(occurrences(Query((query.without,)), found)):
+        return 0
+    places = [number for number, _start, _end in occurrences(query, found)]
+    return len(places) if query.terms and set(places) == set(range(len(query.terms))) else 0
 
 
 def shown(pieces: list[Piece]) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.outputs.status_file import glance
+from claude_headspace.outputs.status_file import status_line
 from tests.kernel.story import new_agent
 from tests.support import running_daemon, wait_until
 
@@ -18,8 +18,8 @@ def agent(name: str, state: str, since: int = 0) -> Agent:
 def test_those_who_need_somebody_are_named() -> None:
     """The longest wait first; of many only some."""
     agents = [agent("one", "waiting", 2), agent("two", "waiting", 1), agent("three", "working"), agent("four", "idle")]
-    assert glance(agents) == "◆ 2 two one  ● 1  ○ 1"
-    assert glance([agent(f"a{n}", "error", n) for n in range(5)]) == "✕ 5 a0 a1 a2 …"
+    assert status_line(agents) == "◆ 2 two one  ● 1  ○ 1"
+    assert status_line([agent(f"a{n}", "error", n) for n in range(5)]) == "✕ 5 a0 a1 a2 …"
 
 
 def test_whose_context_fills_up_is_named() -> None:
@@ -27,16 +27,16 @@ def test_whose_context_fills_up_is_named() -> None:
     agents = [agent(name, "working") for name in ("a", "b", "c", "d", "e")]
     for each, percent in zip(agents, (79.9, 80, 99.5, 91, 85), strict=True):
         each.context_percent = percent
-    assert glance(agents) == "● 5  ▲ c 99% d 91% e 85% …"
+    assert status_line(agents) == "● 5  ▲ c 99% d 91% e 85% …"
     agents[2].ended_at = 1
-    assert "c 99%" not in glance(agents)
-    assert glance([agents[0]]) == "● 1"
+    assert "c 99%" not in status_line(agents)
+    assert status_line([agents[0]]) == "● 1"
 
 
 def test_nobody_is_nothing() -> None:
     """An empty board takes no room, and those that ended are not counted."""
-    assert glance([]) == ""
-    assert glance([agent("gone", "ended")]) == ""
+    assert status_line([]) == ""
+    assert status_line([agent("gone", "ended")]) == ""
 
 
 def test_the_daemon_keeps_it(tmp_path: Path) -> None:

@@ -24,10 +24,10 @@ DirectoryAdded                      Observed
 InstructionsLoaded                  Observed
 MessageDisplay                      Observed
 MessageDisplay.partial              Observed
-Notification.agent_needs_input      AttentionCalled
-Notification.idle_prompt            AttentionCalled
-Notification.permission_prompt      AttentionCalled
-Notification.question               AttentionCalled
+Notification.agent_needs_input      AttentionRequested
+Notification.idle_prompt            AttentionRequested
+Notification.permission_prompt      AttentionRequested
+Notification.question               AttentionRequested
 PermissionDenied                    ToolRefused
 PermissionRequest.AskUserQuestion   PermissionAsked
 PermissionRequest.Bash              PermissionAsked

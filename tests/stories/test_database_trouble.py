@@ -198,10 +198,10 @@ def test_a_file_that_is_moved_away_is_missed(tmp_path: Path) -> None:
     with running_daemon(tmp_path) as daemon:
         begin(daemon)
         database.rename(tmp_path / "elsewhere.db")
-        assert f"{database} is gone; put it back" in daemon.status["journal"]["detail"]
+        assert f"{database} was removed; put it back" in daemon.status["journal"]["detail"]
         assert [prompt(daemon, number).json()["status"] for number in (1, 2)] == ["spooled"] * 2
         assert health(daemon) == "degraded"
-        assert f"{database} is gone; put it back" in daemon.status["journal"]["detail"]
+        assert f"{database} was removed; put it back" in daemon.status["journal"]["detail"]
         assert daemon.send("POST", "/api/admin/tokens", {"name": "ci", "scopes": ["read"]}, scope="admin").status == 503
         assert not database.exists()
         (tmp_path / "elsewhere.db").rename(database)
@@ -222,7 +222,7 @@ def test_a_file_that_is_deleted_is_missed(tmp_path: Path) -> None:
         database.unlink()
         assert prompt(daemon, 1).json()["status"] == "spooled"
         database.touch()
-        wait_until(lambda: "another file now" in daemon.status["journal"]["detail"], "the other file to be noticed")
+        wait_until(lambda: "was replaced" in daemon.status["journal"]["detail"], "the other file to be noticed")
         assert prompt(daemon, 2).json()["status"] == "spooled"
         assert daemon.stop() == 0
         assert database.stat().st_size == 0

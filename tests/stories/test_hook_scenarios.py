@@ -21,7 +21,7 @@ from claude_headspace.inputs.watch.reconcile import Cadence, Mode, Polling, poll
 from claude_headspace.kernel.creation import create_agent
 from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.kernel.evolve import evolve
-from claude_headspace.kernel.facts import AgentSpoke, Event, Meta
+from claude_headspace.kernel.facts import AgentWrote, Event, Meta
 from claude_headspace.kernel.react import react
 from claude_headspace.kernel.views import iso
 from claude_headspace.testing import START, ManualClock, hook
@@ -275,7 +275,7 @@ def test_jsonl_timestamps_used_for_progress_capture() -> None:
         received_at=written_at + 40 * SECOND,
         session_id="session-1",
     )
-    change = evolve(agent, Event(meta, AgentSpoke("I look at the tests first."), Observations()))
+    change = evolve(agent, Event(meta, AgentWrote("I look at the tests first."), Observations()))
     (turn,) = change.turns
     assert (turn.at, turn.timestamp_source, turn.intent) == (written_at, "jsonl", "PROGRESS")
     (told,) = [message for message in react(agent, change) if message.type == "turn_created"]
@@ -291,7 +291,7 @@ def test_a_turn_gets_the_transcripts_time_later() -> None:
     meta = msgspec.structs.replace(
         decode(stop).meta, event_id="line-2", origin=Origin.TRANSCRIPT, at=START + 8 * SECOND
     )
-    change = evolve(agent, Event(meta, AgentSpoke("All done.", final=True), Observations()))
+    change = evolve(agent, Event(meta, AgentWrote("All done.", final=True), Observations()))
     assert change.turns == []
     (patch,) = change.patches
     assert (patch.at, patch.timestamp_source) == (START + 8 * SECOND, "jsonl")

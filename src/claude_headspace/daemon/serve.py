@@ -18,14 +18,13 @@ import structlog
 import uvicorn
 
 from claude_headspace import __version__
-from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, put_script
 from claude_headspace.config import Paths, Settings, without_password
-from claude_headspace.daemon.compose import GRACE_SECONDS, Daemon, wall_clock
+from claude_headspace.daemon.components import wall_clock
+from claude_headspace.daemon.compose import Daemon
+from claude_headspace.daemon.lifecycle import GRACE_SECONDS
 from claude_headspace.daemon.logs import configure_logging
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
-from claude_headspace.inputs.policy.guard import asked_hooks
-from claude_headspace.inputs.receive.advertisement import Presence
 from claude_headspace.journal.open import database_url, open_configured_journal
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.views import iso
@@ -71,18 +70,14 @@ def serve(
     with daemon_lock(places) as killed, _listen(settings) as listener:
         configure_logging(places.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
-        asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
-        held = dict.fromkeys(HELD_HOOKS, round(settings.hold_seconds) + 5) if settings.hold_seconds > 0 else {}
-        presence = Presence(places, host, port, asked, held)
         put_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
         away: list[str] = []
-        daemon = Daemon(
-            settings, places, open_configured_journal(settings, places, on_unavailable=away.append), presence, origins
-        )
+        journal = open_configured_journal(settings, places, on_unavailable=away.append)
+        daemon = Daemon(settings, places, journal, (host, port), origins)
         if not away:
             _refuse_taken_name(daemon)
         if killed is not None:
-            daemon.outages.killed(killed.pid, round(killed.last_seen * SECOND))
+            daemon.base.outages.killed(killed.pid, round(killed.last_seen * SECOND))
         info = _announce(settings, places, listener)
         log.info("listening", url=info.url, database=info.database)
         if answers_nobody_else(settings):
@@ -109,7 +104,7 @@ def _run(daemon: Daemon, listener: socket.socket) -> None:
         http=HttpProtocol,
         ws="none",
     )
-    server = Server(config, daemon.let_go)
+    server = Server(config, daemon.lifecycle.release_clients)
     gc.freeze()  # what is there now stays: the collector need not look at it again
     gc.set_threshold(50_000, 20, 100)  # events leave no cycles behind; looking less often saved a tenth of their time
     server.run(sockets=[listener])
@@ -134,9 +129,9 @@ def _refuse_open_bind(settings: Settings) -> None:
 
 
 def _refuse_taken_name(daemon: Daemon) -> None:
-    if daemon.listener is not None:
+    if daemon.stream.listener is not None:
         try:
-            asyncio.run(daemon.listener.check_host_name())
+            asyncio.run(daemon.stream.listener.check_host_name())
         except JournalUnavailable as error:
             raise BadConfiguration(error.code, error.message, error.hint) from error
 

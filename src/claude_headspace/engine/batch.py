@@ -73,6 +73,8 @@ class Submission(msgspec.Struct):
     envelope: Envelope
     agent_id: str | None
     future: "asyncio.Future[Outcome]"
+    event: Event | None = None
+    """The decoded envelope, if the sender decoded it."""
     announce: bool = True
     """Whether the changes are published. An import of old events publishes nothing."""
     expects_reply: bool = False
@@ -180,7 +182,7 @@ class Batch:
         if before is None or not is_replaced_in_pane(before.agent, newcomer, opened.event):
             return
         closing = caused_by(opened.envelope, AgentClosed(reason=PANE_REUSED), "pane")
-        submission = Submission(closing, before.agent.id, opened.submission.future, opened.submission.announce)
+        submission = Submission(closing, before.agent.id, opened.submission.future, announce=opened.submission.announce)
         self._apply(closing, decode(closing), self._agent(before.agent.id), Strategy.ADDRESSED, {}, submission)
 
     def _known_delivery(self, envelope: Envelope, event: Event) -> Outcome | None:
@@ -386,7 +388,7 @@ def _is_alive(transaction: Transaction, ours: Mapping[str, Agent], agent_id: str
 
 def _opened(submission: Submission) -> Opened:
     envelope = submission.envelope
-    event = decode(envelope)
+    event = submission.event or decode(envelope)
     return Opened(submission, event, identities(envelope, event), ancestors(envelope), _project_of(envelope, event))
 
 

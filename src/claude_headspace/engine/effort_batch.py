@@ -22,7 +22,7 @@ from claude_headspace.kernel.effort.model import Delivery, Effort, EffortChange,
 from claude_headspace.kernel.effort.resolve import IsAlive, resolve
 from claude_headspace.kernel.effort.views import effort_view
 from claude_headspace.kernel.envelope import Envelope, Origin, decided
-from claude_headspace.kernel.facts import ContextArrived, Event
+from claude_headspace.kernel.facts import ContextAdded, Event
 from claude_headspace.kernel.react import Publish
 from claude_headspace.ports import Record, Transaction
 
@@ -112,7 +112,7 @@ class EffortBatch:
 
     def _effort_of(self, envelope: Envelope, event: Event, agent: Agent) -> Effort | None:
         """Only hooks happen in a session; a client that an agent started works for it, and has no effort by itself."""
-        if isinstance(event.fact, ContextArrived):
+        if isinstance(event.fact, ContextAdded):
             return self._expecting(envelope.host, event.fact, agent)
         if envelope.origin is not Origin.HOOK or (agent.parent_id is not None and not envelope.observations.fleet_id):
             return None
@@ -127,7 +127,7 @@ class EffortBatch:
             is_alive=self._is_alive,
         )
 
-    def _expecting(self, host: str, arrived: ContextArrived, agent: Agent) -> Effort | None:
+    def _expecting(self, host: str, arrived: ContextAdded, agent: Agent) -> Effort | None:
         """The effort whose injections are confirmed, or whose agent has read something."""
         for effort in self._active(host):
             if arrived.files and effort.holder == agent.id:

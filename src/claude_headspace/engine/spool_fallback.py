@@ -1,76 +1,77 @@
-"""Hooks that come over HTTP while the journal is slow or away: their events go to the spool, and they are answered.
+"""The spool fallback: hooks are answered while the journal is slow or unavailable, and their events go to the spool.
 
 Rules
-- A hook waits for the commit, but not longer than its patience: then its event is put into the spool, and the answer
-  says so.
-- Rules hold without the journal. A call is judged before it goes to the spool, and its verdict goes with it: what the
-  client was answered is never decided a second time.
-- They hold without a disk, too: a call on which they decide is answered even if its event can be kept nowhere, and the
-  event is counted as refused. Whatever else can be kept nowhere is refused, so that its sender can try by itself.
-- The event has a delivery id: should the commit come after all, the copy from the spool counts no second time.
-- What comes while the daemon stops waits there for its next start.
-- As long as events wait there, those that come after them go there too. So they are taken in their order, and only the
-  first hooks of a trouble wait at all.
+- A hook waits for its commit, but only for a limited time. Then its event goes to the spool, and the reply says so.
+- The policy applies without the journal. A tool call is judged before it goes to the spool, and the verdict goes with
+  it, so that what the client was told is never decided again.
+- It applies without a disk, too. A tool call that a rule decides is answered even if its event can be stored nowhere;
+  the event is counted as refused. Any other event that can be stored nowhere is refused, so that its sender can retry.
+- Events have a delivery id: if the commit succeeds after all, the copy in the spool is a duplicate.
+- Events that arrive while the daemon stops wait in the spool for its next start.
+- While events wait in the spool, later ones go there too. So they are stored in order, and only the first hooks of an
+  outage wait at all.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from typing import NamedTuple, TypeVar
 
 from claude_headspace.engine.outages import Outages
 from claude_headspace.errors import STOPPING, JournalUnavailable
 from claude_headspace.inputs.receive.spool import Spool
 from claude_headspace.kernel.envelope import Envelope
-from claude_headspace.kernel.policy.verdict import Ruling
+from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 
-Outcome = TypeVar("Outcome")
-
-Judge = Callable[[Envelope], Awaitable[Envelope]]
-"""Puts the verdict on a call into its envelope, with what is known without the journal."""
+Stored = TypeVar("Stored")
 
 
-class Shelter(Generic[Outcome]):
+class Spooled(NamedTuple):
+    """The event is in the spool. Only the policy decided."""
+
+    verdict: Verdict
+
+
+class SpoolFallback:
     """Between the hooks and the journal."""
 
     def __init__(
         self,
         spool: Spool,
-        patience_seconds: float,
+        commit_seconds: float,
         outages: Outages,
-        judge: Judge,
         refused: Callable[[str], None] = lambda _code: None,
     ) -> None:
         self._spool = spool
-        self._patience = patience_seconds
+        self._commit_seconds = commit_seconds
         self._outages = outages
-        self._judge = judge
         self._refused = refused
         self._waiting: set[str] = set()
 
-    async def take(
-        self, envelope: Envelope, hear: Callable[[Envelope], Awaitable[Outcome]], *, asked: bool = False
-    ) -> Outcome | Envelope:
-        """What came of an event that is handed in; when it waits in the spool, the event itself, with the verdict that
-        was asked for.
-        """
+    async def store(
+        self,
+        envelope: Envelope,
+        commit: Callable[[], Awaitable[Stored]],
+        judge: Callable[[], Awaitable[Envelope]] | None = None,
+    ) -> Stored | Spooled:
+        """Commit an event in time, or put it into the spool. `judge` adds the verdict if the sender waits for one."""
         if not self._waiting:
             try:
-                async with asyncio.timeout(self._patience):
-                    return await hear(envelope)
+                async with asyncio.timeout(self._commit_seconds):
+                    return await commit()
             except TimeoutError:
-                self._outages.begin(f"no commit within {self._patience:g} s")
+                self._outages.begin(f"no commit within {self._commit_seconds:g} s")
             except JournalUnavailable as error:
                 if error.code != STOPPING:
                     self._outages.begin(error.message)
-        if asked:
-            envelope = await self._judge(envelope)
+        if judge is not None:
+            envelope = await judge()
         try:
             await self._put(envelope)
         except JournalUnavailable as error:
             if not _is_decided(envelope):
                 raise
             self._refused(error.code)
-        return envelope
+        return Spooled(envelope.decisions.verdict or ABSTAIN)
 
     async def _put(self, envelope: Envelope) -> None:
         delivery_id = envelope.delivery_id or ""
@@ -87,12 +88,12 @@ class Shelter(Generic[Outcome]):
             ) from error
         self._outages.spooled()
 
-    def taken(self, envelope: Envelope) -> None:
-        """An event has left the spool."""
+    def left_spool(self, envelope: Envelope) -> None:
+        """An event is not in the spool any more. No-op if it was never put there by this daemon."""
         self._waiting.discard(envelope.delivery_id or "")
 
 
 def _is_decided(envelope: Envelope) -> bool:
-    """Whether a rule has something to say to the client."""
+    """Whether a rule decided the tool call."""
     verdict = envelope.decisions.verdict
     return verdict is not None and verdict.enforced and verdict.ruling is not Ruling.ABSTAIN

@@ -35,6 +35,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.effort.model import Effort
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Observations
+from claude_headspace.kernel.facts import Event
 from claude_headspace.ports import Clock, Outcome, StreamMessage, Transaction, Writer
 
 log = structlog.get_logger(__name__)
@@ -123,14 +124,17 @@ class Engine:
         envelope: Envelope,
         agent_id: str | None = None,
         *,
+        event: Event | None = None,
         announce: bool = True,
         expects_reply: bool = False,
         trusted: bool = True,
         reply_reaches_client: bool = False,
     ) -> Outcome:
-        """Store an envelope. `agent_id` is for senders that know its agent; see `Submission` for the flags."""
+        """Store an envelope. `agent_id`: its agent, if the sender knows it. See `Submission` for the others."""
         future: asyncio.Future[Outcome] = self._new_future()
-        submission = Submission(envelope, agent_id, future, announce, expects_reply, trusted, reply_reaches_client)
+        submission = Submission(
+            envelope, agent_id, future, event, announce, expects_reply, trusted, reply_reaches_client
+        )
         self._queue.put_nowait(submission)
         return await future
 

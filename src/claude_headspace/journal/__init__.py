@@ -1,5 +1,6 @@
-"""What is remembered: the log of events and, written in the same transaction, everything that follows from it.
+"""Storage: the event log and the projections that follow from it, written in the same transaction.
 
-`schema` is the one metadata for all engines, `sql` the journal on top of it, `rows` the translation between nouns and
-rows, `replay` the way from the log back to the projections, `migrations` the schema's history.
+`sql` is the journal, made of `reader`, `writer`, `search`, `prune` and `tokens`. `schema` defines the tables of both
+databases, `rows` converts domain objects to rows, `replay` derives the projections from the log, `migrations` is the
+history of the schema.
 """

@@ -1,4 +1,4 @@
-"""A copy of the embedded journal while it is in use, by SQLite's own means: one moment, whole, checked."""
+"""Copies a SQLite journal while it is in use, with SQLite's backup API: a consistent, checked copy."""
 
 import sqlite3
 from collections.abc import Callable
@@ -11,13 +11,13 @@ PAGES_AT_ONCE = 2_000
 
 
 def backup(database: Path, target: Path, advance: Callable[[int, int], None] = lambda _done, _total: None) -> int:
-    """Write a copy, and tell how many bytes it has. Writers are not kept waiting."""
+    """Write a copy; returns its size in bytes. Does not block writers."""
     draft = target.with_name(f"{target.name}.part")
     draft.unlink(missing_ok=True)
     draft.touch(mode=0o600)
     try:
         with closing(sqlite3.connect(_read_only(database), uri=True, isolation_level=None)) as source:
-            source.execute("BEGIN")  # the moment that is copied: without it every write would begin the copy anew
+            source.execute("BEGIN")  # a read transaction: without it every write would restart the copy
             source.execute("SELECT count(*) FROM sqlite_master").fetchone()
             with closing(sqlite3.connect(draft)) as copy:
                 source.backup(
@@ -27,7 +27,7 @@ def backup(database: Path, target: Path, advance: Callable[[int, int], None] = l
         draft.replace(target)
     except sqlite3.Error as error:
         raise HeadspaceError(
-            "backup_failed", f"The backup could not be written: {error}.", "Check that there is room, and try again."
+            "backup_failed", f"The backup could not be written: {error}.", "Check the free disk space, and try again."
         ) from error
     finally:
         draft.unlink(missing_ok=True)
@@ -42,4 +42,4 @@ def _check(copy: sqlite3.Connection) -> None:
     [found] = copy.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
         raise sqlite3.DatabaseError(f"the copy is damaged ({found})")
-    copy.execute("PRAGMA journal_mode=DELETE")  # one file, without a write-ahead log beside it
+    copy.execute("PRAGMA journal_mode=DELETE")  # a single file, without a write-ahead log

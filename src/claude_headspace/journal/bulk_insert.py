@@ -1,9 +1,9 @@
-"""Many rows at once, at the speed of the driver.
+"""Inserts many rows with few statements.
 
-SQLAlchemy compiles each statement once; the rows then go straight to the driver, many in one statement. That spares the
-parameter processing for every row and, on SQLite, the lock of the interpreter that each executed statement gives up
-and has to win back from the thread that serves requests (`docs/decisions/0003-one-writer.md`). PostgreSQL takes one
-array for each column: one statement and one way to the server, however many rows there are.
+SQLAlchemy compiles each statement once; the rows go directly to the driver, many in one statement. That avoids
+SQLAlchemy's parameter processing per row. On SQLite it also avoids releasing the interpreter lock for every row, which
+the writer would have to win back from other threads (`docs/decisions/0003-one-writer.md`). PostgreSQL receives one
+array per column: one statement and one round trip for any number of rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,14 +15,14 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
-from claude_headspace.journal.rows import Row, storable
+from claude_headspace.journal.values import Row, replace_nul
 
-LARGEST_STATEMENT = 256
-"""Rows in one statement. Sizes are powers of two, so that few different statements are prepared and kept."""
+MAX_ROWS_PER_STATEMENT = 256
+"""Statements have 2ⁿ rows, so that few different statements are compiled."""
 
 
-def bulk(connection: Connection, table: Table, values: Sequence[Row]) -> None:
-    """Insert rows; a row of a projection, or a position, replaces the one of the same key."""
+def insert_rows(connection: Connection, table: Table, values: Sequence[Row]) -> None:
+    """Insert rows. In projections and other replaceable tables a row replaces the one with the same key."""
     if not values:
         return
     write = _to_sqlite if connection.dialect.name == "sqlite" else _to_postgres
@@ -40,14 +40,14 @@ def _to_sqlite(connection: Connection, table: Table, values: Sequence[Row]) -> N
 
 def _to_postgres(connection: Connection, table: Table, values: Sequence[Row]) -> None:
     statement, names = _of_arrays(table)
-    columns = [[storable(row[name]) for row in values] for name in names]
+    columns = [[replace_nul(row[name]) for row in values] for name in names]
     connection.connection.cursor().execute(statement, columns)
 
 
 def _sizes(count: int) -> Iterator[int]:
     """A number as a sum of powers of two: 300 → 256, 32, 8, 4."""
-    yield from [LARGEST_STATEMENT] * (count // LARGEST_STATEMENT)
-    rest, size = count % LARGEST_STATEMENT, LARGEST_STATEMENT // 2
+    yield from [MAX_ROWS_PER_STATEMENT] * (count // MAX_ROWS_PER_STATEMENT)
+    rest, size = count % MAX_ROWS_PER_STATEMENT, MAX_ROWS_PER_STATEMENT // 2
     while size:
         if rest & size:
             yield size
@@ -56,7 +56,7 @@ def _sizes(count: int) -> Iterator[int]:
 
 @cache
 def _of_rows(dialect: Dialect, table: Table, size: int) -> tuple[str, Callable[[Row], tuple[Any, ...]]]:
-    """The statement for so many rows, and how it wants a row's values."""
+    """The statement for `size` rows, and a function that gives the values of a row in its order."""
     insert = sqlite.insert(table)
     names = [column.name for column in table.c]
     statement: Any = insert.values([dict.fromkeys(names)] * size) if size > 1 else insert
@@ -68,12 +68,12 @@ def _of_rows(dialect: Dialect, table: Table, size: int) -> tuple[str, Callable[[
 
 @cache
 def _of_arrays(table: Table) -> tuple[str, list[str]]:
-    """The statement for any number of rows, and the order in which it wants the columns."""
+    """The statement for any number of rows, and its columns in order."""
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
     quoted = {each.name: dialect.identifier_preparer.quote(each.name) for each in table.c}
     arrays = ", ".join(f"%s::{each.type.compile(dialect)}[]" for each in table.c)
     columns = ", ".join(quoted.values())
-    statement = f"INSERT INTO {table.name} ({columns}) SELECT * FROM unnest({arrays})"  # noqa: S608  # names of ours
+    statement = f"INSERT INTO {table.name} ({columns}) SELECT * FROM unnest({arrays})"  # noqa: S608  # constant names
     if _is_replaced(table):
         keys = ", ".join(quoted[each.name] for each in table.primary_key)
         others = [quoted[each.name] for each in table.c if not each.primary_key]

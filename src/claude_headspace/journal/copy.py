@@ -1,10 +1,10 @@
-"""A journal copied to another database, of another kind if need be.
+"""Copies a journal to another database, of the same or another kind.
 
-Only the log is copied, in chunks that are each committed: broken off, it goes on where it stopped. Everything that
-follows from the log is made anew at the target. At the end every table of both is compared, row by row, by a sum of
-digests that does not depend on how a database sorts.
+Only the log is copied, in chunks with a commit each: an interrupted copy continues where it stopped. The projections
+are rebuilt in the target. Finally all tables are compared by a sum of row digests, which does not depend on the order
+of rows.
 
-A copy that was begun is marked in the target until it is through: no daemon serves half of a log.
+An unfinished copy is marked in the target, so that no daemon serves a part of a log.
 """
 
 import hashlib
@@ -15,79 +15,80 @@ import msgspec
 from sqlalchemy import Connection, Table, func, select, update
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.journal import rows, schema
-from claude_headspace.journal.bulk_insert import bulk
-from claude_headspace.journal.copy_marker import mark, unmark
-from claude_headspace.journal.reader import COUNTER
+from claude_headspace.journal import schema
+from claude_headspace.journal.bulk_insert import insert_rows
+from claude_headspace.journal.copy_marker import mark_finished, mark_unfinished
+from claude_headspace.journal.reader import SEQUENCE_COUNTER
 from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.journal.values import Row, replace_nul
 
 CHUNK = 2_000
 
-LOG = (schema.events, schema.stream)
-"""What grows, in its order."""
-NOTES = (schema.positions, schema.snapshots, schema.tokens)
-"""What is small, and changes."""
-COMPARED = (*LOG, *NOTES, *schema.PROJECTIONS, schema.documents)
+LOG_TABLES = (schema.events, schema.stream)
+"""Append-only tables, copied in order of `seq`."""
+SMALL_TABLES = (schema.positions, schema.snapshots, schema.tokens)
+"""Tables that change and are small, copied as a whole."""
+COMPARED_TABLES = (*LOG_TABLES, *SMALL_TABLES, *schema.PROJECTIONS, schema.documents)
 
 Advance = Callable[[int], None]
-Phase = Callable[[str, int], Advance]
-"""Told what is done next and how much of it there is; gives what is told of each part of it."""
+StartPhase = Callable[[str, int], Advance]
+"""Starts a progress display with a title and a total; returns the function that advances it."""
 
 
-def silent(_what: str, _total: int) -> Advance:
-    """For whoever does not look."""
+def no_progress(_what: str, _total: int) -> Advance:
+    """Shows no progress."""
     return lambda _count: None
 
 
-class Copied(msgspec.Struct, frozen=True):
-    """What was copied now, what is there in all, and which tables differ, if any."""
+class CopyResult(msgspec.Struct, frozen=True):
+    """How many rows were copied now, how many events the target has, and which tables differ."""
 
     copied: int
     events: int
     differing: list[str]
 
 
-def size(journal: SqlJournal, tables: Iterable[Table] = LOG) -> int:
-    """How many rows there are."""
+def count_rows(journal: SqlJournal, tables: Iterable[Table] = LOG_TABLES) -> int:
+    """The number of rows in some tables."""
     return sum(journal._scalar(select(func.count()).select_from(table)) or 0 for table in tables)
 
 
-def copy(source: SqlJournal, target: SqlJournal, phase: Phase = silent) -> Copied:
-    """Copy, make anew what follows from the log, and compare."""
+def copy(source: SqlJournal, target: SqlJournal, phase: StartPhase = no_progress) -> CopyResult:
+    """Copy the log, rebuild the projections, and compare both journals."""
     _refuse_other_log(source, target)
     with target.transaction() as batch:
-        mark(batch.connection)
-    advance = phase("Copying", size(source))
-    copied = sum(_copy_log(source, target, table, advance) for table in LOG)
-    _copy_notes(source, target)
-    events = target.rebuild(phase("Building", size(target, [schema.events])))
-    differing = _compared(source, target, phase)
+        mark_unfinished(batch.connection)
+    advance = phase("Copying", count_rows(source))
+    copied = sum(_copy_log(source, target, table, advance) for table in LOG_TABLES)
+    _copy_small_tables(source, target)
+    events = target.rebuild(phase("Building", count_rows(target, [schema.events])))
+    differing = _differing_tables(source, target, phase)
     with target.transaction() as batch:
-        unmark(batch.connection)
-    return Copied(copied, events, differing)
+        mark_finished(batch.connection)
+    return CopyResult(copied, events, differing)
 
 
-def _compared(source: SqlJournal, target: SqlJournal, phase: Phase) -> list[str]:
-    """The tables that differ."""
-    advance = phase("Comparing", size(source, COMPARED) + size(target, COMPARED))
+def _differing_tables(source: SqlJournal, target: SqlJournal, phase: StartPhase) -> list[str]:
+    advance = phase("Comparing", count_rows(source, COMPARED_TABLES) + count_rows(target, COMPARED_TABLES))
     same = {
-        table.name: fingerprint(source, table, advance) == fingerprint(target, table, advance) for table in COMPARED
+        table.name: table_checksum(source, table, advance) == table_checksum(target, table, advance)
+        for table in COMPARED_TABLES
     }
     return [name for name, is_same in same.items() if not is_same]
 
 
 def _refuse_other_log(source: SqlJournal, target: SqlJournal) -> None:
-    """A target that holds something must hold the beginning of the very same log."""
-    newest = _newest(target, schema.events)
+    """A target that is not empty must contain the beginning of the same log."""
+    newest = _last_seq(target, schema.events)
     if newest and _event_id(source, newest) != _event_id(target, newest):
         raise BadRequest(
             "another_log",
-            "The target holds a log of its own.",
-            "Copy to an empty database, or go on with the copy that was begun there.",
+            "The target contains another log.",
+            "Copy to an empty database, or to the one with the unfinished copy of this journal.",
         )
 
 
-def _newest(journal: SqlJournal, table: Table) -> int:
+def _last_seq(journal: SqlJournal, table: Table) -> int:
     return journal._scalar(select(func.max(table.c.seq))) or 0
 
 
@@ -97,44 +98,44 @@ def _event_id(journal: SqlJournal, seq: int) -> str | None:
 
 
 def _copy_log(source: SqlJournal, target: SqlJournal, table: Table, advance: Advance) -> int:
-    after, copied = _newest(target, table), 0
+    after, copied = _last_seq(target, table), 0
     advance(source._scalar(select(func.count()).where(table.c.seq <= after)) or 0)
     while found := source._rows(select(table).where(table.c.seq > after).order_by(table.c.seq).limit(CHUNK)):
         with target.transaction() as batch:
-            bulk(batch.connection, table, [_storable(row) for row in found])
+            insert_rows(batch.connection, table, [_without_nul(row) for row in found])
         after = found[-1]["seq"]
         copied += len(found)
         advance(len(found))
     return copied
 
 
-def _copy_notes(source: SqlJournal, target: SqlJournal) -> None:
+def _copy_small_tables(source: SqlJournal, target: SqlJournal) -> None:
     counter = schema.counters.c
-    number = source._scalar(select(counter.value).where(counter.name == COUNTER)) or 0
-    kept = {table: [_storable(row) for row in source._rows(select(table))] for table in NOTES}
+    last_seq = source._scalar(select(counter.value).where(counter.name == SEQUENCE_COUNTER)) or 0
+    copies = {table: [_without_nul(row) for row in source._rows(select(table))] for table in SMALL_TABLES}
     with target.transaction() as batch:
-        for table, found in kept.items():
+        for table, found in copies.items():
             batch.connection.execute(table.delete())
-            bulk(batch.connection, table, found)
-        batch.connection.execute(update(schema.counters).where(counter.name == COUNTER).values(value=number))
+            insert_rows(batch.connection, table, found)
+        batch.connection.execute(update(schema.counters).where(counter.name == SEQUENCE_COUNTER).values(value=last_seq))
 
 
-def _storable(row: rows.Row) -> rows.Row:
-    return {name: rows.storable(value) if isinstance(value, str) else value for name, value in row.items()}
+def _without_nul(row: Row) -> Row:
+    return {name: replace_nul(value) for name, value in row.items()}
 
 
-def fingerprint(journal: SqlJournal, table: Table, advance: Advance) -> tuple[int, int]:
-    """How many rows a table has, and the sum of their digests."""
+def table_checksum(journal: SqlJournal, table: Table, advance: Advance) -> tuple[int, int]:
+    """The number of rows of a table, and the sum of their digests."""
     with journal._engine.connect() as connection, connection.begin():
-        return _summed(connection, table, advance)
+        return _checksum(connection, table, advance)
 
 
-def _summed(connection: Connection, table: Table, advance: Advance) -> tuple[int, int]:
+def _checksum(connection: Connection, table: Table, advance: Advance) -> tuple[int, int]:
     count, total = 0, 0
     found: Any = connection.execution_options(yield_per=CHUNK).execute(select(table))
     for some in found.mappings().partitions():
         for row in some:
-            encoded = msgspec.json.encode(_storable(dict(row)))
+            encoded = msgspec.json.encode(_without_nul(dict(row)))
             total = (total + int.from_bytes(hashlib.blake2b(encoded, digest_size=16).digest(), "big")) % (1 << 128)
         count += len(some)
         advance(len(some))

@@ -1,4 +1,4 @@
-"""The mark of a copy that was begun: a row beside the counter of the log. While it is there nobody uses the journal."""
+"""Marks a database with an unfinished copy, by a row in `counters`. No daemon uses a marked journal."""
 
 from sqlalchemy import Connection, select
 
@@ -8,22 +8,22 @@ from claude_headspace.journal.schema import counters
 MARK = "copying"
 
 
-def mark(connection: Connection) -> None:
-    """A copy begins here, or goes on."""
-    unmark(connection)
+def mark_unfinished(connection: Connection) -> None:
+    """A copy starts or continues."""
+    mark_finished(connection)
     connection.execute(counters.insert().values(name=MARK, value=1))
 
 
-def unmark(connection: Connection) -> None:
-    """The copy is through."""
+def mark_finished(connection: Connection) -> None:
+    """The copy is complete."""
     connection.execute(counters.delete().where(counters.c.name == MARK))
 
 
-def refuse_half(connection: Connection) -> None:
-    """Half of a log is not served."""
+def refuse_unfinished_copy(connection: Connection) -> None:
+    """Raise `JournalUnavailable` if the database is marked."""
     if connection.execute(select(counters.c.value).where(counters.c.name == MARK)).scalar() is not None:
         raise JournalUnavailable(
             "half_copied",
-            "The database holds a copy that was begun and not ended.",
-            "Run the same `headspace db copy` again: it goes on where it stopped.",
+            "The database contains an unfinished copy.",
+            "Run the same `headspace db copy` again to continue it.",
         )

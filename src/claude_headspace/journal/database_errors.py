@@ -1,4 +1,4 @@
-"""The database's troubles, in our words."""
+"""Translates errors of the database into `JournalUnavailable` with a hint."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -10,58 +10,61 @@ from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.dialects import Dialect
 
 UNAVAILABLE, UNUSABLE = "journal_unavailable", "database_unusable"
-"""What may pass by itself, and what will not."""
+"""Error codes: may disappear without a restart, or not."""
 
-CANNOT = "The journal cannot be used: "
+MESSAGE_PREFIX = "The journal cannot be used: "
 
 
 @contextmanager
-def translated(dialect: Dialect, cause: Callable[[], Exception | None] = lambda: None) -> Iterator[None]:
-    """Whatever the database raises becomes one error that says what to do; it tells the cause, if one is known."""
+def translate_errors(dialect: Dialect, cause: Callable[[], Exception | None] = lambda: None) -> Iterator[None]:
+    """Turn every database error into `JournalUnavailable`; `cause` gives the root cause, if it is known."""
     raised: tuple[type[Exception], ...] = (SQLAlchemyError, *dialect.errors)
     try:
         yield
     except raised as last:
         error = cause() or last
-        said = getattr(error, "orig", None) or error
+        original = getattr(error, "orig", None) or error
         raise JournalUnavailable(
-            UNAVAILABLE if dialect.may_pass(said) else UNUSABLE,
-            f"{CANNOT}{(str(said).splitlines() or [type(error).__name__])[0]}",
-            advice(str(said)),
+            UNAVAILABLE if dialect.is_transient(original) else UNUSABLE,
+            f"{MESSAGE_PREFIX}{(str(original).splitlines() or [type(error).__name__])[0]}",
+            hint_for(str(original)),
         ) from error
 
 
-ADVICE = (
-    (r'database "(.*)" does not exist', r"`createdb -E UTF8 \1` on its server makes it, or the address is wrong."),
-    (r'role "(.*)" does not exist', r"`createuser \1` on its server makes the user, or the address is wrong."),
+HINTS = (
+    (r'database "(.*)" does not exist', r"Create it with `createdb -E UTF8 \1` on the server, or correct the address."),
+    (r'role "(.*)" does not exist', r"Create it with `createuser \1` on the server, or correct the address."),
     (
         "password|authentication failed",
-        "Put the right password into `~/.pgpass` or the address, and see that the user is the right one.",
+        "Check the user, and the password in `~/.pgpass` or in the address.",
     ),
-    (r"pg_hba\.conf", "The server's `pg_hba.conf` must let this machine in."),
+    (r"pg_hba\.conf", "Allow this machine in the server's `pg_hba.conf`."),
     (
         "refused|resolve|translate host|timeout expired|unreachable|No route|No such file|starting up|shutting down"
         "|closed|terminating",
         "Is the server up, and is the address right?",
     ),
-    ("too many clients|connection slots", "Let the server take more connections (`max_connections`)."),
+    ("too many clients|connection slots", "Raise `max_connections` on the server."),
     (
         "read-only transaction",
-        "This server may only be read: use the one that takes writes, or let this one take them.",
+        "This server is read-only: use the primary server, or make this one writable.",
     ),
-    ("permission denied", "Its user must own the database, or may make tables in it: `createdb -E UTF8 -O USER NAME`."),
+    (
+        "permission denied",
+        "The user must own the database or be allowed to create tables in it: `createdb -E UTF8 -O USER NAME`.",
+    ),
     ("connection failed|connection is bad", "Is the server up, and are the address, the user and the password right?"),
 )
-"""What to do, by what the database said: on a connection that it refuses a server puts no code, and it may speak any
-language.
+"""Pattern of the error message → what to do. The message decides, because a refused connection has no error code.
+Messages in other languages get the default hint.
 """
 
-UNKNOWN = "Look at `headspace logs`, and check that the disk has room and the database can be written."
+DEFAULT_HINT = "Check `headspace logs`, the free disk space, and whether the database is writable."
 
 
-def advice(said: str) -> str:
-    """What to do next."""
-    for pattern, hint in ADVICE:
-        if found := re.search(pattern, said):
+def hint_for(message: str) -> str:
+    """What to do about an error message."""
+    for pattern, hint in HINTS:
+        if found := re.search(pattern, message):
             return found.expand(hint)
-    return UNKNOWN
+    return DEFAULT_HINT

@@ -1,7 +1,7 @@
-"""Efforts in the database: rows, the writer's look-ups, and what surfaces ask.
+"""Efforts in the database: their rows, the writer's lookups, and the queries of surfaces.
 
-Active efforts are few, and every event may belong to one: on SQLite, where nobody else writes, the writer keeps them in
-memory. Where others write too they are read anew in every batch, and held until it is over.
+Active efforts are few, and every event may belong to one. On SQLite, which has one writer, they are cached. On
+PostgreSQL each batch reads them and locks them until it ends.
 """
 
 from collections.abc import Iterable
@@ -11,15 +11,12 @@ import msgspec
 from sqlalchemy import Connection, Select, select
 
 from claude_headspace.journal import schema
+from claude_headspace.journal.values import Row, encode_body, replace_nul
 from claude_headspace.kernel.effort.model import Effort, EffortChange, Lifecycle, Message, Task, Window
 
-Row = dict[str, Any]
-
-_encode = msgspec.json.Encoder().encode
-effort_of = msgspec.json.Decoder(Effort).decode
-task_of = msgspec.json.Decoder(Task).decode
-window_of = msgspec.json.Decoder(Window).decode
-"""The nouns of rows' bodies."""
+decode_effort = msgspec.json.Decoder(Effort).decode
+decode_task = msgspec.json.Decoder(Task).decode
+decode_window = msgspec.json.Decoder(Window).decode
 
 IS_ACTIVE = schema.efforts.c.lifecycle == Lifecycle.ACTIVE.value
 
@@ -28,48 +25,45 @@ IS_ACTIVE = schema.efforts.c.lifecycle == Lifecycle.ACTIVE.value
 
 
 def effort_row(effort: Effort) -> Row:
-    """An effort, with what it is looked up by."""
+    """The row of an effort."""
     return {
         "id": effort.id,
         "task_id": effort.task_id,
-        "host": _storable(effort.host),
+        "host": replace_nul(effort.host),
         "lifecycle": effort.lifecycle.value,
         "started_at": effort.started_at,
-        "body": _body(effort),
+        "body": encode_body(effort),
     }
 
 
 def task_row(task: Task) -> Row:
-    """A task."""
-    return {"id": task.id, "host": _storable(task.host), "dir_path": _storable(task.dir_path), "body": _body(task)}
+    """The row of a task."""
+    return {
+        "id": task.id,
+        "host": replace_nul(task.host),
+        "dir_path": replace_nul(task.dir_path),
+        "body": encode_body(task),
+    }
 
 
 def window_row(window: Window) -> Row:
-    """A context window's part in an effort."""
+    """The row of a context window of an effort."""
     return {
         "effort_id": window.effort_id,
         "id": window.id,
         "started_at": window.started_at,
         "ended_at": window.ended_at,
-        "body": _body(window),
+        "body": encode_body(window),
     }
 
 
 def message_row(message: Message) -> Row:
-    """A message."""
-    return {**msgspec.structs.asdict(message), "text": _storable(message.text)}
+    """The row of a message."""
+    return {**msgspec.structs.asdict(message), "text": replace_nul(message.text)}
 
 
-def _body(noun: msgspec.Struct) -> str:
-    return _storable(_encode(noun).decode())
-
-
-def _storable(text: str) -> str:
-    return text.replace("\0", "\ufffd")
-
-
-def rows_of(change: EffortChange) -> Iterable[tuple[Any, Any, Row]]:
-    """The rows that a change comes to: table, key, row."""
+def change_rows(change: EffortChange) -> Iterable[tuple[Any, Any, Row]]:
+    """The rows of a change, each with its table and key."""
     yield schema.efforts, change.effort.id, effort_row(change.effort)
     if change.task is not None:
         yield schema.tasks, change.task.id, task_row(change.task)
@@ -82,8 +76,8 @@ def rows_of(change: EffortChange) -> Iterable[tuple[Any, Any, Row]]:
 # --- the writer ---
 
 
-class KnownEfforts:
-    """The active efforts, as the only writer of a database knows them."""
+class ActiveEffortCache:
+    """The active efforts of a database that has one writer; loaded on first use."""
 
     def __init__(self) -> None:
         self._active: dict[str, Effort] | None = None
@@ -92,52 +86,50 @@ class KnownEfforts:
         """Every active effort."""
         if self._active is None:
             rows = connection.execute(select(schema.efforts.c.body).where(IS_ACTIVE))
-            self._active = {effort.id: effort for effort in (effort_of(row.body) for row in rows)}
+            self._active = {effort.id: effort for effort in (decode_effort(row.body) for row in rows)}
         return list(self._active.values())
 
-    def learn(self, efforts: Iterable[Effort]) -> None:
-        """Take in what was committed."""
-        known = self._active if self._active is not None else {}
+    def update(self, efforts: Iterable[Effort]) -> None:
+        """Apply what was committed. No-op until the efforts were loaded."""
+        active = self._active if self._active is not None else {}
         for effort in efforts:
             if effort.active:
-                known[effort.id] = effort
+                active[effort.id] = effort
             else:
-                known.pop(effort.id, None)
+                active.pop(effort.id, None)
 
-    def forget(self) -> None:
-        """Know nothing."""
+    def clear(self) -> None:
+        """Load them again on next use."""
         self._active = None
 
 
 class EffortLookups:
-    """What a batch of the writer asks of efforts."""
+    """The effort lookups of a batch."""
 
     connection: Connection
-    known_efforts: KnownEfforts
-    _held_efforts: dict[str, list[Effort]] | None = None
+    effort_cache: ActiveEffortCache
+    _locked_efforts: dict[str, list[Effort]] | None = None
 
     def active_efforts(self, host: str) -> list[Effort]:
-        """The active efforts of a machine, as they were when the batch first asked."""
+        """The active efforts of a host, as they were at the first call in the batch."""
         if self.connection.dialect.name == "sqlite":
-            return [effort for effort in self.known_efforts.all(self.connection) if effort.host == host]
-        held = self._held_efforts = self._held_efforts or {}
-        if host not in held:
+            return [effort for effort in self.effort_cache.all(self.connection) if effort.host == host]
+        locked = self._locked_efforts = self._locked_efforts or {}
+        if host not in locked:
             query = select(schema.efforts.c.body).where(IS_ACTIVE, schema.efforts.c.host == host)
             ordered = query.order_by(schema.efforts.c.id).with_for_update()
-            held[host] = [effort_of(row.body) for row in self.connection.execute(ordered)]
-        return held[host]
+            locked[host] = [decode_effort(row.body) for row in self.connection.execute(ordered)]
+        return locked[host]
 
     def effort(self, effort_id: str) -> Effort | None:
-        """One effort."""
         query = select(schema.efforts.c.body).where(schema.efforts.c.id == effort_id).with_for_update()
         found = self.connection.execute(query).scalar()
-        return effort_of(found) if found is not None else None
+        return decode_effort(found) if found is not None else None
 
     def task(self, task_id: str) -> Task | None:
-        """One task."""
         query = select(schema.tasks.c.body).where(schema.tasks.c.id == task_id).with_for_update()
         found = self.connection.execute(query).scalar()
-        return task_of(found) if found is not None else None
+        return decode_task(found) if found is not None else None
 
 
 # --- surfaces ---
@@ -147,31 +139,26 @@ class _Rows(Protocol):
     def _rows(self, query: Select[Any]) -> list[Row]: ...
 
 
-class EffortReading:
-    """What surfaces ask of efforts."""
+class EffortReader:
+    """The effort queries of surfaces."""
 
     def efforts(self: _Rows, *, only_active: bool = True, limit: int = 200) -> list[Effort]:
-        """Efforts, the newest first."""
         query = select(schema.efforts.c.body).order_by(schema.efforts.c.started_at.desc()).limit(limit)
-        return [effort_of(row["body"]) for row in self._rows(query.where(IS_ACTIVE) if only_active else query)]
+        return [decode_effort(row["body"]) for row in self._rows(query.where(IS_ACTIVE) if only_active else query)]
 
     def effort(self: _Rows, effort_id: str) -> Effort | None:
-        """One effort."""
         found = self._rows(select(schema.efforts.c.body).where(schema.efforts.c.id == effort_id))
-        return effort_of(found[0]["body"]) if found else None
+        return decode_effort(found[0]["body"]) if found else None
 
     def tasks(self: _Rows, limit: int = 200) -> list[Task]:
-        """Tasks."""
-        return [task_of(row["body"]) for row in self._rows(select(schema.tasks.c.body).limit(limit))]
+        return [decode_task(row["body"]) for row in self._rows(select(schema.tasks.c.body).limit(limit))]
 
     def effort_windows(self: _Rows, effort_id: str) -> list[Window]:
-        """The context windows that worked on an effort, in order."""
         table = schema.windows.c
         query = select(table.body).where(table.effort_id == effort_id).order_by(table.started_at, table.id)
-        return [window_of(row["body"]) for row in self._rows(query)]
+        return [decode_window(row["body"]) for row in self._rows(query)]
 
     def effort_messages(self: _Rows, effort_id: str, limit: int = 100) -> list[Message]:
-        """The newest messages of an effort, oldest of them first."""
         table = schema.messages.c
         query = select(schema.messages).where(table.effort_id == effort_id)
         found = self._rows(query.order_by(table.at.desc(), table.id.desc()).limit(limit))

@@ -1,8 +1,7 @@
-"""A database for oneself: nobody else has it open when a journal is copied.
+"""Exclusive access to a database while a journal is copied.
 
-Daemons on PostgreSQL hold a lock together for as long as they listen; whoever copies wants it alone. A SQLite file says
-so itself: its write-ahead log can be put away only while nobody else has it open. The next who opens it begins a new
-one.
+On PostgreSQL every running daemon shares an advisory lock; a copy takes it exclusively. On SQLite switching off the
+write-ahead log succeeds only if no other program has the file open; the next journal that opens it switches it on.
 """
 
 import sqlite3
@@ -14,34 +13,34 @@ from sqlalchemy import URL
 from sqlalchemy.exc import ArgumentError
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.journal.dialects import USED, Postgres, dialect_of
+from claude_headspace.journal.dialects import DAEMON_LOCK, Postgres, dialect_for
 
-LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+LOCKED_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def is_same(one: str, other: str) -> bool:
-    """Whether two addresses mean the same database."""
-    places = [_place(url) for address in (one, other) if (url := _url(address)) is not None]
-    return len(places) == 2 and places[0] == places[1]
+def is_same_database(one: str, other: str) -> bool:
+    """Whether two addresses name the same database."""
+    keys = [_database_key(url) for address in (one, other) if (url := _url(address)) is not None]
+    return len(keys) == 2 and keys[0] == keys[1]
 
 
 def _url(address: str) -> URL | None:
-    """An address, if it is one; what is none is told of by who opens the journal."""
+    """The URL of an address; None if it is invalid, which opening the journal reports."""
     with suppress(ArgumentError):
-        return dialect_of(address)[1]
+        return dialect_for(address)[1]
     return None
 
 
-def _place(url: URL) -> tuple[object, ...]:
+def _database_key(url: URL) -> tuple[object, ...]:
     if url.get_backend_name() == "sqlite":
         return ("sqlite", Path(url.database or "").resolve())
-    named = [url.query.get(name, "") for name in ("host", "port", "dbname", "service")]
-    return ("postgresql", url.host or "", url.port or 5432, url.database or url.username or "", *named)
+    overrides = [url.query.get(name, "") for name in ("host", "port", "dbname", "service")]
+    return ("postgresql", url.host or "", url.port or 5432, url.database or url.username or "", *overrides)
 
 
 @contextmanager
-def reserved(address: str, shown: str) -> Iterator[None]:
-    """Keep a database for oneself; refuses one that somebody uses."""
+def exclusive_access(address: str, shown: str) -> Iterator[None]:
+    """Keep other users out of a database; raises `BadRequest` if it is in use. `shown` names it in the error."""
     url = _url(address)
     if url is None:
         yield
@@ -58,21 +57,21 @@ def _in_use(shown: str) -> BadRequest:
     return BadRequest(
         "in_use",
         f"{shown} is in use.",
-        "Stop every daemon on it (headspace down), then run the same command again. A copy of a SQLite file in use: "
-        "headspace db backup FILE",
+        "Stop every daemon that uses it (headspace down), then run the same command again. To copy a SQLite file "
+        "while it is in use: headspace db backup FILE",
         status=409,
     )
 
 
 def _is_open(path: Path) -> bool:
-    """Whether another program has the file open. One that is no database is not ours to judge."""
+    """Whether another program has the file open. A file that is not a database is reported when it is opened."""
     if not path.exists():
         return False
     connection = sqlite3.connect(path, timeout=0.2, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode=DELETE").fetchone()
     except sqlite3.DatabaseError as error:
-        return error.sqlite_errorcode & 0xFF in LOCKED
+        return error.sqlite_errorcode & 0xFF in LOCKED_CODES
     finally:
         connection.close()
     return False
@@ -80,19 +79,19 @@ def _is_open(path: Path) -> bool:
 
 @contextmanager
 def _locked(url: URL, shown: str) -> Iterator[None]:
-    """A server that cannot be reached is told of by who opens the journal."""
+    """Take the lock. A server that cannot be reached is reported when the journal is opened."""
     import psycopg
 
     connection = None
-    told = {name: value for name, value in Postgres.connection.items() if name not in url.query}
+    defaults = {name: value for name, value in Postgres.connection_options.items() if name not in url.query}
     plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
     with suppress(psycopg.OperationalError):
-        connection = psycopg.connect(plain, autocommit=True, **told)
+        connection = psycopg.connect(plain, autocommit=True, **defaults)
     if connection is None:
         yield
         return
     with connection:
-        found = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", USED).fetchone()
+        found = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", DAEMON_LOCK).fetchone()
         if found is None or not found[0]:
             raise _in_use(shown)
         yield

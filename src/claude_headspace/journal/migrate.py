@@ -1,6 +1,6 @@
-"""Brings a database to the schema of this version, by Alembic's history.
+"""Migrates a database to the schema of this version, with Alembic.
 
-Alembic is only loaded when there is something to do: it is a tenth of a daemon's memory, and of its start.
+Alembic is imported only if there is something to migrate: it takes a tenth of the daemon's memory and start time.
 """
 
 from pathlib import Path
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 NEWEST = max(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
-"""The revision that this version writes: files are named by theirs."""
+"""The newest revision. Migration files start with their revision."""
 
 
 def upgrade(engine: Engine) -> bool:
-    """Upgrade to the newest schema; tells whether anything was to be done."""
+    """Upgrade to the newest schema; returns whether anything was migrated."""
     current = _current(engine)
     if current == NEWEST:
         return False
@@ -36,7 +36,7 @@ def upgrade(engine: Engine) -> bool:
 
 
 def _current(engine: Engine) -> str | None:
-    """The revision that the database has, if any."""
+    """The revision of the database, if it has one."""
     with engine.connect() as connection:
         if not inspect(connection).has_table("alembic_version"):
             return None
@@ -44,7 +44,7 @@ def _current(engine: Engine) -> str | None:
 
 
 def alembic_config(engine: Engine) -> "Config":
-    """Alembic's configuration, without a file: it uses the engine that it is given."""
+    """Alembic's configuration, without a file: it uses the given engine."""
     from alembic.config import Config
 
     config = Config()

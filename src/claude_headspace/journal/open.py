@@ -1,4 +1,4 @@
-"""The journal of a home, opened: which database that is, and what to say when it cannot be used."""
+"""Opens the configured journal, and reports why a database cannot be used."""
 
 import re
 from collections.abc import Callable
@@ -11,30 +11,30 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from claude_headspace.config import Paths, Settings, without_password
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
-from claude_headspace.journal.database_errors import CANNOT, UNAVAILABLE, UNUSABLE
+from claude_headspace.journal.database_errors import MESSAGE_PREFIX, UNAVAILABLE, UNUSABLE
 from claude_headspace.journal.sql import SqlJournal
 
-FORMS = "An address is `postgresql://user@host/name`, a whole path, or `sqlite:///` before one."
+ADDRESS_FORMS = "Use `postgresql://user@host/name`, an absolute path, or `sqlite:///` with an absolute path."
 
-SETTING = " Check the setting `database` (see `headspace config`)."
+SETTING_HINT = " Check the setting `database` (see `headspace config`)."
 
 
 def database_url(settings: Settings, places: Paths) -> str:
-    """The database in use. Where the daemon was started from must not matter, so a path is a whole one."""
-    told = settings.database or str(places.database)
-    address = parse_database_address(told)
+    """The URL of the configured database. A path must be absolute: the working directory must not matter."""
+    configured = settings.database or str(places.database)
+    address = parse_database_address(configured)
     if (file := sqlite_path(address)) is not None and not file.is_absolute():
-        raise _unusable(told, "the path does not begin at the root", FORMS + SETTING)
+        raise _unusable(configured, "the path is not absolute", ADDRESS_FORMS + SETTING_HINT)
     return address
 
 
 def parse_database_address(text: str) -> str:
-    """The address of a database that is told so, or by a path."""
+    """A database URL from a URL or a path."""
     return text if "://" in text else str(URL.create("sqlite", database=str(Path(text).expanduser())))
 
 
 def sqlite_path(address: str) -> Path | None:
-    """The file of a database that is one."""
+    """The file of a SQLite database; None for other databases."""
     found = re.match(r"sqlite(\+\w+)?:///([^?]*)", address)
     return Path(unquote(found[2])) if found else None
 
@@ -42,17 +42,22 @@ def sqlite_path(address: str) -> Path | None:
 def open_configured_journal(
     settings: Settings, places: Paths, *, on_unavailable: Callable[[str], None] | None = None
 ) -> SqlJournal:
-    """The journal of this home, ready for use. Whoever can wait for a database that is away is told why it is."""
+    """Open the configured journal.
+
+    With `on_unavailable`, a database that cannot be reached is no error: the callback receives the reason, and the
+    journal can be opened later.
+    """
     places.create_directories()
     url = database_url(settings, places)
-    return open_journal(url, SETTING if settings.database else "", on_unavailable=on_unavailable)
+    return open_journal(url, SETTING_HINT if settings.database else "", on_unavailable=on_unavailable)
 
 
 def open_journal(
     url: str, also: str = "", *, on_unavailable: Callable[[str], None] | None = None, allow_partial_copy: bool = False
 ) -> SqlJournal:
-    """The journal at an address, ready for use; `also` is what else there is to do when it cannot be. Only who goes on
-    with a copy opens half of one.
+    """Open the journal at a URL; `also` is appended to the hints of errors.
+
+    `allow_partial_copy` is for continuing an unfinished copy.
     """
     journal = _journal(url, also)
     try:
@@ -64,19 +69,18 @@ def open_journal(
         with suppress(JournalUnavailable):
             journal.close()
         if error.code in (UNAVAILABLE, UNUSABLE):
-            raise _unusable(url, error.message.removeprefix(CANNOT), error.hint + also) from error
+            raise _unusable(url, error.message.removeprefix(MESSAGE_PREFIX), error.hint + also) from error
         raise
     return journal
 
 
 def _journal(url: str, also: str) -> SqlJournal:
-    """A database that cannot be opened is named, without its password."""
     try:
         return SqlJournal(url)
     except SQLAlchemyError as error:
-        raise _unusable(url, str(error).splitlines()[0], FORMS + also) from error
+        raise _unusable(url, str(error).splitlines()[0], ADDRESS_FORMS + also) from error
     except OSError as error:
-        hint = "Its directory must exist, and you must be allowed to write there."
+        hint = "Its directory must exist and be writable."
         raise _unusable(url, error.strerror or str(error), hint + also) from error
 
 

@@ -1,7 +1,8 @@
-"""Efforts where the log is pruned: those that were finished before go wholly, all others are kept as they are.
+"""Efforts of a pruned log: those finished before the cut are removed, all others are kept.
 
-An effort follows from events of many agents. So it is not told again up to some moment: the snapshot holds the efforts'
-rows of now, with the number of the newest event, and a replay counts only later ones. Then any event may go.
+An effort follows from events of many agents, so it cannot be replayed up to a cut. Instead the snapshot holds the
+current rows of all efforts and the newest sequence number; a replay applies only later events to efforts. Then any
+older event can be removed.
 """
 
 from typing import Any
@@ -10,8 +11,8 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from claude_headspace.journal import efforts, schema
-from claude_headspace.journal.bulk_insert import bulk
-from claude_headspace.journal.reader import COUNTER
+from claude_headspace.journal.bulk_insert import insert_rows
+from claude_headspace.journal.reader import SEQUENCE_COUNTER
 from claude_headspace.kernel.effort.model import Effort, Lifecycle, Message
 from claude_headspace.kernel.effort.snapshot import KEY, NO_EFFORTS, EffortsSnapshot, KeptEffort, is_over
 from claude_headspace.kernel.envelope import Micros
@@ -19,51 +20,51 @@ from claude_headspace.kernel.envelope import Micros
 _decode = msgspec.json.Decoder(EffortsSnapshot).decode
 
 
-def kept_efforts(connection: Connection) -> EffortsSnapshot:
-    """Where the log of the efforts begins."""
+def load_efforts_snapshot(connection: Connection) -> EffortsSnapshot:
+    """The snapshot at which the log of the efforts starts."""
     found = connection.execute(select(schema.snapshots.c.body).where(schema.snapshots.c.agent_id == KEY)).scalar()
     return _decode(found) if found else NO_EFFORTS
 
 
-def finished_before(connection: Connection, moment: Micros) -> list[str]:
-    """The efforts that were over before a moment."""
+def finished_effort_ids(connection: Connection, before: Micros) -> list[str]:
+    """The efforts that were finished before a time."""
     table = schema.efforts.c
     finished = connection.execute(select(table.body).where(table.lifecycle == Lifecycle.FINISHED.value)).scalars()
-    return [effort.id for effort in map(efforts.effort_of, finished) if is_over(effort, moment)]
+    return [effort.id for effort in map(efforts.decode_effort, finished) if is_over(effort, before)]
 
 
 def prune_efforts(connection: Connection, before: Micros) -> int:
-    """Forget what is over, keep the rest; tells how many are gone."""
-    gone = finished_before(connection, before)
-    for effort_id in gone:
+    """Remove finished efforts and store a snapshot of the others; returns the number of removed efforts."""
+    finished = finished_effort_ids(connection, before)
+    for effort_id in finished:
         connection.execute(schema.efforts.delete().where(schema.efforts.c.id == effort_id))
         for table in (schema.windows, schema.messages):
             connection.execute(table.delete().where(table.c.effort_id == effort_id))
-    snapshot = _as_it_is(connection)
+    snapshot = _take_snapshot(connection)
     if snapshot.tasks:
         body = msgspec.json.encode(snapshot).decode()
-        bulk(connection, schema.snapshots, [{"agent_id": KEY, "seq": snapshot.seq, "at": before, "body": body}])
-    return len(gone)
+        insert_rows(connection, schema.snapshots, [{"agent_id": KEY, "seq": snapshot.seq, "at": before, "body": body}])
+    return len(finished)
 
 
-def _as_it_is(connection: Connection) -> EffortsSnapshot:
+def _take_snapshot(connection: Connection) -> EffortsSnapshot:
     counter = schema.counters.c
-    newest = connection.execute(select(counter.value).where(counter.name == COUNTER)).scalar()
-    known = connection.execute(select(schema.efforts.c.body).order_by(schema.efforts.c.id)).scalars()
+    newest = connection.execute(select(counter.value).where(counter.name == SEQUENCE_COUNTER)).scalar()
+    remaining = connection.execute(select(schema.efforts.c.body).order_by(schema.efforts.c.id)).scalars()
     tasks = connection.execute(select(schema.tasks.c.body).order_by(schema.tasks.c.id)).scalars()
     return EffortsSnapshot(
         seq=newest or 0,
-        tasks=[efforts.task_of(body) for body in tasks],
-        efforts=[_kept(connection, efforts.effort_of(body)) for body in known],
+        tasks=[efforts.decode_task(body) for body in tasks],
+        efforts=[_kept(connection, efforts.decode_effort(body)) for body in remaining],
     )
 
 
 def _kept(connection: Connection, effort: Effort) -> KeptEffort:
     windows, messages = schema.windows.c, schema.messages.c
-    opened = select(windows.body).where(windows.effort_id == effort.id).order_by(windows.id)
-    said: Any = select(schema.messages).where(messages.effort_id == effort.id).order_by(messages.id)
+    window_query = select(windows.body).where(windows.effort_id == effort.id).order_by(windows.id)
+    message_query: Any = select(schema.messages).where(messages.effort_id == effort.id).order_by(messages.id)
     return KeptEffort(
         effort=effort,
-        windows=[efforts.window_of(body) for body in connection.execute(opened).scalars()],
-        messages=[Message(**row) for row in connection.execute(said).mappings()],
+        windows=[efforts.decode_window(body) for body in connection.execute(window_query).scalars()],
+        messages=[Message(**row) for row in connection.execute(message_query).mappings()],
     )

@@ -1,15 +1,14 @@
-"""The reading side of the journal on SQL: connections of its own, which see committed batches only."""
+"""The reading side of the journal on SQL. Its connections see committed batches only."""
 
 from typing import Any
 
 from sqlalchemy import Engine, Select, func, or_, select
 
-from claude_headspace.journal import rows, schema
-from claude_headspace.journal import time_ranges as periods
-from claude_headspace.journal.database_errors import translated
+from claude_headspace.journal import rows, schema, time_ranges
+from claude_headspace.journal.database_errors import translate_errors
 from claude_headspace.journal.dialects import Dialect
-from claude_headspace.journal.efforts import EffortReading
-from claude_headspace.journal.rows import Row
+from claude_headspace.journal.efforts import EffortReader
+from claude_headspace.journal.values import Row, replace_nul
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.envelope import Micros, Origin
 from claude_headspace.ports import (
@@ -22,89 +21,84 @@ from claude_headspace.ports import (
     StreamMessage,
 )
 
-COUNTER = "journal"
+SEQUENCE_COUNTER = "journal"
 
-LISTED = select(schema.agents.c.body).join(schema.roster, schema.roster.c.id == schema.agents.c.id)
-"""Agents, to be chosen by what the roster knows of them."""
+AGENT_BODIES = select(schema.agents.c.body).join(schema.roster, schema.roster.c.id == schema.agents.c.id)
+"""Agents, to be filtered by columns of the roster."""
 
 
-class SqlReader(EffortReading):
-    """What surfaces ask."""
+class SqlReader(EffortReader):
+    """The queries of `ports.Reader`, except search."""
 
     def __init__(self, engine: Engine, dialect: Dialect) -> None:
         self._engine = engine
         self._dialect = dialect
 
     def agents(self, *, ended_after: Micros | None = None) -> list[Agent]:
-        """Living agents, and those that ended after a moment."""
         table = schema.roster.c
-        living = table.ended_at.is_(None)
-        return self._agents(LISTED.where(living if ended_after is None else or_(living, table.ended_at > ended_after)))
+        running = table.ended_at.is_(None)
+        return self._agents(
+            AGENT_BODIES.where(running if ended_after is None else or_(running, table.ended_at > ended_after))
+        )
 
     def agent(self, agent_id: str) -> Agent | None:
-        """One agent by its id."""
         found = self._agents(select(schema.agents.c.body).where(schema.agents.c.id == agent_id))
         return found[0] if found else None
 
     def agents_by_name(self, name: str) -> list[Agent]:
-        """Agents of that name, the living first, then the most recently active."""
         table = schema.roster.c
-        query = LISTED.where(table.name == name).order_by(table.ended_at.is_not(None), table.ended_at.desc()).limit(10)
+        query = (
+            AGENT_BODIES.where(table.name == name)
+            .order_by(table.ended_at.is_not(None), table.ended_at.desc())
+            .limit(10)
+        )
         return sorted(self._agents(query), key=lambda agent: (agent.ended_at is not None, -agent.last_active_at))
 
     def agents_by_id_prefix(self, prefix: str) -> list[Agent]:
-        """Agents whose id begins so."""
         table = schema.agents.c
         return self._agents(select(table.body).where(table.id.startswith(prefix, autoescape=True)).limit(10))
 
     def agent_by_session(self, session_id: str) -> Agent | None:
-        """The agent that a session of the client belongs to."""
         table = schema.identities.c
-        owner = select(table.agent_id).where(table.kind == "session", table.key == rows.storable(session_id))
+        owner = select(table.agent_id).where(table.kind == "session", table.key == replace_nul(session_id))
         found = self._agents(select(schema.agents.c.body).where(schema.agents.c.id.in_(owner)))
         return found[0] if found else None
 
     def turns(self, *, agent_id: str | None = None, command_id: str | None = None, limit: int = 100) -> list[Turn]:
-        """The newest turns of an agent or a command, oldest of them first."""
         table = schema.turns.c
         query = select(schema.turns).order_by(table.at.desc(), table.id.desc()).limit(limit)
         if agent_id is not None:
             query = query.where(table.agent_id == agent_id)
         if command_id is not None:
             query = query.where(table.command_id == command_id)
-        return [rows.turn_of(row) for row in reversed(self._rows(query))]
+        return [rows.turn_from_row(row) for row in reversed(self._rows(query))]
 
     def commands(self, agent_id: str, limit: int = 100) -> list[Command]:
-        """The newest commands of an agent, oldest of them first."""
         table = schema.commands.c
         query = select(table.body).where(table.agent_id == agent_id).order_by(table.started_at.desc()).limit(limit)
-        return [rows.command_of(row["body"]) for row in reversed(self._rows(query))]
+        return [rows.decode_command(row["body"]) for row in reversed(self._rows(query))]
 
     def command(self, command_id: str) -> Command | None:
-        """One command by its id."""
         found = self._rows(select(schema.commands.c.body).where(schema.commands.c.id == command_id))
-        return rows.command_of(found[0]["body"]) if found else None
+        return rows.decode_command(found[0]["body"]) if found else None
 
     def sessions(self, agent_id: str) -> list[Session]:
-        """The context windows of an agent, in order."""
         table = schema.sessions.c
         query = select(table.body).where(table.agent_id == agent_id).order_by(table.ordinal)
-        return [rows.session_of(row["body"]) for row in self._rows(query)]
+        return [rows.decode_session(row["body"]) for row in self._rows(query)]
 
     def waits(self, *, agent_id: str | None = None, only_open: bool = True) -> list[Wait]:
-        """Needs for a human, oldest first."""
         table = schema.waits.c
         query = select(table.body).order_by(table.opened_at)
         if only_open:
             query = query.where(table.closed_at.is_(None))
         if agent_id is not None:
             query = query.where(table.agent_id == agent_id)
-        return [rows.wait_of(row["body"]) for row in self._rows(query.limit(1_000))]
+        return [rows.decode_wait(row["body"]) for row in self._rows(query.limit(1_000))]
 
     def wait(self, wait_id: str) -> Wait | None:
-        """One wait by its id, open or over."""
         found = self._rows(select(schema.waits.c.body).where(schema.waits.c.id == wait_id))
-        return rows.wait_of(found[0]["body"]) if found else None
+        return rows.decode_wait(found[0]["body"]) if found else None
 
     def events(
         self,
@@ -114,93 +108,82 @@ class SqlReader(EffortReading):
         limit: int = 100,
         matching: EventFilter = ALL_EVENTS,
     ) -> list[StoredEvent]:
-        """Events in sequence: those after a number, or else the newest."""
         query, newest_first = event_query(agent_id, after, limit)
-        with translated(self._dialect), self._engine.connect() as connection:
-            query = query.where(*periods.chosen(connection, matching))
+        with translate_errors(self._dialect), self._engine.connect() as connection:
+            query = query.where(*time_ranges.event_conditions(connection, matching))
             found = [dict(row) for row in connection.execute(query).mappings()]
-        return [rows.stored_event(row) for row in (reversed(found) if newest_first else found)]
+        return [rows.event_from_row(row) for row in (reversed(found) if newest_first else found)]
 
     def event(self, agent_id: str, event_id: str) -> StoredEvent | None:
-        """One event of an agent by its id; the newest events are searched first."""
         table = schema.events.c
         query = select(schema.events).where(table.agent_id == agent_id, table.id == event_id)
         found = self._rows(query.order_by(table.seq.desc()).limit(1))
-        return rows.stored_event(found[0]) if found else None
+        return rows.event_from_row(found[0]) if found else None
 
     def event_delivered(self, delivery_id: str) -> StoredEvent | None:
-        """The event with this delivery id."""
         found = self._rows(select(schema.events).where(schema.events.c.delivery_id == delivery_id))
-        return rows.stored_event(found[0]) if found else None
+        return rows.event_from_row(found[0]) if found else None
 
     def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
-        """How long hooks that arrived in this time had been on their way."""
-        with translated(self._dialect), self._engine.connect() as connection:
-            return periods.delays(connection, since, until, limit)
+        with translate_errors(self._dialect), self._engine.connect() as connection:
+            return time_ranges.hook_delays(connection, since, until, limit)
 
     def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
-        """The states of this time, and those that it began with."""
-        return [rows.state_of_row(row) for row in self._rows(periods.states_between(since, until))]
+        return [StateRow(**row) for row in self._rows(time_ranges.states_between(since, until))]
 
     def commands_between(self, since: Micros, until: Micros) -> list[Command]:
-        """The commands that began in this time."""
-        return [rows.command_of(row["body"]) for row in self._rows(periods.commands_between(since, until))]
+        return [rows.decode_command(row["body"]) for row in self._rows(time_ranges.commands_between(since, until))]
 
     def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
-        """The newest states of an agent with their evidence, oldest of them first."""
         table = schema.states.c
         query = select(schema.states).where(table.agent_id == agent_id).order_by(table.seq.desc()).limit(limit)
-        return [rows.state_of_row(row) for row in reversed(self._rows(query))]
+        return [StateRow(**row) for row in reversed(self._rows(query))]
 
     def stream(self, after: int, limit: int) -> list[StreamMessage]:
-        """Announcements after a sequence number, in order."""
         table = schema.stream.c
         query = select(schema.stream).where(table.seq > after).order_by(table.seq).limit(limit)
-        return [rows.stored_message(row) for row in self._rows(query)]
+        return [rows.stream_message_from_row(row) for row in self._rows(query)]
 
     def stream_bounds(self) -> tuple[int, int]:
-        """The oldest and the newest sequence number that can be replayed."""
         oldest, newest = (self._scalar(select(edge(schema.stream.c.seq))) for edge in (func.min, func.max))
         return oldest or 0, newest or 0
 
     def last_hook_at(self, host: str) -> Micros | None:
-        """When a host's newest hook event was received."""
         table = schema.events.c
         ours = select(table.received_at).where(table.origin == Origin.HOOK.value, table.host == host)
         return self._scalar(ours.order_by(table.seq.desc()).limit(1))
 
     def counts(self) -> JournalCounts:
-        """What the journal holds."""
         by_state = select(schema.roster.c.state, func.count().label("agents")).group_by(schema.roster.c.state)
         return JournalCounts(
             events=self._scalar(select(func.count()).select_from(schema.events)) or 0,
             agents=self._scalar(select(func.count()).select_from(schema.roster)) or 0,
             anomalies=self._scalar(select(func.count()).where(schema.events.c.anomaly.is_not(None))) or 0,
-            last_seq=self._scalar(select(schema.counters.c.value).where(schema.counters.c.name == COUNTER)) or 0,
+            last_seq=self._scalar(select(schema.counters.c.value).where(schema.counters.c.name == SEQUENCE_COUNTER))
+            or 0,
             by_state={row["state"]: row["agents"] for row in self._rows(by_state)},
         )
 
     def _agents(self, query: Select[Any]) -> list[Agent]:
-        return [rows.agent_of(row["body"]) for row in self._rows(query)]
+        return [rows.decode_agent(row["body"]) for row in self._rows(query)]
 
     def _rows(self, query: Select[Any]) -> list[Row]:
-        with translated(self._dialect), self._engine.connect() as connection:
+        with translate_errors(self._dialect), self._engine.connect() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def _scalar(self, query: Select[Any]) -> int | None:
-        with translated(self._dialect), self._engine.connect() as connection:
+        with translate_errors(self._dialect), self._engine.connect() as connection:
             found: int | None = connection.execute(query).scalar()
             return found
 
     def positions(self, reader: str) -> dict[str, Position]:
-        """How far a reader came in each file."""
         table = schema.positions.c
         found = self._rows(select(table.path, table.offset, table.at).where(table.reader == reader))
         return {row["path"]: Position(row["offset"], row["at"]) for row in found}
 
 
 def event_query(agent_id: str | None, after: int | None, limit: int) -> tuple[Select[Any], bool]:
-    """The events that are asked for, and whether the newest come first."""
+    """The query for events, and whether it returns the newest first."""
     table = schema.events.c
     query = select(schema.events).limit(limit)
     if agent_id is not None:

@@ -1,4 +1,4 @@
-"""From the log back to the projections. Uses `evolve` alone, so a replay can never notify or act again."""
+"""Derives the projections from the log. Uses only `evolve`, so a replay never notifies or acts again."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy import RowMapping, Table
 
 from claude_headspace.clients.decode import decode
-from claude_headspace.journal.rows import Projection, Row, storable
+from claude_headspace.journal.rows import Projection
+from claude_headspace.journal.values import Row, replace_nul
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.advance import Ledger
-from claude_headspace.kernel.effort.model import EffortChange
 from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot
 from claude_headspace.kernel.replay import replay_event
 from claude_headspace.kernel.search_documents import Document, documents
@@ -20,65 +20,57 @@ from claude_headspace.ports import Difference, StoredEvent
 
 def project(
     events: Iterable[StoredEvent],
-    find: Callable[[list[tuple[Document, str]]], None],
+    add_documents: Callable[[list[tuple[Document, str]]], None],
     snapshots: Iterable[Snapshot] = (),
-    kept: EffortsSnapshot = NO_EFFORTS,
+    kept_efforts: EffortsSnapshot = NO_EFFORTS,
 ) -> tuple[Projection, int]:
-    """Everything that follows from a log, and how many events it has; what can be found is handed on to `find`."""
-    projection, agents, efforts, count = Projection(), dict[str, Agent](), Ledger(kept), 0
-    projection.begin_efforts(kept)
+    """The projections of a log and its number of events; search documents go to `add_documents`."""
+    projection, agents, efforts, count = Projection(), dict[str, Agent](), Ledger(kept_efforts), 0
+    projection.add_efforts_snapshot(kept_efforts)
     steps: Iterable[Snapshot | StoredEvent] = merge(snapshots, events, key=_seq)
     for step in steps:
         if isinstance(step, Snapshot):
             agents[step.agent.id] = step.agent
-            projection.begin(step)
+            projection.add_snapshot(step)
             continue
         stored, count = step, count + 1
         event, agent = decode(stored.envelope), agents.get(stored.agent_id)
         retold = replay_event(agent, stored.agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
         if retold is not None:
             agents[stored.agent_id] = retold.change.agent
-            projection.take(stored.seq, retold.change, retold.claims)
-            find(documents(stored.seq, event, retold.change))
+            projection.add_change(stored.seq, retold.change, retold.claims)
+            add_documents(documents(stored.seq, event, retold.change))
         agent = retold.change.agent if retold else None
-        _take_effort(projection, efforts.read(stored.seq, stored.envelope, event, agent))
-    projection.rows(_nobody)
+        if effort_change := efforts.read(stored.seq, stored.envelope, event, agent):
+            projection.add_effort_change(effort_change)
+    projection.table_rows(lambda _agent_id: None)
     return projection, count
 
 
 def _seq(step: Snapshot | StoredEvent) -> int:
-    """Each agent begins where it stood among the others: what it was known by then may be another's later."""
+    """A snapshot is applied at its place in the log: its identities may belong to another agent later."""
     return step.seq
 
 
-def _take_effort(projection: Projection, change: EffortChange | None) -> None:
-    if change is not None:
-        projection.take_effort(change)
-
-
-def _nobody(_agent_id: str) -> None:
-    """A replay begins with nothing."""
-
-
 def compare(table: Table, expected: Mapping[Any, Row], found: Sequence[RowMapping]) -> Iterator[Difference]:
-    """The rows of one projection that do not follow from the log."""
+    """The rows of a table that differ from the expected ones."""
     keys = [column.name for column in table.primary_key]
     stored = {_key(dict(row), keys): dict(row) for row in found}
     wanted = {_key(row, keys): row for row in expected.values()}
     for key in sorted(stored.keys() | wanted.keys()):
         problem = _problem(wanted.get(key), stored.get(key))
         if problem:
-            yield Difference(str(table.name), key, problem)  # SQLAlchemy's own kind of text cannot be encoded
+            yield Difference(str(table.name), key, problem)  # msgspec cannot encode SQLAlchemy's subclass of str
 
 
 def _key(row: Mapping[Any, Any], keys: list[str]) -> str:
-    return ":".join(str(storable(row[name])) for name in keys)
+    return ":".join(str(replace_nul(row[name])) for name in keys)
 
 
 def _problem(wanted: Row | None, stored: Row | None) -> str | None:
     if wanted is None:
-        return "is there but does not follow from the log"
+        return "does not follow from the log"
     if stored is None:
         return "is missing"
-    differing = [name for name, value in wanted.items() if storable(stored.get(name)) != storable(value)]
+    differing = [name for name, value in wanted.items() if replace_nul(stored.get(name)) != replace_nul(value)]
     return f"differs in {', '.join(differing)}" if differing else None

@@ -1,13 +1,14 @@
-"""Nouns to rows and back. The only place that knows which column holds what."""
+"""Converts domain objects to table rows and back. Nothing else knows which column holds what."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from sqlalchemy import Table
 
 from claude_headspace.journal import schema
-from claude_headspace.journal.efforts import rows_of, task_row
+from claude_headspace.journal.efforts import change_rows, task_row
+from claude_headspace.journal.values import Row, encode_body, replace_nul
 from claude_headspace.kernel import KERNEL_VERSION
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Identity, Strategy, is_free
@@ -18,31 +19,22 @@ from claude_headspace.kernel.evolve.change import Change, TurnPatch
 from claude_headspace.kernel.react import Publish
 from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.kernel.state_machine import Actor, Intent
-from claude_headspace.ports import Record, StateRow, StoredEvent, StreamMessage
+from claude_headspace.ports import Record, StoredEvent, StreamMessage
 
-Row = dict[str, Any]
-Value = TypeVar("Value")
-
-_encode = msgspec.json.Encoder().encode
-_agent = msgspec.json.Decoder(Agent).decode
-_command = msgspec.json.Decoder(Command).decode
-_session = msgspec.json.Decoder(Session).decode
-_wait = msgspec.json.Decoder(Wait).decode
-_snapshot = msgspec.json.Decoder(Snapshot).decode
-
-
-def storable(value: Value) -> Value:
-    """A value that every database takes: PostgreSQL knows no NUL in a text."""
-    return value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value  # type: ignore[return-value]
+decode_agent = msgspec.json.Decoder(Agent).decode
+decode_command = msgspec.json.Decoder(Command).decode
+decode_session = msgspec.json.Decoder(Session).decode
+decode_wait = msgspec.json.Decoder(Wait).decode
+decode_snapshot = msgspec.json.Decoder(Snapshot).decode
 
 
 def event_row(seq: int, record: Record) -> Row:
-    """An event, as it arrived."""
+    """The row of an event."""
     envelope = record.envelope
     return {
         "seq": seq,
         "id": envelope.id,
-        "delivery_id": storable(envelope.delivery_id),
+        "delivery_id": replace_nul(envelope.delivery_id),
         "agent_id": record.agent_id,
         "name": envelope.name,
         "origin": envelope.origin.value,
@@ -57,7 +49,7 @@ def event_row(seq: int, record: Record) -> Row:
     }
 
 
-def stored_event(row: Mapping[str, Any]) -> StoredEvent:
+def event_from_row(row: Mapping[str, Any]) -> StoredEvent:
     """The event of a row."""
     observations, decisions = decode_context(row["context"])
     envelope = Envelope(
@@ -82,13 +74,13 @@ def stored_event(row: Mapping[str, Any]) -> StoredEvent:
     )
 
 
-def stream_message(seq: int, publish: Publish) -> StreamMessage:
-    """An announcement with its number."""
-    return StreamMessage(seq, publish.type, publish.agent_id, publish.project_id, _encode(publish.data))
+def make_stream_message(seq: int, publish: Publish) -> StreamMessage:
+    """A stream message with its sequence number."""
+    return StreamMessage(seq, publish.type, publish.agent_id, publish.project_id, msgspec.json.encode(publish.data))
 
 
 def stream_row(message: StreamMessage) -> Row:
-    """An announcement, as it is made."""
+    """The row of a stream message."""
     return {
         "seq": message.seq,
         "type": message.type,
@@ -98,21 +90,21 @@ def stream_row(message: StreamMessage) -> Row:
     }
 
 
-def stored_message(row: Mapping[str, Any]) -> StreamMessage:
-    """The announcement of a row."""
+def stream_message_from_row(row: Mapping[str, Any]) -> StreamMessage:
+    """The stream message of a row."""
     return StreamMessage(row["seq"], row["type"], row["agent_id"], row["project_id"], row["data"].encode())
 
 
 def agent_row(agent: Agent) -> Row:
-    """An agent, whole, as JSON."""
-    return {"id": agent.id, "kernel_version": KERNEL_VERSION, "body": _encode(agent).decode()}
+    """The row of an agent: all of it as JSON."""
+    return {"id": agent.id, "kernel_version": KERNEL_VERSION, "body": encode_body(agent)}
 
 
 def roster_row(agent: Agent) -> Row:
-    """What an agent is looked up by."""
+    """The row of the columns that agents are queried by."""
     return {
         "id": agent.id,
-        "name": storable(agent.name),
+        "name": replace_nul(agent.name),
         "project_id": agent.project.id,
         "state": agent.state.value,
         "ended_at": agent.ended_at,
@@ -120,54 +112,24 @@ def roster_row(agent: Agent) -> Row:
     }
 
 
-def agent_of(body: str) -> Agent:
-    """The agent of a row's body."""
-    return _agent(body)
-
-
 def snapshot_row(snapshot: Snapshot) -> Row:
-    """A snapshot, whole, as JSON."""
+    """The row of a snapshot: all of it as JSON."""
     return {
         "agent_id": snapshot.agent.id,
         "seq": snapshot.seq,
         "at": snapshot.at,
-        "body": _encode(snapshot).decode(),
+        "body": encode_body(snapshot),
     }
 
 
-def snapshot_of(body: str) -> Snapshot:
-    """The snapshot of a row's body."""
-    return _snapshot(body)
-
-
-def command_of(body: str) -> Command:
-    """The command of a row's body."""
-    return _command(body)
-
-
-def session_of(body: str) -> Session:
-    """The session of a row's body."""
-    return _session(body)
-
-
-def wait_of(body: str) -> Wait:
-    """The wait of a row's body."""
-    return _wait(body)
-
-
-def turn_of(row: Mapping[str, Any]) -> Turn:
+def turn_from_row(row: Mapping[str, Any]) -> Turn:
     """The turn of a row."""
     return Turn(**{**row, "actor": Actor(row["actor"]), "intent": Intent(row["intent"])})
 
 
-def state_of_row(row: Mapping[str, Any]) -> StateRow:
-    """The state of a row."""
-    return StateRow(**row)
-
-
 def identity_row(identity: Identity, agent_id: str) -> Row:
-    """Whose identity it is now."""
-    return {"kind": identity.kind, "key": storable(identity.key), "agent_id": agent_id}
+    """The row that says which agent owns an identity."""
+    return {"kind": identity.kind, "key": replace_nul(identity.key), "agent_id": agent_id}
 
 
 def _session_row(session: Session) -> Row:
@@ -175,7 +137,7 @@ def _session_row(session: Session) -> Row:
         "id": session.id,
         "agent_id": session.agent_id,
         "ordinal": session.ordinal,
-        "body": _encode(session).decode(),
+        "body": encode_body(session),
     }
 
 
@@ -184,7 +146,7 @@ def _command_row(command: Command) -> Row:
         "id": command.id,
         "agent_id": command.agent_id,
         "started_at": command.started_at,
-        "body": _encode(command).decode(),
+        "body": encode_body(command),
     }
 
 
@@ -194,7 +156,7 @@ def _wait_row(wait: Wait) -> Row:
         "agent_id": wait.agent_id,
         "opened_at": wait.opened_at,
         "closed_at": wait.closed_at,
-        "body": _encode(wait).decode(),
+        "body": encode_body(wait),
     }
 
 
@@ -206,7 +168,7 @@ def _turn_row(turn: Turn) -> Row:
         "command_id": turn.command_id,
         "actor": turn.actor.value,
         "intent": turn.intent.value,
-        "text": storable(turn.text),
+        "text": replace_nul(turn.text),
         "at": turn.at,
         "timestamp_source": turn.timestamp_source,
         "reason": turn.reason,
@@ -223,13 +185,13 @@ def _state_row(seq: int, change: Change) -> Row:
         "waiting_for": agent.waiting_for,
         "source": evidence.source if evidence else "",
         "confidence": evidence.confidence.value if evidence else "",
-        "why": storable(evidence.why) if evidence else "",
+        "why": replace_nul(evidence.why) if evidence else "",
         "event": change.meta.name,
     }
 
 
 class Projection:
-    """The rows that a series of changes comes to: the last value of each, ready to be written."""
+    """Collects changes and gives the rows to write: the last value of each row."""
 
     def __init__(self) -> None:
         self.tables: dict[Table, dict[Any, Row]] = {table: {} for table in schema.PROJECTIONS}
@@ -237,8 +199,8 @@ class Projection:
         self.efforts: dict[str, Effort] = {}
         self.patches: list[TurnPatch] = []
 
-    def begin(self, snapshot: Snapshot) -> None:
-        """Begin an agent where its log begins."""
+    def add_snapshot(self, snapshot: Snapshot) -> None:
+        """Add the rows of an agent whose log starts with a snapshot."""
         tables, agent = self.tables, snapshot.agent
         self.agents[agent.id] = agent
         for identity in snapshot.identities:
@@ -248,8 +210,8 @@ class Projection:
         tables[schema.turns].update({key: _turn_row(each) for key, each in snapshot.turns.items()})
         tables[schema.waits].update({key: _wait_row(each) for key, each in snapshot.waits.items()})
 
-    def take(self, seq: int, change: Change, claims: Iterable[Identity]) -> None:
-        """Add what one event changed."""
+    def add_change(self, seq: int, change: Change, claims: Iterable[Identity]) -> None:
+        """Add the changes of one event."""
         tables = self.tables
         self.agents[change.agent.id] = change.agent
         for identity in claims:
@@ -267,17 +229,17 @@ class Projection:
         if change.state_changed:
             tables[schema.states][seq] = _state_row(seq, change)
 
-    def take_effort(self, change: EffortChange) -> None:
-        """Add what one event changed of an effort."""
+    def add_effort_change(self, change: EffortChange) -> None:
+        """Add the changes of one event to an effort."""
         self.efforts[change.effort.id] = change.effort
-        for table, key, row in rows_of(change):
+        for table, key, row in change_rows(change):
             self.tables[table][key] = row
 
-    def begin_efforts(self, snapshot: EffortsSnapshot) -> None:
-        """Begin the efforts where their log begins."""
+    def add_efforts_snapshot(self, snapshot: EffortsSnapshot) -> None:
+        """Add the rows of the efforts at the start of a pruned log."""
         self.tables[schema.tasks].update({task.id: task_row(task) for task in snapshot.tasks})
         for kept in snapshot.efforts:
-            self.take_effort(kept.change())
+            self.add_effort_change(kept.change())
 
     def _patch(self, patch: TurnPatch) -> None:
         row = self.tables[schema.turns].get(patch.id)
@@ -286,19 +248,19 @@ class Projection:
         else:
             row.update(patch_values(patch))
 
-    def rows(self, known: Callable[[str], Agent | None]) -> list[tuple[Table, list[Row]]]:
-        """The rows of every table that has any; what is in the roster as it is need not be written again."""
+    def table_rows(self, stored: Callable[[str], Agent | None]) -> list[tuple[Table, list[Row]]]:
+        """The rows to write, by table. A roster row that equals the one of the `stored` agent is left out."""
         tables = self.tables
         for agent in self.agents.values():
             tables[schema.agents][agent.id] = agent_row(agent)
-            before, row = known(agent.id), roster_row(agent)
+            before, row = stored(agent.id), roster_row(agent)
             if before is None or roster_row(before) != row:
                 tables[schema.roster][agent.id] = row
         return [(table, list(rows.values())) for table, rows in tables.items() if rows]
 
 
 def patch_values(patch: TurnPatch) -> Row:
-    """The columns that a better known turn changes."""
+    """The columns that a correction of a turn changes."""
     return {
         "command_id": patch.command_id,
         "intent": patch.intent.value,

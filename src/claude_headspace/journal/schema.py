@@ -1,18 +1,18 @@
-"""The tables. One metadata for SQLite and PostgreSQL; Alembic's history makes exactly these.
+"""The tables, for SQLite and PostgreSQL. The Alembic migrations create exactly these.
 
-`events` is the log and never changes. `stream` is what was announced, kept so that it can be replayed word for word.
-`positions` is how far files were read, `tokens` who may come in, `snapshots` where a pruned log begins. All other
-tables are projections: they follow from `snapshots` and `events` and can be made anew at any time. Moments are
-microseconds since 1970; payloads and bodies are JSON texts, never parsed by the database.
+`events` is the log; its rows never change. `stream` holds the published messages, so that clients can read them again.
+`positions` is how far files were read, `tokens` the named API tokens, `snapshots` the state at the start of a pruned
+log. All other tables are projections: they follow from `snapshots` and `events` and can be rebuilt at any time.
+Timestamps are microseconds since 1970. Payloads and bodies are JSON texts that the database never parses.
 """
 
 from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, SmallInteger, Table, Text
 
 metadata = MetaData(naming_convention={"ix": "ix_%(table_name)s_%(column_0_N_name)s", "pk": "pk_%(table_name)s"})
 
-Moment = BigInteger
+Timestamp = BigInteger
 Sequence = BigInteger().with_variant(Integer, "sqlite")
-"""An INTEGER primary key is SQLite's own row number: no second tree."""
+"""On SQLite an INTEGER primary key is the row id itself and needs no separate index."""
 
 counters = Table(
     "counters",
@@ -32,8 +32,8 @@ events = Table(
     Column("origin", Text, nullable=False),
     Column("client", Text, nullable=False),
     Column("host", Text, nullable=False),
-    Column("fired_at", Moment, nullable=False),
-    Column("received_at", Moment, nullable=False),
+    Column("fired_at", Timestamp, nullable=False),
+    Column("received_at", Timestamp, nullable=False),
     Column("strategy", Text, nullable=False),
     Column("context", Text, nullable=False),
     Column("payload", Text, nullable=False),
@@ -70,7 +70,7 @@ positions = Table(
     Column("reader", Text, primary_key=True),
     Column("path", Text, primary_key=True),
     Column("offset", BigInteger, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", Timestamp, nullable=False),
     sqlite_with_rowid=False,
 )
 positions.info["replaced"] = True
@@ -82,7 +82,7 @@ agents = Table(
     Column("kernel_version", SmallInteger, nullable=False),
     Column("body", Text, nullable=False),
 )
-"""Written with every event, so it has no index beside its key: each would be another page to write."""
+"""Written with every event, so it has no index but its key: each would be another page to write."""
 
 roster = Table(
     "roster",
@@ -91,10 +91,10 @@ roster = Table(
     Column("name", Text, nullable=False),
     Column("project_id", Text, nullable=False),
     Column("state", Text, nullable=False),
-    Column("ended_at", Moment),
+    Column("ended_at", Timestamp),
     Column("free", SmallInteger, nullable=False, server_default="1"),
 )
-"""What agents are looked up by; written when that changes. `free`: a new session may be taken for it."""
+"""The columns that agents are queried by; written only when one changes. `free`: a new session may continue it."""
 Index(None, roster.c.project_id, roster.c.ended_at)
 Index(None, roster.c.name)
 Index(None, roster.c.ended_at)
@@ -123,7 +123,7 @@ commands = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("agent_id", Text, nullable=False),
-    Column("started_at", Moment, nullable=False),
+    Column("started_at", Timestamp, nullable=False),
     Column("body", Text, nullable=False),
 )
 Index(None, commands.c.agent_id, commands.c.started_at)
@@ -138,7 +138,7 @@ turns = Table(
     Column("actor", Text, nullable=False),
     Column("intent", Text, nullable=False),
     Column("text", Text, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", Timestamp, nullable=False),
     Column("timestamp_source", Text, nullable=False),
     Column("reason", Text, nullable=False),
 )
@@ -150,8 +150,8 @@ waits = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("agent_id", Text, nullable=False),
-    Column("opened_at", Moment, nullable=False),
-    Column("closed_at", Moment),
+    Column("opened_at", Timestamp, nullable=False),
+    Column("closed_at", Timestamp),
     Column("body", Text, nullable=False),
 )
 Index(None, waits.c.agent_id, waits.c.opened_at)
@@ -167,7 +167,7 @@ states = Table(
     metadata,
     Column("seq", Sequence, primary_key=True, autoincrement=False),
     Column("agent_id", Text, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", Timestamp, nullable=False),
     Column("state", Text, nullable=False),
     Column("waiting_for", Text),
     Column("source", Text, nullable=False),
@@ -193,7 +193,7 @@ efforts = Table(
     Column("task_id", Text, nullable=False),
     Column("host", Text, nullable=False),
     Column("lifecycle", Text, nullable=False),
-    Column("started_at", Moment, nullable=False),
+    Column("started_at", Timestamp, nullable=False),
     Column("body", Text, nullable=False),
 )
 Index(None, efforts.c.lifecycle, efforts.c.host)
@@ -204,8 +204,8 @@ windows = Table(
     metadata,
     Column("effort_id", Text, primary_key=True),
     Column("id", Text, primary_key=True),
-    Column("started_at", Moment, nullable=False),
-    Column("ended_at", Moment),
+    Column("started_at", Timestamp, nullable=False),
+    Column("ended_at", Timestamp),
     Column("body", Text, nullable=False),
 )
 
@@ -214,7 +214,7 @@ messages = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("effort_id", Text, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", Timestamp, nullable=False),
     Column("kind", Text, nullable=False),
     Column("text", Text, nullable=False),
     Column("session_id", Text),
@@ -231,21 +231,21 @@ documents = Table(
     Column("kind", Text, nullable=False),
     Column("actor", Text, nullable=False),
     Column("tool", Text),
-    Column("at", Moment, nullable=False),
+    Column("at", Timestamp, nullable=False),
     Column("command_id", Text),
     Column("turn_id", Text),
 )
-"""What can be found. Its words are in `words`, which every engine makes in its own way (`journal.words`)."""
+"""Documents of the full-text search. Their words are in the table `words`, created by `search_index`."""
 
 snapshots = Table(
     "snapshots",
     metadata,
     Column("agent_id", Text, primary_key=True),
     Column("seq", BigInteger, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", Timestamp, nullable=False),
     Column("body", Text, nullable=False),
 )
-"""Where the replay of an agent begins whose older events were pruned."""
+"""The state of each agent at the start of its pruned log."""
 snapshots.info["replaced"] = True
 
 tokens = Table(
@@ -255,11 +255,11 @@ tokens = Table(
     Column("digest", Text, nullable=False),
     Column("scopes", Text, nullable=False),
     Column("owner", Text, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("expires_at", Moment),
-    Column("last_used_at", Moment),
+    Column("created_at", Timestamp, nullable=False),
+    Column("expires_at", Timestamp),
+    Column("last_used_at", Timestamp),
 )
-"""Who may come in, beside the tokens that each home makes for itself. Of a token only its hash is kept."""
+"""Named API tokens. Only the hash of a token is stored."""
 Index(None, tokens.c.digest, unique=True)
 
 PROJECTIONS = (
@@ -276,7 +276,7 @@ PROJECTIONS = (
     windows,
     messages,
 )
-"""The tables that follow from the log."""
+"""The tables that are derived from the log."""
 
 for _table in PROJECTIONS:
     _table.info["projection"] = True

@@ -1,7 +1,7 @@
-"""The words of documents, in the index of each engine: FTS5 without content on SQLite, a tsvector on PostgreSQL.
+"""The full-text index of each database: contentless FTS5 on SQLite, `tsvector` on PostgreSQL.
 
-Both are given words that `kernel.words` took apart already, so that the same query finds the same on both. The
-index holds no text, only where words stand: deleting from it needs the text again on SQLite.
+Texts are split into words by `kernel.search_terms` before they are indexed, so that a query finds the same documents on
+both databases. The index stores positions of words, not texts; SQLite needs the text again to delete from it.
 """
 
 import re
@@ -13,13 +13,13 @@ from sqlalchemy.dialects.postgresql import TSQUERY
 
 from claude_headspace.kernel.search_terms import GAP, LONGEST_WORD, Query, Term, words
 
-MOST_PLACES = 255
-"""How many places of one word PostgreSQL keeps."""
+MAX_POSITIONS = 255
+"""How many positions of one word a tsvector keeps."""
 
 _LONG_RUN = re.compile(rf"[A-Za-z0-9]{{{LONGEST_WORD + 1}}}")
 
 SQLITE = (
-    # `ascii` takes everything beyond ASCII as part of a word, and we put spaces where words end.
+    # The `ascii` tokenizer treats all non-ASCII characters as parts of words; `fts5_text` puts spaces between words.
     "CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='ascii')",
 )
 POSTGRESQL = (
@@ -29,7 +29,7 @@ POSTGRESQL = (
 
 
 def create_words(connection: Connection) -> None:
-    """Make the index."""
+    """Create the index."""
     for statement in SQLITE if _is_sqlite(connection) else POSTGRESQL:
         connection.exec_driver_sql(statement)
 
@@ -40,18 +40,18 @@ def drop_words(connection: Connection) -> None:
 
 
 def add_words(connection: Connection, texts: Iterable[tuple[int, str]]) -> None:
-    """Index texts under their numbers."""
+    """Add texts to the index, with their document ids."""
     _run(connection, "INSERT INTO words (rowid, text) VALUES (?, ?)", "INSERT INTO words VALUES (%s, %s)", texts)
 
 
 def remove_words(connection: Connection, texts: Iterable[tuple[int, str]]) -> None:
-    """Take texts out of the index; they must be what was indexed."""
+    """Remove texts from the index. They must equal the indexed texts."""
     statement = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"
     if _is_sqlite(connection):
         _run(connection, statement, "", texts)
     else:
-        numbers = [number for number, _text in texts]
-        connection.exec_driver_sql("DELETE FROM words WHERE id = ANY(%s)", (numbers,))
+        ids = [document_id for document_id, _text in texts]
+        connection.exec_driver_sql("DELETE FROM words WHERE id = ANY(%s)", (ids,))
 
 
 def clear_words(connection: Connection) -> None:
@@ -65,65 +65,65 @@ def clear_words(connection: Connection) -> None:
 def _run(connection: Connection, sqlite: str, postgresql: str, texts: Iterable[tuple[int, str]]) -> None:
     cursor = connection.connection.cursor()
     if _is_sqlite(connection):
-        cursor.executemany(sqlite, [(number, plain(each)) for number, each in texts])
+        cursor.executemany(sqlite, [(document_id, fts5_text(text)) for document_id, text in texts])
     else:
-        cursor.executemany(postgresql, [(number, vector(each)) for number, each in texts])
+        cursor.executemany(postgresql, [(document_id, tsvector_text(text)) for document_id, text in texts])
 
 
 def _is_sqlite(connection: Connection) -> bool:
     return connection.dialect.name == "sqlite"
 
 
-def plain(content: str) -> str:
-    """A text as FTS5 is given it. It takes ASCII apart as we do, and faster."""
-    return GAP.join(_plain(part) for part in content.split(GAP))
+def fts5_text(content: str) -> str:
+    """A text to index with FTS5, which splits ASCII text as we do, and faster."""
+    return GAP.join(_split_words(part) for part in content.split(GAP))
 
 
-def _plain(content: str) -> str:
+def _split_words(content: str) -> str:
     if content.isascii() and not _LONG_RUN.search(content):
         return content
     return " ".join(words(content))
 
 
-def vector(content: str) -> str:
-    """A text as a tsvector, spelled out."""
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(words(content), 1):
-        found = places.setdefault(word, [])
-        if len(found) < MOST_PLACES:
-            found.append(min(place, 16_383))
-    return " ".join(f"{_quoted(word)}:{','.join(map(str, found))}" for word, found in places.items())
+def tsvector_text(content: str) -> str:
+    """A text as a tsvector literal."""
+    positions: dict[str, list[int]] = {}
+    for position, word in enumerate(words(content), 1):
+        found = positions.setdefault(word, [])
+        if len(found) < MAX_POSITIONS:
+            found.append(min(position, 16_383))
+    return " ".join(f"{_quoted(word)}:{','.join(map(str, found))}" for word, found in positions.items())
 
 
 def _quoted(word: str) -> str:
     return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
-# --- asking -----------------------------------------------------------------------------------------------------------
+# --- queries ----------------------------------------------------------------------------------------------------------
 
 
-class Asked:
-    """A query as an engine takes it: the index to ask, a document's number and rank in it, and the condition."""
+class IndexQuery:
+    """The SQL of a query: the index table, its columns for document id and rank, and the condition."""
 
     def __init__(self, query: Query, dialect: str) -> None:
         if dialect == "sqlite":
-            asked: ColumnElement[Any] = literal(fts5_query(query))
-            self.number = literal_column("words.rowid", BigInteger)
+            expression: ColumnElement[Any] = literal(fts5_query(query))
+            self.document_id = literal_column("words.rowid", BigInteger)
             self.rank: ColumnElement[float] = literal_column("-bm25(words)", Float)
-            self.condition: ColumnElement[bool] = literal_column("words").op("MATCH", is_comparison=True)(asked)
+            self.condition: ColumnElement[bool] = literal_column("words").op("MATCH", is_comparison=True)(expression)
         else:
-            asked = cast(literal(tsquery(query)), TSQUERY)
-            self.number = literal_column("words.id", BigInteger)
-            wanted = cast(literal(_all_of(query)), TSQUERY)
-            self.rank = func.ts_rank_cd(literal_column("words.words"), wanted, 1, type_=Float)
-            self.condition = literal_column("words.words").op("@@", is_comparison=True)(asked)
-        self.index = table("words")
+            expression = cast(literal(tsquery(query)), TSQUERY)
+            self.document_id = literal_column("words.id", BigInteger)
+            terms = cast(literal(_all_of(query)), TSQUERY)
+            self.rank = func.ts_rank_cd(literal_column("words.words"), terms, 1, type_=Float)
+            self.condition = literal_column("words.words").op("@@", is_comparison=True)(expression)
+        self.table = table("words")
 
 
 def fts5_query(query: Query) -> str:
-    """The query in FTS5's language; every word is quoted, so none is an operator."""
-    wanted = " AND ".join(_fts5_term(term) for term in query.terms)
-    return f"({wanted}) NOT {_fts5_term(query.without)}" if query.without else wanted
+    """The query in the syntax of FTS5. Every word is quoted, so none is an operator."""
+    terms = " AND ".join(_fts5_term(term) for term in query.terms)
+    return f"({terms}) NOT {_fts5_term(query.without)}" if query.without else terms
 
 
 def _fts5_term(term: Term) -> str:
@@ -132,7 +132,7 @@ def _fts5_term(term: Term) -> str:
 
 
 def tsquery(query: Query) -> str:
-    """The query in PostgreSQL's language."""
+    """The query in the syntax of PostgreSQL."""
     return f"{_all_of(query)} & !{_phrase(query.without)}" if query.without else _all_of(query)
 
 
@@ -149,7 +149,7 @@ def _lexemes(term: Term) -> list[str]:
     return [*quoted[:-1], f"{quoted[-1]}:*"] if term.open_end else quoted
 
 
-# --- checking ---------------------------------------------------------------------------------------------------------
+# --- verification -----------------------------------------------------------------------------------------------------
 
 EXPECTED_SQLITE = (
     "CREATE VIRTUAL TABLE temp.expected_words USING fts5(text, content='', tokenize='ascii')",
@@ -159,14 +159,14 @@ EXPECTED_SQLITE = (
 EXPECTED_POSTGRESQL = ("CREATE TEMPORARY TABLE expected_words (id BIGINT PRIMARY KEY, words TSVECTOR NOT NULL)",)
 
 
-def expect_nothing(connection: Connection) -> None:
-    """Make an index of what should be indexed, beside the real one and for this connection alone."""
+def create_expected_index(connection: Connection) -> None:
+    """Create a temporary index for the texts that should be indexed."""
     for statement in EXPECTED_SQLITE if _is_sqlite(connection) else EXPECTED_POSTGRESQL:
         connection.exec_driver_sql(statement)
 
 
-def expect_words(connection: Connection, texts: Iterable[tuple[int, str]]) -> None:
-    """Add texts that should be indexed."""
+def add_expected_words(connection: Connection, texts: Iterable[tuple[int, str]]) -> None:
+    """Add texts to the temporary index."""
     _run(
         connection,
         "INSERT INTO temp.expected_words (rowid, text) VALUES (?, ?)",
@@ -175,23 +175,25 @@ def expect_words(connection: Connection, texts: Iterable[tuple[int, str]]) -> No
     )
 
 
-def forget_expected(connection: Connection) -> None:
-    """Remove the index of what should be indexed."""
+def drop_expected_index(connection: Connection) -> None:
+    """Drop the temporary index."""
     tables = ("vocabulary", "expected_vocabulary", "expected_words") if _is_sqlite(connection) else ("expected_words",)
     for name in tables:
         connection.exec_driver_sql(f"DROP TABLE {name}")
 
 
-def differing(connection: Connection) -> list[str]:
-    """The numbers of documents, or the words, that are indexed otherwise than they should be."""
+def differing_entries(connection: Connection) -> list[str]:
+    """The document ids or words whose entries differ between the real and the temporary index."""
     if not _is_sqlite(connection):
-        return either(connection, "id, words", "words", "expected_words")
-    documents = either(connection, "id, sz", "main.words_docsize", "temp.expected_words_docsize")
-    return documents or either(connection, "term, doc, cnt", "temp.vocabulary", "temp.expected_vocabulary")
+        return symmetric_difference(connection, "id, words", "words", "expected_words")
+    documents = symmetric_difference(connection, "id, sz", "main.words_docsize", "temp.expected_words_docsize")
+    return documents or symmetric_difference(
+        connection, "term, doc, cnt", "temp.vocabulary", "temp.expected_vocabulary"
+    )
 
 
-def either(connection: Connection, columns: str, one: str, other: str) -> list[str]:
-    """What stands in one of two tables only, by the first column. Names are ours, never a user's."""
+def symmetric_difference(connection: Connection, columns: str, one: str, other: str) -> list[str]:
+    """The rows that only one of two tables has, by their first column. Names must be constants."""
     found: set[str] = set()
     for a, b in ((one, other), (other, one)):
         query = f"SELECT {columns} FROM {a} EXCEPT SELECT {columns} FROM {b}"  # noqa: S608  # constants of this file

@@ -1,11 +1,11 @@
-"""What it means: pure functions from envelopes to agents. No I/O, no clock, no random.
+"""The kernel: pure functions from events to agents. No I/O, no clock, no randomness.
 
-Read in this order: `envelope` (what arrives), `wire` and `decode` (foreign shapes become our facts), `correlate` (whose
-fact it is), `agent` (what we know of a worker), `evolve` (how a fact changes it), `react` (what others must be told),
-`decide` (what Claude Code is answered) and `views` (the one truth in every dialect).
+Read in this order: `envelope` (an event as it arrived), `facts` (its decoded meaning), `correlate` (find its agent),
+`agent` (the types), `state` (how the state follows; the theory of operation), `evolve` (apply a fact), `react` (what is
+published), `decide` (the verdict on a tool call) and `views` (what surfaces show).
 """
 
 KERNEL_VERSION = 3
-"""Raised when `evolve` or `documents` gives another result for the same history. A journal that was made by another
-version is made anew from its log when it is opened.
+"""Increased when `evolve` or `documents` gives another result for the same history. A journal of another version is
+rebuilt from its log when it is opened.
 """

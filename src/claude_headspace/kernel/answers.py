@@ -1,13 +1,13 @@
-"""Answers of people to what an agent waits for. Pure.
+"""Answers of people to waits.
 
     permission, plan   {"decision": "allow"|"deny", "message", "input", "always"}
     question           {"answers": {question: label, list of labels or text}}, or {"decision": "deny", "message"}
     elicitation        {"action": "accept"|"decline"|"cancel", "content"}
 
 Rules
-- Only what a hook of the client holds open can be answered; for other dialogs there is only the terminal.
-- An answer that does not fit its wait is refused with the reason, before anything is written.
-- An edited input replaces the call's input as a whole; answers to questions are added to it.
+- Only a dialog whose hook is held open can be answered; other dialogs can only be answered in the terminal.
+- An answer that does not fit its wait is refused with a reason, before anything is stored.
+- An edited input replaces the whole input of the call; answers to questions are added to it.
 """
 
 from typing import Any, Literal
@@ -21,24 +21,24 @@ from claude_headspace.kernel.wait_request import Question
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
-    """What a person answers."""
+    """An answer of a person."""
 
     decision: Literal["allow", "deny"] | None = None
     message: str = ""
-    """For the agent, why not."""
+    """For the agent: why it was denied."""
     input: dict[str, Any] | None = None
-    """The input that the tool gets instead of its own."""
+    """The input that replaces the tool's input."""
     always: bool = False
-    """Take up the client's own suggestions of rules as well."""
+    """Also apply the permission rules that the client suggests."""
     answers: dict[str, str | list[str]] | None = None
-    """By question, as it is worded or by its header: a label, several, or words of one's own."""
+    """By the text or header of the question: a label, several labels, or own text."""
     action: Literal["accept", "decline", "cancel"] | None = None
     content: dict[str, Any] | None = None
-    """The form of an elicitation, filled in."""
+    """The filled-in form of an elicitation."""
 
     @property
     def words(self) -> str:
-        """What was done, in a word."""
+        """What the answer does, in one or two words."""
         if self.answers is not None:
             return "answered"
         if self.action is not None:
@@ -49,12 +49,12 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forb
 
 
 def wait_of(agent: Agent, event: Event) -> Wait | None:
-    """The wait that a hook is about, while it is open."""
+    """The open wait that a hook is about."""
     fact, thread = event.fact, event.meta.subagent_id
     if isinstance(fact, PermissionAsked):
         same = [wait for wait in agent.waits if (wait.tool, wait.subagent_id) == (fact.tool, thread)]
         exact = [wait for wait in same if wait.digest == fact.digest]
-        # A transcript that was faster than the hook may spell the input otherwise: then the only one is meant.
+        # A transcript line that arrived before the hook can have another input text: then the only wait is meant.
         return exact[0] if exact else same[0] if len(same) == 1 else None
     if isinstance(fact, ElicitationAsked):
         return next((wait for wait in agent.waits if wait.call_id == fact.id), None)
@@ -62,45 +62,45 @@ def wait_of(agent: Agent, event: Event) -> Wait | None:
 
 
 def too_late(agent: Agent, event: Event) -> str | None:
-    """Why an answer comes too late, if it does."""
+    """Why an answer is too late; None if it is not."""
     fact = event.fact
     if not isinstance(fact, WaitAnswered):
         return None
     wait = next((wait for wait in agent.waits if wait.id == fact.wait_id), None)
     if wait is None:
-        return "It is over: nobody waits for this answer any more."
+        return "The wait is closed: this answer is not needed any more."
     if wait.answered is not None:
-        return "Somebody was first."
+        return "Another answer was first."
     if wait.held_until <= event.meta.at:
-        return "The client does not hold it open any more: only its terminal takes an answer."
+        return "The dialog is not held open any more: answer it in the terminal."
     return None
 
 
-# --- does it fit? -----------------------------------------------------------------------------------------------------
+# --- validation -------------------------------------------------------------------------------------------------------
 
 
 def mismatch(wait: Wait, answer: Answer) -> str | None:
-    """Why an answer is none to a wait; None if it fits."""
+    """Why an answer does not fit a wait; None if it fits."""
     if wait.kind == "elicitation":
         return _form_mismatch(wait, answer)
     if wait.kind == "question" and answer.decision != "deny":
         return _answers_mismatch(wait, answer.answers)
     if answer.decision is None:
-        return "It is answered with `decision`, which is allow or deny."
+        return "Answer it with `decision`: allow or deny."
     if answer.always and not wait.suggestions:
-        return "The client suggests no rule here, so there is nothing to allow for always."
+        return "The client suggests no rule for this call, so it cannot always be allowed."
     return None
 
 
 def _form_mismatch(wait: Wait, answer: Answer) -> str | None:
     if answer.action is None:
-        return "An elicitation is answered with `action`: accept, decline or cancel."
+        return "Answer an elicitation with `action`: accept, decline or cancel."
     return forms.problem(wait.form, answer.content) if answer.action == "accept" else None
 
 
 def _answers_mismatch(wait: Wait, answers: dict[str, str | list[str]] | None) -> str | None:
     if not answers:
-        return "A question is answered with `answers`: the question, and a label, several, or other words."
+        return "Answer a question with `answers`: the question, and a label, several labels, or own text."
     known = {name for question in wait.questions for name in (question.text, question.header) if name}
     if unknown := [name for name in answers if known and name not in known]:
         return f"There is no question “{unknown[0][:200]}”."

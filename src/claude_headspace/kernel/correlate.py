@@ -1,16 +1,16 @@
-"""Whose event is it? Decided once, when it arrives, and stored with it.
+"""Find the agent of an event. Decided once, when the event arrives, and stored with it.
 
-The strategies are tried in the order of `Strategy`, and the answer says which one it was. A known client process counts
-as a known session: the same process with a new session id (`/clear`, `/resume`) is the same agent.
+The strategies are tried in the order of `Strategy`, and the result names the one that matched. A known client process
+counts as a known session: the same process with a new session id (`/clear`, `/resume`) is the same agent.
 
 Rules
-- Panes, processes and directories are those of one machine: what another one calls the same is something else.
+- Panes, processes and directories belong to one host: the same pane or pid on another host is another one.
 - A client that descends from an agent's client is its child, whatever ids and panes it inherited.
 - The first client that names a mission is the agent that was registered for it.
-- A pane belongs to its agent as long as the work stays in the same project and no other client of it is alive.
-- Neither the pane nor the directory make a session another agent's whose role or mode differs.
-- The directory decides only for hooks, and only while nothing better speaks: an agent there is free to be claimed when
-  no client of it is known to be alive, it is not in a turn, and it did not end more than ten minutes ago.
+- A pane belongs to its agent while the project is the same and no other client of the agent is alive.
+- Pane and directory do not match a session whose role or mode differs from the agent's.
+- The directory matches only hooks, and only if nothing else matches. An agent in the directory can be claimed if it has
+  no live client, is not in a turn, and did not end more than ten minutes ago.
 """
 
 import hashlib
@@ -37,29 +37,29 @@ class Strategy(StrEnum):
     WORKING_DIRECTORY = "working_directory"
     NEW = "new"
     ADDRESSED = "addressed"
-    """No search: whoever sent it named the agent."""
+    """The sender named the agent."""
     NOBODY = "nobody"
-    """A test of the way in: it is kept, and belongs to no agent."""
+    """A probe of `headspace doctor`: stored without an agent."""
     EFFORT = "effort"
-    """Something was done to an effort: it belongs to that, and to no agent."""
+    """An act on an effort: stored without an agent."""
 
 
 class Identity(msgspec.Struct, frozen=True, order=True):
-    """Something that an agent is known by. Panes and processes are those of one host."""
+    """What an agent is recognised by: session, wrapper id, process, pane or mission. Some include the host."""
 
     kind: str
     key: str
 
 
 class Found(msgspec.Struct, frozen=True):
-    """An agent that answers to an identity, and whether we knew it without asking the database."""
+    """The agent of an identity, and whether it was in the cache."""
 
     agent: Agent
     in_memory: bool
 
 
 class Correlation(msgspec.Struct, frozen=True):
-    """The verdict: an agent, or none yet; a child knows its parent."""
+    """The result: the agent, None for a new one; for a child also its parent."""
 
     strategy: Strategy
     agent: Agent | None = None
@@ -67,14 +67,14 @@ class Correlation(msgspec.Struct, frozen=True):
 
 
 def project_at(host: str, root: str | None) -> Project:
-    """The project of a directory; a session without one is tracked too."""
+    """The project of a directory. A session without a directory has the project `unknown`."""
     path = root or ""
     name = path.rstrip("/").rsplit("/", 1)[-1] or path or "unknown"
     return Project(hashlib.blake2b(f"{host}\0{path}".encode("utf-8", "replace"), digest_size=8).hexdigest(), name, path)
 
 
 def identities(envelope: Envelope, event: Event) -> dict[str, Identity]:
-    """What this event can be recognised by, strongest first."""
+    """The identities of an event, strongest first."""
     context, host = envelope.observations, envelope.host
     known: dict[str, Identity] = {}
     if event.meta.session_id:
@@ -91,7 +91,7 @@ def identities(envelope: Envelope, event: Event) -> dict[str, Identity]:
 
 
 def ancestors(envelope: Envelope) -> list[Identity]:
-    """The processes that the client descends from."""
+    """The processes that the client descends from, as identities."""
     return [Identity("process", f"{envelope.host}:{pid}") for pid in envelope.observations.ancestor_pids]
 
 
@@ -102,7 +102,7 @@ def correlate(
     parents: list[Agent],
     nearby: list[Agent],
 ) -> Correlation:
-    """Choose among those who answer. `nearby` are the agents of the same project, newest first."""
+    """Choose the agent among the agents found by identity. `nearby` are the agents of the project, newest first."""
     if "session" in found:
         return Correlation(_known(found["session"]), found["session"].agent)
     process = found.get("process")
@@ -130,19 +130,19 @@ def _known(found: Found) -> Strategy:
 
 
 def _same_process(agent: Agent, envelope: Envelope) -> bool:
-    """A pid is reused: both must be the same process, and it must not have ended."""
+    """Whether the event comes from the agent's client process. The start must match too, because pids are reused."""
     context = envelope.observations
     is_it = agent.host == envelope.host and agent.pid == context.client_pid
     return is_it and is_same_start(context.client_started_at, agent.pid_started_at)
 
 
 def is_same_start(one: Micros | None, other: Micros | None) -> bool:
-    """Whether two starts of a process may be the same: when the clock is set the system tells another second."""
+    """Whether two start times can be the same: setting the clock changes what the system reports by seconds."""
     return one is None or other is None or abs(one - other) < SAME_START
 
 
 def _is_parent(agent: Agent, envelope: Envelope) -> bool:
-    """Whether an agent's client is what the event's client descends from: it lives, and it is the older one."""
+    """Whether the event's client descends from the agent's client, which must be alive and older."""
     context = envelope.observations
     if agent.ended_at is not None or agent.host != envelope.host or agent.pid not in context.ancestor_pids:
         return False
@@ -151,7 +151,7 @@ def _is_parent(agent: Agent, envelope: Envelope) -> bool:
 
 
 def _owns_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
-    """Whether a new session in an agent's pane is the agent's: in the same project, and of no other client."""
+    """Whether a new session in an agent's pane belongs to the agent: same project, no other live client."""
     if agent.host != envelope.host:
         return False
     if isinstance(event.fact, SessionStarted) and event.fact.source in ("clear", "compact"):
@@ -165,21 +165,21 @@ def _owns_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
 
 
 def _has_other_role_or_mode(agent: Agent, envelope: Envelope, event: Event) -> bool:
-    """Whether a session starts in another role or mode than the agent has; later events do not say."""
+    """Whether a session starts with another role or mode than the agent's. Only its start declares them."""
     context = envelope.observations
-    part = context.role, context.declared_mode or INTERACTIVE
-    return isinstance(event.fact, SessionStarted) and part != (agent.role, agent.mode)
+    declared = context.role, context.declared_mode or INTERACTIVE
+    return isinstance(event.fact, SessionStarted) and declared != (agent.role, agent.mode)
 
 
 def is_replaced_in_pane(agent: Agent, newcomer: Agent, event: Event) -> bool:
-    """Whether a client that begins in an agent's pane shows that the agent is gone; a known process shows it better."""
+    """Whether a client that starts in an agent's pane proves that the agent ended. Not if its process is known."""
     begins = isinstance(event.fact, SessionStarted) and event.fact.source in ("startup", "resume")
     is_there = agent.ended_at is None and agent.host == newcomer.host
     return begins and is_there and agent.id != newcomer.id and agent.pid is None and newcomer.parent_id is None
 
 
 def _may_continue(agent: Agent, envelope: Envelope, event: Event) -> bool:
-    """Whether a client may be the next one of an unclaimed agent in its directory: of its kind, in no other pane."""
+    """Whether a client can continue an unclaimed agent in its directory: same program, no other pane."""
     ours = agent.client == envelope.client and agent.host == envelope.host and not is_worker(envelope.observations)
     if not ours or not is_claimable(agent, envelope.fired_at) or _has_other_role_or_mode(agent, envelope, event):
         return False
@@ -188,20 +188,17 @@ def _may_continue(agent: Agent, envelope: Envelope, event: Event) -> bool:
 
 
 def is_worker(context: Observations) -> bool:
-    """Whether a client was started to work by itself: it is nobody who was there before."""
+    """Whether a client was started as a worker: it never continues another agent."""
     return context.declared_mission_id is not None or context.declared_mode in WORKER_MODES
 
 
 def is_claimable(agent: Agent, now: Micros) -> bool:
-    """Whether a new session in the same directory may be taken for this agent, at this moment."""
+    """Whether a new session in the same directory can be this agent at this time."""
     return is_free(agent) and (agent.ended_at is None or 0 <= now - agent.ended_at <= CLAIMABLE_AFTER_END)
 
 
 def is_free(agent: Agent) -> bool:
-    """Whether the agent can be claimed: it ended, or it is idle without a client.
-
-    A child belongs to its parent, and a mission to its worker.
-    """
+    """Whether the agent can be claimed: it ended, or is idle without a client. Children and workers cannot."""
     if agent.parent_id is not None or agent.mission is not None:
         return False
     has_client = agent.pid is not None or agent.tmux_pane is not None

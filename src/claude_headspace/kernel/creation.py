@@ -1,4 +1,4 @@
-"""How an agent comes into being: from the envelope that first spoke of it, the same way at every replay."""
+"""Create an agent from its first event, with the same result at every replay."""
 
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Identity, identities, project_at
@@ -8,7 +8,7 @@ from claude_headspace.kernel.names import suggestions
 
 
 def create_agent(agent_id: str, envelope: Envelope, event: Event) -> Agent:
-    """A new agent, of which nothing is known but where it was first seen."""
+    """A new agent. Its host, project and name come from the envelope."""
     return Agent(
         id=agent_id,
         name=envelope.decisions.assigned_name or next(suggestions(agent_id)),
@@ -27,15 +27,15 @@ CLAIMED_BY_ORIGIN = {
     Origin.STATUS_LINE: ("session",),
     Origin.OPERATOR: ("headspace", "mission"),
 }
-"""What a source knows of the client itself. All others speak of agents that are known already."""
+"""The kinds of identities that each source claims for an agent. Other sources claim none."""
 
 
 INHERITED = ("headspace", "pane")
-"""What a child has from its parent: it stays the parent's."""
+"""Identities that a child inherits. They stay with the parent."""
 
 
 def claimed_identities(agent: Agent, envelope: Envelope, event: Event) -> list[Identity]:
-    """What the agent of this event will be recognised by from now on."""
+    """The identities by which the agent of this event is recognised from now on."""
     known = identities(envelope, event)
     kinds = [kind for kind in CLAIMED_BY_ORIGIN.get(envelope.origin, ()) if kind in known]
     is_child = (agent.parent_id or envelope.decisions.parent_id) is not None

@@ -1,7 +1,7 @@
-"""Our own vocabulary: what can happen to an agent, in the past tense.
+"""Facts: the decoded meaning of events, named in the past tense.
 
-`decode` makes these of whatever arrived, `evolve` knows nothing else. Each fact is what is known, never what follows
-from it.
+`clients.decode` turns an envelope into a fact, and `evolve` applies facts to an agent. A fact contains what was
+reported, not what follows from it.
 """
 
 import msgspec
@@ -14,7 +14,7 @@ from claude_headspace.kernel.wait_request import Ask
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True):
-    """What every fact comes with: when, from whom, of which session and thread."""
+    """The metadata of a fact: when, from which source, of which session and thread."""
 
     event_id: str
     name: str
@@ -22,9 +22,9 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     at: Micros
     received_at: Micros
     host: str = ""
-    """The machine on which it happened; empty when nobody says."""
+    """The host on which it happened; empty if unknown."""
     session_id: str = ""
-    """The client's session id; empty when the source does not know."""
+    """The client's session id; empty if the source does not know it."""
     cwd: str | None = None
     transcript_path: str | None = None
     prompt_id: str | None = None
@@ -56,14 +56,14 @@ class SessionEnded(msgspec.Struct, frozen=True):
 
 
 class PromptSubmitted(msgspec.Struct, frozen=True):
-    """The agent was given something to do; `finished_task` is set when nobody typed it: background work came back."""
+    """A prompt was submitted. `finished_task` is set if the client submitted the result of background work."""
 
     text: str
     finished_task: str | None = None
 
 
 class ToolStarted(msgspec.Struct, frozen=True):
-    """A tool is about to run; some tools ask the human (`ask`)."""
+    """A tool is about to run. Some tools ask the user (`ask`)."""
 
     call_id: str
     tool: str
@@ -73,7 +73,7 @@ class ToolStarted(msgspec.Struct, frozen=True):
 
 
 class PermissionAsked(msgspec.Struct, frozen=True):
-    """The client shows a dialog for a call that it does not name: tool and input tell which."""
+    """The client shows a dialog for a call that it does not name; tool and input identify it."""
 
     tool: str
     digest: str
@@ -84,13 +84,13 @@ class PermissionAsked(msgspec.Struct, frozen=True):
 
 
 class ToolFinished(msgspec.Struct, frozen=True):
-    """A call came to its end. The input may have changed meanwhile: answers are added to a question."""
+    """A call ended. Its input may differ from the start: answers are added to a question."""
 
     call_id: str | None
     tool: str
     digest: str = ""
     answer: str = ""
-    """What the human answered, for the tools that ask."""
+    """What the user answered, for tools that ask."""
     background_task: Task | None = None
     background_subagent: str | None = None
 
@@ -105,7 +105,7 @@ class ToolFailed(msgspec.Struct, frozen=True):
 
 
 class ToolRefused(msgspec.Struct, frozen=True):
-    """A call was refused without asking anybody."""
+    """A call was refused without a dialog."""
 
     call_id: str | None
     tool: str
@@ -114,34 +114,34 @@ class ToolRefused(msgspec.Struct, frozen=True):
 
 
 class ToolRejected(msgspec.Struct, frozen=True):
-    """The human said no to a call, perhaps with a word of advice."""
+    """The user rejected a call, perhaps with feedback."""
 
     call_id: str | None
     feedback: str = ""
 
 
 class StepFinished(msgspec.Struct, frozen=True):
-    """All calls of one step are over."""
+    """All calls of one step ended."""
 
     call_ids: tuple[str, ...]
 
 
 class ElicitationAsked(msgspec.Struct, frozen=True):
-    """An MCP server asks the human."""
+    """An MCP server asks the user."""
 
     id: str
     ask: Ask
 
 
 class ElicitationAnswered(msgspec.Struct, frozen=True):
-    """An MCP server has its answer."""
+    """An MCP server got its answer."""
 
     id: str
     action: str = ""
 
 
-class AttentionCalled(msgspec.Struct, frozen=True):
-    """The client calls for attention; `ask` is the dialog that it implies, none for the reminder that it is idle."""
+class AttentionRequested(msgspec.Struct, frozen=True):
+    """The client sent a notification. `ask` is the dialog that it implies; None for the reminder that it is idle."""
 
     kind: str
     message: str
@@ -149,11 +149,11 @@ class AttentionCalled(msgspec.Struct, frozen=True):
 
 
 class SubagentStarted(msgspec.Struct, frozen=True):
-    """A sub-agent began (`meta.subagent_id`)."""
+    """A sub-agent started (`meta.subagent_id`)."""
 
 
 class SubagentDescribed(msgspec.Struct, frozen=True):
-    """What kind of sub-agent it is, and what for: the client notes it beside the sub-agent's transcript."""
+    """Type and purpose of a sub-agent, from the file beside its transcript."""
 
     type: str
     description: str
@@ -166,16 +166,16 @@ class SubagentStopped(msgspec.Struct, frozen=True):
 
 
 class TurnStopped(msgspec.Struct, frozen=True):
-    """The agent's turn ended; `background` is None when the client did not list it."""
+    """The turn ended. `background` lists the running tasks; None if the client did not list them."""
 
     message: str | None = None
     background: tuple[Task, ...] | None = None
-    kept_on: bool = False
-    """Whether a hook has kept the turn from ending before."""
+    continued_before: bool = False
+    """Whether a hook kept the turn from ending before."""
 
 
-class TurnWentOn(msgspec.Struct, frozen=True):
-    """The turn would have ended, and the answer to its hook kept it on."""
+class TurnContinued(msgspec.Struct, frozen=True):
+    """The reply to the Stop hook kept the turn from ending."""
 
     message: str = ""
 
@@ -188,7 +188,7 @@ class TurnFailed(msgspec.Struct, frozen=True):
 
 
 class TurnInterrupted(msgspec.Struct, frozen=True):
-    """The human stopped the turn. No hook tells it."""
+    """The user interrupted the turn. No hook reports it."""
 
 
 class CompactionStarted(msgspec.Struct, frozen=True):
@@ -204,80 +204,80 @@ class CompactionFinished(msgspec.Struct, frozen=True):
 
 
 class ModelSwitched(msgspec.Struct, frozen=True):
-    """Another model answers from now on."""
+    """The model changed."""
 
     model: str | None
 
 
 class DirectoryChanged(msgspec.Struct, frozen=True):
-    """The agent works elsewhere now."""
+    """The working directory changed."""
 
     cwd: str | None
 
 
 class TodoAdded(msgspec.Struct, frozen=True):
-    """The agent put something on its list."""
+    """The agent added an entry to its to-do list."""
 
     task_id: str
 
 
 class TodoDone(msgspec.Struct, frozen=True):
-    """The agent ticked something off its list."""
+    """The agent completed an entry of its to-do list."""
 
     task_id: str
 
 
-class AgentSpoke(msgspec.Struct, frozen=True):
-    """The agent said something between its tool calls, or at the end of the turn (`final`)."""
+class AgentWrote(msgspec.Struct, frozen=True):
+    """The transcript shows a message of the agent: between tool calls, or at the end of the turn (`final`)."""
 
     text: str
     final: bool = False
 
 
-class UserSpoke(msgspec.Struct, frozen=True):
-    """The transcript shows a prompt, whether or not a hook told it; `queued` if it had waited for the turn before."""
+class UserWrote(msgspec.Struct, frozen=True):
+    """The transcript shows a prompt, whether or not a hook reported it. `queued` if it waited for the previous turn."""
 
     text: str
     queued: bool = False
 
 
 class PromptQueued(msgspec.Struct, frozen=True):
-    """A prompt waits for the turn to take it in, or to end; nobody typed it if a `finished_task` comes back with it."""
+    """A prompt is queued behind the running turn. With `finished_task` it is the result of background work."""
 
     text: str
     finished_task: str | None = None
 
 
 class PromptUnqueued(msgspec.Struct, frozen=True):
-    """A queued prompt will be no turn of its own: the running turn took it in, or it was withdrawn. Empty: all."""
+    """A queued prompt was removed: the running turn included it, or the user withdrew it. Empty text: all."""
 
     text: str
     finished_task: str | None = None
 
 
 class TurnClosed(msgspec.Struct, frozen=True):
-    """The transcript closes a turn. How it ended was told before; `pending` sub-agents go on without it."""
+    """The transcript closes a turn. `pending` sub-agents continue."""
 
     pending: int = 0
 
 
 class RateLimit(msgspec.Struct, frozen=True):
-    """How much of a limit of the account is used up, and when it begins anew (seconds since 1970)."""
+    """How much of an account limit is used, and when it resets (seconds since 1970)."""
 
     name: str
     used_percent: float
     resets_at: int | None = None
 
 
-class ContextArrived(msgspec.Struct, frozen=True):
-    """Something is in the model's context: what Headspace sent, by its marks, or files that the client added."""
+class ContextAdded(msgspec.Struct, frozen=True):
+    """Text was added to the model's context: injections of Headspace, by their marks, or files."""
 
     marks: tuple[str, ...]
     files: tuple[str, ...] = ()
 
 
 class UsageMeasured(msgspec.Struct, frozen=True, kw_only=True):
-    """What the context holds and what the session has cost, as far as it is told."""
+    """Context usage and cost of the session, as far as reported."""
 
     model: str | None = None
     tokens: int | None = None
@@ -287,12 +287,12 @@ class UsageMeasured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClientReported(msgspec.Struct, frozen=True):
-    """The client's own registry entry: busy, idle, shell or waiting; empty while it does not say."""
+    """The client's registry entry. `status` is busy, idle, shell or waiting; empty if the entry has none."""
 
     status: str
     ask: Ask | None = None
     headless: bool = False
-    """Nobody sits in front of it: a program started it (`-p`)."""
+    """A program started it (`-p`): no person uses it."""
 
 
 class ClientVanished(msgspec.Struct, frozen=True):
@@ -302,9 +302,9 @@ class ClientVanished(msgspec.Struct, frozen=True):
 
 
 class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody is about to start a client, and gave the agent its id, and perhaps a name, a role and a mode.
+    """A client is about to be started, with an id for the agent and perhaps a name, a role and a mode.
 
-    `wrapper` is the process that starts it and stays with it; it may also supervise it.
+    `wrapper_pid` is the process that starts the client and stays with it; it may also supervise it.
     """
 
     headspace_id: str | None = None
@@ -321,21 +321,21 @@ class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MissionReported(msgspec.Struct, frozen=True):
-    """A worker says what came of its mission."""
+    """A worker reports the result of its mission."""
 
     text: str
     failed: bool = False
 
 
 class MissionFinished(msgspec.Struct, frozen=True):
-    """Somebody says how a mission ended."""
+    """A person ended a mission."""
 
     outcome: str
     text: str = ""
 
 
 class WorkerEnded(msgspec.Struct, frozen=True):
-    """A worker of this conversation is back, with all that it is to be told."""
+    """A worker of this conversation ended. `text` is what the conversation is told."""
 
     mission_id: str
     goal: str
@@ -343,17 +343,17 @@ class WorkerEnded(msgspec.Struct, frozen=True):
 
 
 class ConversationWoken(msgspec.Struct, frozen=True):
-    """The conversation is about to be woken for its workers."""
+    """A prompt about the results of workers is about to be typed."""
 
 
 class RestartBegun(msgspec.Struct, frozen=True):
-    """Who supervises the client ends it now, and starts another one."""
+    """The supervisor ends the client and starts another one."""
 
     reason: str
 
 
 class SupervisionEnded(msgspec.Struct, frozen=True):
-    """Nobody starts the client anew any more."""
+    """The client is not supervised any more."""
 
     reason: str
 
@@ -365,48 +365,48 @@ class WrapperVanished(msgspec.Struct, frozen=True):
 
 
 class AgentSeen(msgspec.Struct, frozen=True):
-    """Somebody has looked at the agent."""
+    """A person looked at the agent."""
 
 
 class AgentClosed(msgspec.Struct, frozen=True):
-    """Whoever started the client saw it end."""
+    """The process that started the client saw it end."""
 
     reason: str
     pid: int | None = None
 
 
 class TextTyped(msgspec.Struct, frozen=True):
-    """Somebody had a text typed into the agent's terminal."""
+    """A text was typed into the agent's terminal through Headspace."""
 
     text: str
 
 
 class EscPressed(msgspec.Struct, frozen=True):
-    """Somebody had Esc pressed in the agent's terminal."""
+    """Esc was pressed in the agent's terminal through Headspace."""
 
 
 class TypingFailed(msgspec.Struct, frozen=True):
-    """A text or key could not be typed after all."""
+    """A text or key could not be typed."""
 
     reason: str
 
 
 class ErrandMoved(msgspec.Struct, frozen=True):
-    """An act that only the agent's machine can do was asked for there, taken up, given up or done."""
+    """A remote action, which only the agent's host can do, was requested, accepted, given up or done (`step`)."""
 
     id: str
     step: str
 
 
 class WaitHeld(msgspec.Struct, frozen=True):
-    """The client holds its question open for an answer through us, until a moment."""
+    """The hook of a dialog is held open for an answer through Headspace, until a time."""
 
     wait_id: str
     until: Micros
 
 
 class WaitAnswered(msgspec.Struct, frozen=True):
-    """A person answered what is held open. The client has yet to take it up."""
+    """A person answered a held dialog. The client has not applied the answer yet."""
 
     wait_id: str
     words: str
@@ -415,19 +415,19 @@ class WaitAnswered(msgspec.Struct, frozen=True):
 
 
 class WaitTaken(msgspec.Struct, frozen=True):
-    """The client has had the answer for a while, and shows no dialog."""
+    """The client got the answer and shows no dialog."""
 
     wait_id: str
 
 
 class WaitReleased(msgspec.Struct, frozen=True):
-    """Nothing is held open any more; an answer that was on its way never arrived."""
+    """The hook is not held any more. An answer that was not delivered is void."""
 
     wait_id: str
 
 
 class NoticeBegun(msgspec.Struct, frozen=True):
-    """A person is about to be called: about which need, through what, in which words."""
+    """A notification is about to be sent: about which need, on which channel, with which title."""
 
     need: str
     kind: str
@@ -437,7 +437,7 @@ class NoticeBegun(msgspec.Struct, frozen=True):
 
 
 class NoticeSettled(msgspec.Struct, frozen=True):
-    """The call went out, or it did not and why."""
+    """A notification was sent, or failed with a reason."""
 
     need: str
     channel: str
@@ -446,7 +446,7 @@ class NoticeSettled(msgspec.Struct, frozen=True):
 
 
 class NoticeOver(msgspec.Struct, frozen=True):
-    """Nobody has to be called about the need any more."""
+    """A need ended: its notifications are withdrawn."""
 
     need: str
     why: str
@@ -459,13 +459,13 @@ class AgentRenamed(msgspec.Struct, frozen=True):
 
 
 class AgentNoted(msgspec.Struct, frozen=True):
-    """Somebody, mostly the agent itself, said in a few words what it is at; no words take that back."""
+    """A note on what the agent is working on, mostly by the agent itself. An empty text removes it."""
 
     text: str
 
 
 class ContextLoaded(msgspec.Struct, frozen=True):
-    """What a context window began with: the files that it was given, those that it was not, and what went wrong."""
+    """The files that a context window started with, the files left out, and what went wrong."""
 
     files: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -473,17 +473,17 @@ class ContextLoaded(msgspec.Struct, frozen=True):
 
 
 class AgentImported(msgspec.Struct, frozen=True):
-    """The agent's log was brought in from elsewhere."""
+    """The agent's log was imported from another host."""
 
     host: str
 
 
 class Observed(msgspec.Struct, frozen=True):
-    """Something that only tells that the agent is there."""
+    """An event without further meaning: it only shows that the client is alive."""
 
 
 class Several(msgspec.Struct, frozen=True):
-    """More than one thing told at once, in this order."""
+    """Several facts of one event, in this order."""
 
     facts: "tuple[Fact, ...]"
 
@@ -501,12 +501,12 @@ Fact = (
     | StepFinished
     | ElicitationAsked
     | ElicitationAnswered
-    | AttentionCalled
+    | AttentionRequested
     | SubagentStarted
     | SubagentDescribed
     | SubagentStopped
     | TurnStopped
-    | TurnWentOn
+    | TurnContinued
     | TurnFailed
     | TurnInterrupted
     | CompactionStarted
@@ -515,12 +515,12 @@ Fact = (
     | DirectoryChanged
     | TodoAdded
     | TodoDone
-    | AgentSpoke
-    | UserSpoke
+    | AgentWrote
+    | UserWrote
     | PromptQueued
     | PromptUnqueued
     | TurnClosed
-    | ContextArrived
+    | ContextAdded
     | UsageMeasured
     | ClientReported
     | ClientVanished
@@ -564,7 +564,7 @@ class TeamSignal(msgspec.Struct, frozen=True):
 
 
 class Event(msgspec.Struct, frozen=True):
-    """A fact with its circumstances, and what was odd about how it arrived."""
+    """A decoded event: metadata, fact, observations, decisions, and an anomaly if there was one."""
 
     meta: Meta
     fact: Fact

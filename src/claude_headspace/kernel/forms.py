@@ -1,12 +1,12 @@
-"""Forms of MCP servers: the fields that a schema asks for, and whether what somebody filled in is right. Pure.
+"""Forms of MCP servers: the fields of a schema, and validation of what a person filled in.
 
-A form is a flat JSON schema: texts, numbers, yes or no, one of several, some of several. Whoever offers it shows one
-input for each field.
+A form is a flat JSON schema: texts, numbers, booleans, one choice, several choices. Every surface shows one input for
+each field.
 
 Rules
-- Reading is total: what a schema says beyond that is left out, and its server has the last word.
-- The same check stands behind every surface; it names the field and what is wrong with it.
-- Words that somebody typed become what the field wants (`filled`); a field that was left empty is left out.
+- Parsing never fails: other parts of a schema are ignored, and the server validates again.
+- Every surface uses the same validation. It names the field and the problem.
+- Typed text is converted to the type of its field (`filled`); empty fields are left out.
 """
 
 import re
@@ -28,7 +28,7 @@ FORMATS = {
     "email": (re.compile(r"[^@\s]+@[^@\s]+"), "an e-mail address"),
     "uri": (re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:\S+"), "an address such as https://…"),
     "date": (re.compile(r"\d{4}-\d{2}-\d{2}"), "a date such as 2026-12-31"),
-    "date-time": (re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}\S*"), "a moment such as 2026-12-31T12:00:00Z"),
+    "date-time": (re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}\S*"), "a time such as 2026-12-31T12:00:00Z"),
 }
 
 
@@ -61,7 +61,7 @@ def _field(name: str, told: Content, *, required: bool) -> Field:
 
 
 def _kind(told: Content) -> tuple[str, tuple[Option, ...]]:
-    """What kind of input a property wants, and what it can be chosen from."""
+    """The kind of input of a property, and its choices."""
     if told.get("type") == "array":
         return "choices", _options(_table(told.get("items")))
     if options := _options(told):
@@ -71,7 +71,7 @@ def _kind(told: Content) -> tuple[str, tuple[Option, ...]]:
 
 
 def _options(told: Content) -> tuple[Option, ...]:
-    """The values of an enumeration as labels, with the words for them."""
+    """The values of an enumeration with their titles."""
     titled = told.get("oneOf") or told.get("anyOf")
     if isinstance(titled, list):
         pairs = [(each.get("const"), each.get("title")) for each in titled if isinstance(each, dict)]
@@ -101,11 +101,11 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, str | int | float | bool)
 
 
-# --- is it right? -----------------------------------------------------------------------------------------------------
+# --- validation -------------------------------------------------------------------------------------------------------
 
 
 def problem(form: tuple[Field, ...], content: Mapping[str, Any] | None) -> str | None:
-    """What is wrong with a form that somebody filled in; None if nothing is."""
+    """The first problem of a filled-in form; None if it is valid."""
     given = content or {}
     if unknown := [name for name in given if form and name not in {field.name for field in form}]:
         return f"The form has no field “{unknown[0][:200]}”."
@@ -166,11 +166,11 @@ _CHECKS = {
 }
 
 
-# --- from words -------------------------------------------------------------------------------------------------------
+# --- conversion -------------------------------------------------------------------------------------------------------
 
 
 def filled(form: tuple[Field, ...], words: Mapping[str, str | list[str]]) -> Content:
-    """What somebody typed, as the fields want it. What cannot be read stays as it is, and the check names it."""
+    """Convert typed text to the types of the fields. Invalid text stays as it is, for `problem` to report."""
     kinds = {field.name: field.kind for field in form}
     read = {name: _value(kinds.get(name, "text"), said) for name, said in words.items()}
     return {name: value for name, value in read.items() if value not in ("", [])}

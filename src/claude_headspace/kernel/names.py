@@ -1,8 +1,8 @@
-"""Short names that people remember and can say: two words, unique among the living.
+"""Names of agents: two short words that people can say, unique among the running agents.
 
-The first choice follows from the agent's id, so it is the same at every replay; the following ones are for the case
-that it is taken. There are more than nine thousand. Where two dozen in a row are taken, so are most: then names with a
-number follow, with more and more digits, so that a free one is found in a few steps however many agents live.
+The first suggestion follows from the agent's id, so it is the same at every replay. The next ones are used if it is
+taken. There are more than nine thousand pairs. After two dozen pairs the suggestions have a number with more and more
+digits, so that a free name is found in a few steps.
 """
 
 import hashlib
@@ -29,14 +29,14 @@ CREATURES = (
 
 PAIRS_TRIED = 24
 NUMBERS_TRIED = 8
-"""How many pairs of words, and then how many numbers of each length, are suggested."""
+"""How many pairs of words are suggested, and then how many numbers of each length."""
 
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?")
-"""What a person may call an agent: lower case, so that names are easy to type."""
+"""A valid name: lower case, easy to type."""
 
 
 def suggestions(agent_id: str) -> Iterator[str]:
-    """Names for an agent, best first, without end."""
+    """Names for an agent, best first. Never ends."""
     seed = int.from_bytes(hashlib.blake2b(agent_id.encode("utf-8", "replace"), digest_size=8).digest(), "big")
     for step in range(PAIRS_TRIED):
         yield _pair(seed + step * 7919)

@@ -1,7 +1,6 @@
-"""Is it worth telling? What only repeats what is known of an agent need not be kept.
+"""Whether an observation is new. Hooks, transcript and registry report the same things; repetitions are not stored.
 
-Hooks, transcript and registry tell the same things. Whoever reads a file asks here first: what would change nothing
-that anybody sees, and would leave no row behind, is no news.
+An observation is new if it would change the view of the agent or write a row.
 """
 
 from claude_headspace.kernel import facts
@@ -9,31 +8,31 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import MAX_RECENT, SOURCE_TOLERANCE
-from claude_headspace.kernel.facts import ContextArrived, Event, Fact
+from claude_headspace.kernel.facts import ContextAdded, Event, Fact
 from claude_headspace.kernel.views import view_changes
 
 IGNORED_FIELDS = {"last_active_at", "evidence", "tokens", "context_percent"}
-"""These change with nearly everything. Whoever measures usage knows himself when it has changed enough."""
+"""Fields of the view that change with nearly every event. Usage is checked by `is_new_usage`."""
 
 
 def is_new(agent: Agent, event: Event) -> bool:
-    """Whether an agent would be another one after the event."""
-    if isinstance(event.fact, ContextArrived):
-        return True  # it is news of an effort
+    """Whether the event would change the view of the agent or write a row."""
+    if isinstance(event.fact, ContextAdded):
+        return True  # for its effort
     change = evolve(agent, event)
     rows = (change.sessions, change.commands, change.turns, change.patches, change.waits)
     return any(rows) or any(name not in IGNORED_FIELDS for name in view_changes(agent, change.agent))
 
 
 def is_older_than_recent_turns(agent: Agent, at: Micros) -> bool:
-    """Whether something is too old to be recognised. Hooks told of the agent then, and much since: it was told."""
+    """Whether a time is too old to recognise duplicates. Hooks reported the agent then, so it is known already."""
     if len(agent.recent_turns) < MAX_RECENT or not agent.created_at <= at <= agent.last_hook_at:
         return False
     return at < min(entry.at for entry in agent.recent_turns) - SOURCE_TOLERANCE
 
 
 def is_new_usage(agent: Agent, event: Event) -> bool:
-    """Whether usage is another number than was known: by a percent, a cent, or a limit."""
+    """Whether the usage changed by a percent, a cent, or a limit."""
     after = evolve(agent, event).agent
     return _usage(agent) != _usage(after) or after.session != agent.session
 

@@ -1,7 +1,7 @@
-"""What others must be told about a change. Pure, and never called by a replay: a rebuild announces nothing again.
+"""The messages that a change publishes on the stream. Never called by a replay: a rebuild publishes nothing again.
 
-Effects are data. There is one kind so far, `Publish`; the journal stores it in the same transaction as the event, so
-what the stream replays is what it said.
+Messages are data (`Publish`). The journal stores them in the same transaction as the event, so the stream can repeat
+exactly what it sent.
 """
 
 import msgspec
@@ -22,28 +22,28 @@ from claude_headspace.kernel.views import (
 )
 
 STREAM = {
-    "agent_created": "An agent was seen for the first time; `agent` is its whole JSON.",
+    "agent_created": "A new agent; `agent` is its complete JSON.",
     "agent_updated": "Something about an agent changed, but not its state.",
-    "state_changed": "An agent is in another state: the new one, the one before, the evidence, the turn behind it.",
-    "agent_ended": "An agent's client is gone, and why.",
-    "turn_created": "Somebody said something: text, actor, intent, command.",
-    "turn_updated": "A turn is known better: its exact time, its intent or its command.",
-    "wait_opened": "An agent needs a human, with the ways to answer.",
-    "wait_answered": "Somebody answered through Headspace; the client has yet to take it up.",
-    "wait_closed": "It does not any more, and why.",
-    "notification": "Somebody is called, was called, or need not be any more: which need, through what, how far it is.",
-    "verdict_given": "A rule spoke about a tool call: what it said, of what, and whether it was enforced.",
-    "mission_changed": "A mission began, went on or ended: `mission` is its JSON as the agent has it.",
-    "effort_changed": "An effort is another: `effort` is its whole JSON. Counts of calls alone are not told.",
-    "errand_moved": "What only an agent's machine can do was asked of it, taken up, given up or done: `step`.",
-    "gap": "What came between can no longer be replayed: read the board anew.",
+    "state_changed": "The state of an agent changed: the new and the previous state, the evidence, the turn.",
+    "agent_ended": "An agent ended, and why.",
+    "turn_created": "A new turn: text, actor, intent, command.",
+    "turn_updated": "A turn was corrected: its exact time, intent or command.",
+    "wait_opened": "An agent needs a person, with the possible answers.",
+    "wait_answered": "A person answered through Headspace; the client has not applied the answer yet.",
+    "wait_closed": "A wait closed, and why.",
+    "notification": "A notification is being sent, was sent, failed or was withdrawn: need, channel, status.",
+    "verdict_given": "A policy rule applied to a tool call: ruling, call, and whether it was enforced.",
+    "mission_changed": "A mission started, changed or ended; `mission` is its JSON.",
+    "effort_changed": "An effort changed; `effort` is its complete JSON. Changed counts of calls alone are not sent.",
+    "errand_moved": "A remote action was requested, accepted, given up or done: `step`.",
+    "gap": "Missed messages cannot be repeated: load the board again.",
 }
 STREAM_TYPES = tuple(STREAM)
-"""Every named event of the stream."""
+"""All message types of the stream."""
 
 
 class Publish(msgspec.Struct, frozen=True):
-    """Tell the stream."""
+    """A message of the stream."""
 
     type: str
     agent_id: str
@@ -52,7 +52,7 @@ class Publish(msgspec.Struct, frozen=True):
 
 
 def react(before: Agent | None, change: Change) -> list[Publish]:
-    """The announcements that follow from a change, in the order they make sense."""
+    """The messages of a change, in the order in which they are sent."""
     agent = change.agent
     told = [_about_agent(before, change)] if before is not None else [_publish(agent, "agent_created", _created(agent))]
     told += [_publish(agent, "turn_created", msgspec.structs.asdict(turn_view(turn))) for turn in change.turns]
@@ -91,7 +91,7 @@ def _updated(patch: TurnPatch) -> dict[str, object]:
 
 
 def _about_waits(before: Agent | None, change: Change) -> list[Publish]:
-    """What opened and what closed; an open wait that is only known better is part of what changed of the agent."""
+    """Waits that opened, were answered or closed. Other changes of an open wait are part of the agent's changes."""
     known = {wait.id: wait for wait in before.waits} if before is not None else {}
     return [
         _publish(change.agent, kind, msgspec.structs.asdict(wait_view(wait)))
@@ -101,7 +101,7 @@ def _about_waits(before: Agent | None, change: Change) -> list[Publish]:
 
 
 def _about_notices(before: Agent | None, agent: Agent) -> list[Publish]:
-    """Calls that began, were settled, or are over."""
+    """Notifications that started, were sent, failed or were withdrawn."""
     known = before.notices if before is not None else ()
     if agent.notices is known:
         return []
@@ -129,7 +129,7 @@ def _created(agent: Agent) -> dict[str, object]:
 
 
 def _about_agent(before: Agent, change: Change) -> Publish | None:
-    """What changed of the agent's JSON, and whether its state did."""
+    """The changed fields of the agent's view, and its state if that changed."""
     agent = change.agent
     changes = view_changes(before, agent)
     if not change.state_changed:

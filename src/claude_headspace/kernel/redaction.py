@@ -1,10 +1,10 @@
-"""Secrets are taken out before an event is kept: well known ones always, others by the user's own patterns.
+"""Redact secrets before an event is stored: known kinds always, others by the user's patterns.
 
 Rules
-- Only the secret goes; what stands around it stays, so that one still sees what happened.
-- A known kind is looked for only where its beginning occurs, which costs next to nothing. What a known pattern takes
-  out holds neither quote nor half an escape, so that the payload stays JSON.
-- The user's patterns are tried on strings alone.
+- Only the secret is replaced; the text around it stays.
+- A known pattern is applied only if its prefix occurs in the payload, which is fast. It matches neither quotes nor
+  parts of escapes, so the payload stays JSON.
+- The user's patterns are applied to decoded strings only.
 """
 
 import re
@@ -34,19 +34,19 @@ KNOWN: tuple[tuple[bytes, bytes], ...] = (
         rb'-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^"]{0,20000}?-----END [A-Z ]{0,20}PRIVATE KEY-----',
     ),
 )
-"""Kinds of secrets with a shape of their own: how each begins, and what it looks like."""
+"""Known kinds of secrets: prefix and pattern."""
 
 _KNOWN = tuple((beginning, re.compile(pattern)) for beginning, pattern in KNOWN)
 
 
 class Redactor:
-    """Takes secrets out of payloads."""
+    """Redacts secrets in payloads."""
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
         self._own = tuple(re.compile(pattern) for pattern in patterns)
 
     def __call__(self, payload: bytes) -> bytes:
-        """The payload without its secrets."""
+        """The payload with its secrets replaced."""
         for beginning, pattern in _KNOWN:
             if beginning in payload:
                 payload = pattern.sub(GONE.encode(), payload)

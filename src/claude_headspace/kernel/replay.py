@@ -1,4 +1,4 @@
-"""One stored event, understood again: the step that every replay repeats. It uses `evolve` alone, and never acts."""
+"""Apply one stored event again. Uses `evolve` alone: a replay never decides, publishes or acts."""
 
 from typing import NamedTuple
 
@@ -11,13 +11,13 @@ from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event
 
 NOT_UNDERSTOOD = "not understood: "
-"""How the anomaly of an event begins that was kept without changing its agent."""
+"""How the anomaly starts of an event that was stored without changing its agent."""
 
 WITHOUT_AGENT = (Strategy.NOBODY, Strategy.EFFORT)
 
 
 class Replayed(NamedTuple):
-    """What an event changed, and what its agent was recognised by from then on."""
+    """The change of an event, and the identities that its agent claimed."""
 
     change: Change
     claims: list[Identity]
@@ -26,7 +26,7 @@ class Replayed(NamedTuple):
 def replay_event(
     agent: Agent | None, agent_id: str, envelope: Envelope, event: Event, strategy: Strategy, anomaly: str | None
 ) -> Replayed | None:
-    """What an event did to its agent (None: it was the first); nothing, where it was kept without meaning."""
+    """Apply an event to its agent (None for its first event). None if the event changes no agent."""
     if strategy in WITHOUT_AGENT or (anomaly is not None and anomaly.startswith(NOT_UNDERSTOOD)):
         return None
     before = agent or create_agent(agent_id, envelope, event)

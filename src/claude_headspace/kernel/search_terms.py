@@ -1,11 +1,11 @@
-"""Words, as search knows them: one way to take a text apart, the same on every database.
+"""The tokenizer of search and its queries, the same for every database.
 
 Rules
-- A word is a run of letters and digits in any script; `_`, `/`, `.` and all other signs stand between words, so that
-  `src/auth_test.py` is found by `auth`. Han, kana and emoji are words by themselves, since nobody puts spaces between.
-- Case and accents do not matter. A very long word counts by its beginning, a very long text by both its ends.
-- A query is data: whatever is typed becomes words that must all occur. Words in quotes, and what is one word to
-  the reader (`auth_test`), must follow each other. The last word counts as a beginning, unless it stands in quotes.
+- A word is a run of letters and digits in any script. `_`, `/`, `.` and all other characters separate words:
+  `auth` finds `src/auth_test.py`. Each Han character, kana and emoji is a word.
+- Case and accents are ignored. Of a very long word the beginning counts, of a very long text both ends.
+- Any input is a valid query: all its words must occur. Words in quotes, and parts of one word (`auth_test`), must be
+  adjacent. The last word matches as a prefix, unless it is in quotes.
 """
 
 import re
@@ -19,9 +19,9 @@ LONGEST_WORD = 64
 LONGEST_QUERY = 1_000
 MOST_TERMS = 16
 SNIPPET = 200
-"""How many characters around the best place are shown."""
+"""The length of a snippet in characters."""
 GAP = "\n⋯\n"
-"""Between the two ends of a text that is too long. Its sign is a word, so that no phrase reaches across."""
+"""Between the two ends of a long text. It contains a word, so that no phrase matches across it."""
 
 _SINGLE = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e01-\u0e30\U00020000-\U0003134f"
 _EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
@@ -32,21 +32,21 @@ _SPACE = re.compile(r"\s+")
 
 
 class Term(msgspec.Struct, frozen=True):
-    """Words that must follow each other; of the last one the beginning is enough if `open_end`."""
+    """Adjacent words. With `open_end` the last one matches as a prefix."""
 
     words: tuple[str, ...]
     open_end: bool = False
 
 
 class Query(msgspec.Struct, frozen=True):
-    """What is looked for: all of these, and not that one."""
+    """A query: all terms must occur, and the excluded term must not."""
 
     terms: tuple[Term, ...] = ()
     without: Term | None = None
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A part of a snippet, and whether it is what was looked for."""
+    """A part of a snippet, and whether it matches."""
 
     text: str
     match: bool
@@ -68,7 +68,7 @@ def _folded(word: str) -> str:
 
 
 def ends(text: str, longest: int) -> str:
-    """A text that is too long by its beginning and its end, as much of each, cut between words."""
+    """The beginning and the end of a long text, equal parts, cut between words."""
     if len(text) <= longest:
         return text
     half = (longest - len(GAP)) // 2
@@ -78,13 +78,13 @@ def ends(text: str, longest: int) -> str:
 
 
 def _border(text: str, at: int, step: int) -> int:
-    """The next place between two words; where nobody puts spaces any place will do."""
+    """The next boundary between words; `at` if there is none nearby."""
     near = range(at, at + step * LONGEST_WORD, step)
     return next((place for place in near if not text[place - 1 : place + 1].isalnum()), at)
 
 
 def read_query(text: str) -> Query:
-    """The query that a person typed; whatever it is, it is one."""
+    """Parse a query. Any text is valid."""
     terms: list[Term] = []
     for part in _PART.finditer(text[:LONGEST_QUERY]):
         quoted = part[2] is None
@@ -95,7 +95,7 @@ def read_query(text: str) -> Query:
 
 
 def steps(query: Query) -> tuple[Query, ...]:
-    """In which order to look: first for the last word itself, then for what only begins with it."""
+    """The queries to run in order: first the last word itself, then words that only start with it."""
     *others, last = query.terms or (Term(()),)
     if not last.open_end:
         return (query,)
@@ -104,7 +104,7 @@ def steps(query: Query) -> tuple[Query, ...]:
 
 
 def occurrences(query: Query, found: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Where the terms stand among words: number of the term, first word, word after the last."""
+    """The places of the terms among words: number of the term, first word, word after the last."""
     for number, term in enumerate(query.terms):
         for start in range(len(found) - len(term.words) + 1):
             if _stands_at(term, found, start):
@@ -119,19 +119,11 @@ def _stands_at(term: Term, found: Sequence[str], start: int) -> bool:
     return all(found[start + place] == each for place, each in enumerate(exact))
 
 
-def matches(query: Query, found: Sequence[str]) -> int:
-    """How often the terms occur among words; 0 if one of them does not, or if what must not does."""
-    if query.without and any(occurrences(Query((query.without,)), found)):
-        return 0
-    places = [number for number, _start, _end in occurrences(query, found)]
-    return len(places) if query.terms and set(places) == set(range(len(query.terms))) else 0
-
-
 # --- snippets ---------------------------------------------------------------------------------------------------------
 
 
 def snippet(text: str, query: Query, width: int = SNIPPET) -> list[Piece]:
-    """The part of a text that shows best why it was found, with the finds marked."""
+    """The part of a text with the most terms, with the matches marked."""
     spans = [found.span() for found in _WORD.finditer(text)]
     found = [_folded(text[start:end]) for start, end in spans]
     marks = sorted((spans[first][0], spans[last - 1][1], term) for term, first, last in occurrences(query, found))
@@ -147,7 +139,7 @@ def snippet(text: str, query: Query, width: int = SNIPPET) -> list[Piece]:
 
 
 def _window(text: str, marks: Sequence[tuple[int, int, int]], width: int) -> tuple[int, int]:
-    """From where to where: around the place where most terms stand together, cut between words."""
+    """Start and end of the snippet: around the place with the most terms, cut between words."""
     best, most = 0, -1
     for begin, _finish, _term in marks[:500]:
         together = {term for other, finish, term in marks[:500] if begin <= other and finish <= begin + width}
@@ -164,7 +156,7 @@ def _window(text: str, marks: Sequence[tuple[int, int, int]], width: int) -> tup
 
 
 def _joined(pieces: Sequence[Piece]) -> list[Piece]:
-    """Neighbours of one kind as one, white space folded, nothing empty."""
+    """Adjacent pieces of the same kind joined, white space collapsed, empty pieces removed."""
     result: list[Piece] = []
     for piece in pieces:
         text = _SPACE.sub(" ", piece.text)

@@ -1,12 +1,12 @@
-"""How much of an event is kept: a log that stays useful, in a file that stays small.
+"""Limit the size of stored payloads.
 
 Rules
-- What was said is kept whole up to a large bound, what tools were given and gave back up to a small one.
-- What is cut is cut in the middle, since ends tell most, and marked with how many bytes were left out.
-- It depends on the member alone, byte for byte: the same input in two events, or the same words in a hook and a
-  transcript, are cut alike. What is short stays as it came.
-- What is kept is still JSON of the same shape, so that it can be decoded.
-- An event of many members is bounded too: those that come after the first megabytes are left out, each with a mark.
+- Messages have a large limit, inputs and results of tools a small one.
+- Long text is cut in the middle, because beginning and end matter most. A mark gives the number of bytes left out.
+- The result depends on the member alone: the same input in two events, or the same text in a hook and a transcript, is
+  cut the same way. Short members are unchanged, byte for byte.
+- The result is JSON of the same shape, so it can be decoded.
+- The whole event has a limit too: members after the first megabytes are replaced by a mark.
 """
 
 from collections.abc import Callable
@@ -17,28 +17,28 @@ KIB = 1024
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """The largest text that was said, and the largest input or result of a tool, in bytes."""
+    """The limits of a message, and of an input or result of a tool, in bytes."""
 
     speech: int = 256 * KIB
     result: int = 32 * KIB
 
 
 SPEECH = frozenset({"prompt", "last_assistant_message", "message"})
-"""Members of a hook's payload that somebody said."""
+"""Members of a hook's payload that are messages."""
 IDENTITY = frozenset({"session_id", "cwd", "working_directory", "transcript_path"})
-"""Members that say whose event it is: the receiver bounds them."""
+"""Members that identify the agent. The receiver limits them."""
 
 MOST_MEMBERS = 64
-"""Of a list or object that is too large so many members are kept, if shorter strings do not help."""
+"""How many members of a list or object are kept if shorter strings are not enough."""
 
 MOST_IN_ALL = 8
-"""An event may be so many times as large as the largest text that was said."""
+"""The limit of an event, as a multiple of the limit of a message."""
 
 _UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeError)
 
 
 def cut(text: str, limit: int) -> str:
-    """A text of about so many bytes: two thirds from its beginning, one from its end, and what was left out."""
+    """Cut a text to about `limit` bytes: two thirds from its beginning, one third from its end, and a mark."""
     data = text.encode("utf-8", "replace")
     if len(data) <= limit:
         return text
@@ -52,7 +52,7 @@ def _mark(count: int) -> str:
 
 
 def bounded(payload: bytes, bounds: Bounds) -> bytes:
-    """A hook's payload as it is kept."""
+    """A hook's payload as it is stored."""
     if len(payload) <= min(bounds.result, bounds.speech):
         return payload
     try:
@@ -66,7 +66,7 @@ def bounded(payload: bytes, bounds: Bounds) -> bytes:
 
 
 def _within(members: dict[str, msgspec.Raw], most: int) -> dict[str, msgspec.Raw]:
-    """The members that fit into so many bytes; of the others only a mark, and whose event it is in any case."""
+    """The members that fit into `most` bytes. Others are replaced by a mark, except those that identify the agent."""
     used, kept = 0, dict[str, msgspec.Raw]()
     for name, raw in members.items():
         used += len(bytes(raw))
@@ -83,7 +83,7 @@ def _member(name: str, raw: msgspec.Raw, bounds: Bounds) -> msgspec.Raw:
 
 
 def smaller(raw: bytes, limit: int) -> bytes:
-    """A JSON value of about so many bytes: its strings are cut, then its members; at last it is cut as a text."""
+    """A JSON value of about `limit` bytes: long strings are cut, then members left out; finally it is cut as text."""
     try:
         value = msgspec.json.decode(raw)
         if isinstance(value, str):
@@ -104,7 +104,7 @@ def shortened(
     owner: dict[object, object] | None = None,
     key: object = None,
 ) -> object:
-    """A value with its long strings cut, each as long as its place allows, and with at most so many members."""
+    """The value with long strings cut to what `longest` allows at their place, and at most `most` members."""
     if isinstance(value, str):
         return cut(value, longest(owner, key))
     if isinstance(value, list):

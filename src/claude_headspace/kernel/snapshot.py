@@ -1,8 +1,8 @@
-"""Where the replay of an agent begins when its older events are gone: the agent, and the rows it may still change.
+"""Snapshots: where the replay of an agent starts after its older events were pruned.
 
-An agent carries all that is needed to understand the next event. What later events may still change beside it are the
-rows of what it carries: its session, its commands, its open waits and the turns it remembers. Those are kept with it;
-all other rows of the pruned events go.
+An agent contains what is needed to process the next event. Later events can also change the rows of its session, its
+commands, its open waits and its recent turns: the snapshot contains these rows. All other rows of pruned events are
+deleted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ _Row = TypeVar("_Row")
 
 
 class Snapshot(msgspec.Struct, kw_only=True):
-    """An agent after its event `seq`, which was received at `at`."""
+    """An agent after its event `seq`, which was received at `at`, with its rows."""
 
     agent: Agent
     seq: int
@@ -32,7 +32,7 @@ class Snapshot(msgspec.Struct, kw_only=True):
 
 
 class SnapshotBuilder:
-    """Takes changes of one agent, and gives the snapshot after them."""
+    """Builds the snapshot of one agent from its changes."""
 
     def __init__(self, before: Snapshot | None = None) -> None:
         self.agent = before.agent if before else None
@@ -42,7 +42,7 @@ class SnapshotBuilder:
         self.waits = dict(before.waits) if before else {}
 
     def add(self, change: Change) -> None:
-        """One more change."""
+        """Add a change."""
         self.agent = change.agent
         self.sessions.update({session.id: session for session in change.sessions})
         self.commands.update(change.commands)
@@ -54,7 +54,7 @@ class SnapshotBuilder:
                 self.turns[patch.id] = msgspec.structs.replace(self.turns[patch.id], **better)
 
     def snapshot(self, seq: int, at: Micros, identities: Iterable[Identity]) -> Snapshot:
-        """The agent as it is now, with the rows that it may still change."""
+        """The snapshot after the changes so far."""
         assert self.agent is not None
         agent = self.agent
         commands = (*([agent.command] if agent.command else []), *agent.past_commands)

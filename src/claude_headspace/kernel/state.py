@@ -56,16 +56,16 @@ class Rule(msgspec.Struct, frozen=True):
 TURN_ENDS = ("TurnStopped", "TurnFailed", "TurnInterrupted", "TurnClosed", "ToolRejected")
 SESSION_BOUNDARIES = ("SessionStarted", "SessionEnded", "ClientVanished")
 CALL_ENDS = ("ToolFinished", "ToolFailed", "ToolRefused", "StepFinished", "ElicitationAnswered")
-IDLE_OBSERVED = ("ClientReported", "AttentionCalled")
+IDLE_OBSERVED = ("ClientReported", "AttentionRequested")
 
 SIGNALS = {
     "last_hook_at": Signal("the client was alive: the newest hook that does not end the session", ()),
     "busy_at": Signal(
         "the main thread worked",
         (
-            *("PromptSubmitted", "UserSpoke", "AgentSpoke", "ToolStarted", "PermissionAsked", "ElicitationAsked"),
+            *("PromptSubmitted", "UserWrote", "AgentWrote", "ToolStarted", "PermissionAsked", "ElicitationAsked"),
             *CALL_ENDS,
-            *("TurnStopped", "TurnWentOn", "ClientReported"),
+            *("TurnStopped", "TurnContinued", "ClientReported"),
         ),
     ),
     "idle_at": Signal(
@@ -77,7 +77,7 @@ SIGNALS = {
     ),
     "step_ended_at": Signal(
         "calls and dialogs of the main thread that started before have ended",
-        ("StepFinished", "PromptSubmitted", "UserSpoke", *TURN_ENDS, *SESSION_BOUNDARIES, *IDLE_OBSERVED),
+        ("StepFinished", "PromptSubmitted", "UserWrote", *TURN_ENDS, *SESSION_BOUNDARIES, *IDLE_OBSERVED),
     ),
     "call_started_at": Signal("the main thread started a tool call", ("ToolStarted",)),
     "call_ended_at": Signal("a tool call of the main thread ended", CALL_ENDS),

@@ -1,13 +1,13 @@
-"""The five states of a command and the only ways between them.
+"""The state machine of a command: five states and a table of transitions.
 
-A command moves when somebody says something: an actor (USER or AGENT) with an intent. The table below is the
-whole machine; `validate_transition` looks a row up and never guesses. What is not in the table is refused and
-changes nothing. `python -m claude_headspace.kernel.state_machine` prints the diagram that the docs show.
+A command moves with every message: an actor (USER or AGENT) and an intent. `TRANSITIONS` is the whole machine;
+`validate_transition` looks a row up. A transition that is not in the table is refused and changes nothing.
+`python -m claude_headspace.kernel.state_machine` prints the diagram of the documentation.
 
 Rules
-- IDLE is the state before a command exists, COMPLETE the one after which nothing moves it.
-- An interrupt and an API error are AGENT/END_OF_TASK: the command's outcome tells them apart.
-- A queued prompt that the running turn takes in is USER/ANSWER.
+- IDLE is the state before a command exists. COMPLETE is final.
+- An interrupt and an API error are AGENT/END_OF_TASK; the outcome of the command distinguishes them.
+- A queued prompt that becomes part of the running turn is USER/ANSWER.
 """
 
 from enum import StrEnum
@@ -16,7 +16,7 @@ import msgspec
 
 
 class CommandState(StrEnum):
-    """Where a command stands."""
+    """The state of a command."""
 
     IDLE = "IDLE"
     COMMANDED = "COMMANDED"
@@ -26,14 +26,14 @@ class CommandState(StrEnum):
 
 
 class Actor(StrEnum):
-    """Who spoke."""
+    """Who wrote a message."""
 
     USER = "USER"
     AGENT = "AGENT"
 
 
 class Intent(StrEnum):
-    """What was meant by it."""
+    """What a message means for the command."""
 
     COMMAND = "COMMAND"
     ANSWER = "ANSWER"
@@ -44,7 +44,7 @@ class Intent(StrEnum):
 
 
 class TransitionResult(msgspec.Struct, frozen=True):
-    """The answer to one proposed move: where it leads, or why it is refused."""
+    """The result of a proposed transition: the new state, or why it is refused."""
 
     valid: bool
     from_state: CommandState
@@ -72,7 +72,7 @@ TRANSITIONS: dict[tuple[CommandState, Actor, Intent], CommandState] = {
 
 
 def validate_transition(from_state: CommandState, actor: Actor, intent: Intent) -> TransitionResult:
-    """Say where (actor, intent) leads from a state; a refusal keeps the state and names the reason."""
+    """The state that (actor, intent) leads to. A refusal keeps the state and gives the reason."""
     to_state = TRANSITIONS.get((from_state, actor, intent))
     if to_state is None:
         return TransitionResult(

@@ -1,6 +1,6 @@
-"""One truth in every dialect: the shapes that surfaces show. Pure functions of the agent.
+"""Views: the types that surfaces show, as pure functions of the agent, and the states of other tools (dialects).
 
-The JSON of the API is these types, its schema is generated from them, and the stream sends changes of them.
+The API returns these types as JSON, its schema is generated from them, and the stream sends their changes.
 """
 
 from collections.abc import Callable
@@ -22,21 +22,21 @@ from claude_headspace.kernel.wait_request import Field, Question
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 APPROVALS = ("plan", "permission")
-"""What plate-spinner calls an approval; every other wait is an input."""
+"""The waits that plate-spinner calls an approval. Every other wait is an input."""
 
 Time = str
 """ISO 8601, UTC."""
 
 
 def iso(moment: Micros) -> Time:
-    """A moment as people and browsers read it; what lies outside the calendar is clamped to its edges."""
+    """A time as ISO 8601. Times outside the calendar are clamped."""
     seconds, micros = divmod(moment, 1_000_000)
     return f"{_second(seconds)}.{micros:06d}+00:00"
 
 
 @lru_cache(maxsize=4096)
 def _second(seconds: int) -> str:
-    """Events come many to a second: its words are made once."""
+    """Cached, because many events share a second."""
     try:
         return (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
     except OverflowError:
@@ -44,7 +44,7 @@ def _second(seconds: int) -> str:
 
 
 class Dialects(msgspec.Struct, frozen=True):
-    """The same state in the words of the systems that Headspace unifies."""
+    """The state in the terms of the tools that Headspace replaces or works with."""
 
     headspace: str
     plate: str
@@ -67,7 +67,7 @@ _APPROVAL = Dialects("AWAITING_INPUT", "awaiting_approval", "attention", "active
 _CHECKED = {
     waiting: msgspec.structs.replace(waiting, fleet="checked") for waiting in (_APPROVAL, _DIALECTS[AgentState.WAITING])
 }
-"""The same once somebody has looked at it."""
+"""The state after a person looked at the agent."""
 
 
 def dialects(agent: Agent) -> Dialects:
@@ -84,14 +84,14 @@ def dialects(agent: Agent) -> Dialects:
 
 
 class TmuxView(msgspec.Struct, frozen=True):
-    """Where the agent's terminal is."""
+    """The tmux session and pane of the agent."""
 
     session: str | None
     pane: str | None
 
 
 class SessionView(msgspec.Struct, frozen=True):
-    """The context window in use."""
+    """The current context window."""
 
     id: str
     ordinal: int
@@ -102,7 +102,7 @@ class SessionView(msgspec.Struct, frozen=True):
 
 
 class EvidenceView(msgspec.Struct, frozen=True):
-    """Why the state is believed."""
+    """Why the agent has its state."""
 
     source: str
     confidence: str
@@ -111,7 +111,7 @@ class EvidenceView(msgspec.Struct, frozen=True):
 
 
 class ToolView(msgspec.Struct, frozen=True):
-    """The tool in flight."""
+    """The running tool call."""
 
     name: str
     summary: str
@@ -119,7 +119,7 @@ class ToolView(msgspec.Struct, frozen=True):
 
 
 class CommandView(msgspec.Struct, frozen=True):
-    """What the agent was told to do, and how far it is."""
+    """The command of the agent, with its state and outcome."""
 
     id: str
     state: CommandState
@@ -131,7 +131,7 @@ class CommandView(msgspec.Struct, frozen=True):
 
 
 class SubagentView(msgspec.Struct, frozen=True):
-    """A sub-agent at work."""
+    """A running sub-agent."""
 
     id: str
     type: str
@@ -141,7 +141,7 @@ class SubagentView(msgspec.Struct, frozen=True):
 
 
 class BackgroundTaskView(msgspec.Struct, frozen=True):
-    """Work that goes on after the turn."""
+    """Background work that continues after the turn."""
 
     id: str
     kind: str
@@ -150,14 +150,14 @@ class BackgroundTaskView(msgspec.Struct, frozen=True):
 
 
 class TodoView(msgspec.Struct, frozen=True):
-    """The agent's own list: done of all."""
+    """The agent's to-do list: entries done and in total."""
 
     done: int
     total: int
 
 
 class AnsweredView(msgspec.Struct, frozen=True):
-    """Who answered, what, from where, when, and how long it had been waited for."""
+    """An answer through Headspace: what, by whom, from where, when, and how long the wait was open."""
 
     words: str
     by: str
@@ -167,7 +167,7 @@ class AnsweredView(msgspec.Struct, frozen=True):
 
 
 class WaitView(msgspec.Struct, frozen=True):
-    """An open need for a human."""
+    """A wait: the agent needs a person."""
 
     id: str
     agent_id: str
@@ -175,30 +175,30 @@ class WaitView(msgspec.Struct, frozen=True):
     text: str
     questions: tuple[Question, ...]
     form: tuple[Field, ...]
-    """The fields that an MCP server wants to have filled in."""
+    """The fields of an MCP server's form."""
     tool: str | None
     summary: str
     subagent_id: str | None
     suggestions: list[dict[str, Any]]
-    """The client's own suggestions of rules."""
+    """The permission rules that the client suggests."""
     opened_at: Time
     held_until: Time | None
     """Until when it can be answered through Headspace; null: only in the terminal."""
     answered: AnsweredView | None
-    """Who answered through Headspace; while the wait is open, the client has yet to take it up."""
+    """The answer given through Headspace. While the wait is open, the client has not applied it yet."""
     closed_at: Time | None
     resolution: str | None
 
 
 class NoteView(msgspec.Struct, frozen=True):
-    """What an agent says that it is at."""
+    """What an agent says it is working on."""
 
     text: str
     at: Time
 
 
 class BriefedView(msgspec.Struct, frozen=True):
-    """What the context window in use began with, what was left out and why, and what went wrong."""
+    """The files that the current context window started with, the files left out and why, and what went wrong."""
 
     at: Time
     files: tuple[str, ...]
@@ -207,7 +207,7 @@ class BriefedView(msgspec.Struct, frozen=True):
 
 
 class NoticeView(msgspec.Struct, frozen=True):
-    """A call to a person: about what, through what, and how far it is."""
+    """A notification: need, channel and status."""
 
     need: str
     kind: str
@@ -224,7 +224,7 @@ class NoticeView(msgspec.Struct, frozen=True):
 
 
 class TurnView(msgspec.Struct, frozen=True):
-    """One utterance."""
+    """One message in a command."""
 
     turn_id: str
     agent_id: str
@@ -239,7 +239,7 @@ class TurnView(msgspec.Struct, frozen=True):
 
 
 class MissionView(msgspec.Struct, frozen=True):
-    """What an agent was sent to do, and what came of it."""
+    """A mission and its result."""
 
     id: str
     goal: str
@@ -254,7 +254,7 @@ class MissionView(msgspec.Struct, frozen=True):
 
 
 class JudgedView(msgspec.Struct, frozen=True):
-    """A call that a rule spoke about."""
+    """A tool call with a verdict of the policy."""
 
     event_id: str
     timestamp: Time
@@ -263,13 +263,13 @@ class JudgedView(msgspec.Struct, frozen=True):
     rule: str | None
     reason: str | None
     enforced: bool
-    """False where it was only written down."""
+    """False if the verdict was only recorded."""
     tool: str
     summary: str
 
 
 class NewsView(msgspec.Struct, frozen=True):
-    """A worker that is back."""
+    """The result of a worker that the agent has not been told yet."""
 
     mission_id: str
     goal: str
@@ -278,15 +278,15 @@ class NewsView(msgspec.Struct, frozen=True):
 
 
 class SupervisionView(msgspec.Struct, frozen=True):
-    """Somebody starts the client anew when its context window is spent."""
+    """`headspace run --supervise` restarts the client when its context window is full."""
 
     restarts: int
     restarted_at: Time | None
     reason: str
-    """Why it was started anew the last time."""
+    """Why it was restarted the last time."""
     under_way: bool
     ended: str
-    """Why nobody does so any more; empty while somebody does."""
+    """Why it is not restarted any more; empty while it is supervised."""
 
 
 class AgentView(msgspec.Struct, frozen=True, kw_only=True):
@@ -320,12 +320,12 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     notices: tuple[NoticeView, ...]
     todo: TodoView | None
     verdicts: tuple[JudgedView, ...]
-    """The newest calls that a rule spoke about, the newest last."""
+    """The newest tool calls with a verdict, newest last."""
     error: str | None
     model: str | None
     context_percent: float | None
     context_warning_level: int
-    """The level, in percent, that the agent was told of in this context window; 0: of none."""
+    """The highest context level that the session was told in this context window, in percent; 0: none."""
     tokens: int | None
     cost_usd: float | None
     rate_limits: tuple[RateLimit, ...]
@@ -333,9 +333,9 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     role: str | None
     mode: str
     mission: MissionView | None
-    """What it was sent to do."""
+    """The mission that it works on."""
     news: tuple[NewsView, ...]
-    """What it is to be told of its workers, at its next prompt."""
+    """Results of its workers that it is told with its next prompt."""
     note: NoteView | None
     briefed: BriefedView | None
     supervision: SupervisionView | None
@@ -347,7 +347,7 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def evidence_view(agent: Agent) -> EvidenceView | None:
-    """Why the agent's state is believed."""
+    """Why the agent has its state."""
     evidence = agent.evidence
     return EvidenceView(evidence.source, evidence.confidence, iso(evidence.at), evidence.why) if evidence else None
 
@@ -413,7 +413,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
     "ended_at": (("ended_at",), lambda agent: _maybe(agent.ended_at)),
 }
-"""Fields that are made of the agent's parts: which parts, and how. All others are the part of the same name."""
+"""Fields that are computed: from which fields of the agent, and how. All others are the field of the same name."""
 
 _FIELDS = {name: _DERIVED.get(name, ((name,), attrgetter(name))) for name in AgentView.__struct_fields__}
 _PARTS = Agent.__struct_fields__
@@ -429,7 +429,7 @@ _PARTIAL = {
     "unseen",
     "waits",
 }
-"""Fields that show less than the parts that they are made of: the parts may differ where the field does not."""
+"""Computed fields that can stay equal when the fields of the agent differ."""
 _DEPENDENT = {part: [name for name, (parts, _) in _FIELDS.items() if part in parts] for part in _PARTS}
 
 
@@ -439,7 +439,7 @@ def agent_view(agent: Agent) -> AgentView:
 
 
 def view_changes(before: Agent, after: Agent) -> dict[str, object]:
-    """The fields of the view that differ, with their new value. Looks only at what `evolve` replaced."""
+    """The changed fields of the view with their new value. Compares only fields that `evolve` replaced."""
     old, new = msgspec.structs.astuple(before), msgspec.structs.astuple(after)
     replaced = [p for p, was, now in zip(_PARTS, old, new, strict=True) if was is not now and was != now]
     changes: dict[str, object] = {}
@@ -452,7 +452,7 @@ def view_changes(before: Agent, after: Agent) -> dict[str, object]:
 
 
 def verdict_view(judged: RuledCall) -> JudgedView:
-    """A call that a rule spoke about."""
+    """A tool call with a verdict of the policy."""
     return JudgedView(
         judged.event_id,
         iso(judged.at),
@@ -466,7 +466,7 @@ def verdict_view(judged: RuledCall) -> JudgedView:
 
 
 def mission_view(mission: Mission | None) -> MissionView | None:
-    """A mission, as its agent has it."""
+    """A mission."""
     if mission is None:
         return None
     return MissionView(
@@ -488,7 +488,7 @@ def _maybe(moment: Micros | None) -> Time | None:
 
 
 def _tool_of(calls: tuple[ToolCall, ...], subagent_id: str | None) -> ToolView | None:
-    """The newest call that a thread has open."""
+    """The newest open call of a thread."""
     for call in reversed(calls):
         if call.subagent_id == subagent_id:
             return ToolView(call.tool, call.summary, iso(call.started_at))
@@ -549,7 +549,7 @@ def _answered(wait: Wait) -> AnsweredView | None:
 
 
 def _suggestions(stored: str) -> list[dict[str, object]]:
-    """The client's suggestions; one that is nested beyond reason is shown to nobody."""
+    """The client's suggestions; empty if they cannot be decoded."""
     try:
         return msgspec.json.decode(stored, type=list[dict[str, object]]) if stored else []
     except (msgspec.DecodeError, RecursionError):
@@ -557,7 +557,7 @@ def _suggestions(stored: str) -> list[dict[str, object]]:
 
 
 def notice_view(notice: Notice) -> NoticeView:
-    """A call to a person."""
+    """A notification."""
     return NoticeView(
         notice.need,
         notice.kind,
@@ -574,7 +574,7 @@ def notice_view(notice: Notice) -> NoticeView:
 
 
 def turn_view(turn: Turn) -> TurnView:
-    """A turn, as the stream announces it too."""
+    """A turn, as the API and the stream show it."""
     return TurnView(
         turn.id,
         turn.agent_id,

@@ -1,10 +1,10 @@
-"""What a human is asked: the kind, the words, and the ways to answer."""
+"""What a person is asked: kind, text, and the possible answers."""
 
 import msgspec
 
 
 class Option(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One way to answer."""
+    """One possible answer."""
 
     label: str
     description: str = ""
@@ -29,16 +29,16 @@ class Field(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     description: str = ""
     required: bool = False
     options: tuple[Option, ...] = ()
-    """What can be chosen: the value, and the words for it."""
+    """The choices: value and label."""
     default: str | int | float | bool | None = None
     least: float | None = None
-    """Of a number its least value, of a text its least length."""
+    """The minimum of a number, or the minimum length of a text."""
     most: float | None = None
     format: str = ""
 
 
 class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a human is wanted for: the kind, the words, and the ways to answer."""
+    """A request to a person."""
 
     kind: str
     text: str = ""

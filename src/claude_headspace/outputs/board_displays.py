@@ -1,6 +1,7 @@
-"""What follows the board at a small distance: changes are gathered for a moment, then shown once, beside the loop.
+"""Board displays: the status file, tmux colours and notifications follow the board.
 
-Nobody waits for it, and what fails here is tried again at the next change.
+Changes within a short time are shown together, in a thread. Nothing waits for a display, and one that fails is updated
+again at the next change.
 """
 
 import asyncio
@@ -19,48 +20,48 @@ PAUSE_SECONDS = 0.25
 
 
 class Display(Protocol):
-    """Something that shows the board elsewhere. Called in a thread."""
+    """Shows the board somewhere. Called in a thread."""
 
     def show(self, agents: Sequence[Agent]) -> None:
-        """Show the living agents as they are now."""
+        """Show the agents as they are now."""
 
     def clear(self) -> None:
-        """Leave no trace: nobody keeps it up to date any more."""
+        """Remove what is shown: nothing updates it any more."""
 
 
-class Gathering(Loop):
-    """Keeps displays up to date."""
+class BoardDisplays(Loop):
+    """Keeps the displays up to date."""
 
     def __init__(self, agents: Callable[[], Iterable[Agent]], displays: Sequence[Display]) -> None:
         super().__init__()
         self._agents = agents
         self._displays = displays
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
 
-    def ring(self, _messages: Sequence[StreamMessage] = ()) -> None:
-        """Something changed."""
-        self._news.set()
+    def refresh(self, _messages: Sequence[StreamMessage] = ()) -> None:
+        """The board changed."""
+        self._changed.set()
 
     async def stop(self) -> None:
-        """Follow no more, and clear up."""
+        """Stop, and clear the displays."""
         await super().stop()
         for display in self._displays:
-            await asyncio.to_thread(_tried, display.clear)
+            await asyncio.to_thread(_try, display.clear)
 
     async def _run(self) -> None:
         while True:
-            self._news.clear()
-            await asyncio.to_thread(_tried, self._show)
-            await self._news.wait()
+            self._changed.clear()
+            await asyncio.to_thread(_try, self._show)
+            await self._changed.wait()
             await asyncio.sleep(PAUSE_SECONDS)
 
     def _show(self) -> None:
         agents = list(self._agents())
         for display in self._displays:
-            _tried(lambda display=display: display.show(agents))  # type: ignore[misc]  # bound now
+            _try(lambda display=display: display.show(agents))  # type: ignore[misc]  # bound now
 
 
-def _tried(work: Callable[[], None]) -> None:
+def _try(work: Callable[[], None]) -> None:
     try:
         work()
     except Exception:

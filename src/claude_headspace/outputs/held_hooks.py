@@ -1,14 +1,14 @@
-"""Questions that clients hold open for us: a hook that is not answered before somebody answers, or it is over.
+"""Held hooks: hooks about a question that stay open until a person answers, or the question is closed.
 
-The client's own dialog stays usable all the while, so whoever is first wins: an answer through us is given to the hook,
-and one in the terminal releases it with nothing to say.
+The client's own dialog stays usable, and the first answer wins: an answer through Headspace is the reply to the hook;
+an answer in the terminal releases the hook with an empty reply.
 
 Rules
-- What is held is written down (`WaitHeld`), and so is that it no longer is (`WaitReleased`): any surface of any daemon
-  knows whether an answer would arrive.
-- Silence is no consent: what expires, is cut off or survives a restart is answered with nothing.
-- An answer that was handed over is taken up once the client shows no dialog (`WaitTaken`), if nothing told so before.
-- Answers come by the stream alone, whichever daemon took them; what was missed there is looked up once.
+- That a hook is held is recorded (`WaitHeld`), and so is its release (`WaitReleased`): every surface of every daemon
+  knows whether an answer would reach the client.
+- Silence is no consent. A hook that expires, is disconnected or survives a restart gets an empty reply.
+- An answer counts as received once the client shows no dialog (`WaitTaken`), unless an event said so before.
+- Answers arrive by the stream, whichever daemon received them. One that was missed is read from the journal.
 """
 
 import asyncio
@@ -16,28 +16,25 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 
 import msgspec
-import structlog
 
 from claude_headspace.clients.claude_code.replies import answer_reply
-from claude_headspace.clients.decode import decode
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.acts import WaitAnswered, WaitHeld, WaitReleased, WaitTaken
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.answers import Answer
-from claude_headspace.kernel.envelope import SECOND, Envelope
+from claude_headspace.kernel.envelope import SECOND
+from claude_headspace.kernel.facts import Event
 from claude_headspace.ports import Clock, Reader, Recorder, StreamMessage
 
-log = structlog.get_logger(__name__)
-
-HEARD = ("wait_answered", "wait_closed")
-TAKEN_SECONDS = 1.0
-TRIES = 5
-"""How soon, and how often, it is looked whether a client that got its answer still shows the dialog."""
-RESTING_MODES = ("headless",)
-"""Modes of clients in front of which nobody sits: their turn would stand still."""
+MESSAGE_TYPES = ("wait_answered", "wait_closed")
+CHECK_SECONDS = 1.0
+MAX_CHECKS = 5
+"""How often, and how many times, it is checked whether a client that got its answer still shows the dialog."""
+UNATTENDED_MODES = ("headless",)
+"""Modes of clients that nobody watches: holding their hooks would only stop their turn."""
 
 
-class Holds:
+class HeldHooks:
     """All hooks that are held open."""
 
     def __init__(
@@ -45,7 +42,7 @@ class Holds:
         reader: Reader,
         recorder: Recorder,
         clock: Clock,
-        seconds: float,
+        hold_seconds: float,
         *,
         headless: bool,
         shows_dialog: Callable[[str], bool] = lambda _session_id: False,
@@ -53,97 +50,95 @@ class Holds:
         self._reader = reader
         self._recorder = recorder
         self._clock = clock
-        self._seconds = seconds
+        self._seconds = hold_seconds
         self._headless = headless
         self._shows_dialog = shows_dialog
-        self._following: set[asyncio.Task[None]] = set()
+        self._checks: set[asyncio.Task[None]] = set()
         self._open: dict[str, asyncio.Event] = {}
 
-    @property
-    def count(self) -> int:
-        """How many hooks are held."""
-        return len(self._open)
+    def health(self) -> tuple[bool, str | None, str]:
+        """It always runs; how many hooks are held."""
+        return True, None, f"{len(self._open)} questions held open"
 
-    def wants(self, agent: Agent, wait: Wait | None) -> bool:
+    def accepts(self, agent: Agent, wait: Wait | None) -> bool:
         """Whether a hook about this wait is to be held."""
         if wait is None or self._seconds <= 0 or wait.id in self._open:
             return False
-        return self._headless or agent.mode not in RESTING_MODES
+        return self._headless or agent.mode not in UNATTENDED_MODES
 
-    async def hold(self, envelope: Envelope, wait: Wait, gone: Awaitable[object]) -> bytes:
-        """Wait for the answer, the end of the wait, the end of our patience, or of the hook: what the hook prints."""
-        over = self._open[wait.id] = asyncio.Event()
+    async def hold(self, event: Event, wait: Wait, gone: Awaitable[object]) -> bytes:
+        """Hold a hook until it is answered, closed, expired or disconnected (`gone`). Returns the reply."""
+        ended = self._open[wait.id] = asyncio.Event()
         try:
             until = self._clock() + round(self._seconds * SECOND)
             await self._recorder.record(WaitHeld(wait_id=wait.id, until=until), wait.agent_id)
-            now = await asyncio.to_thread(self._reader.wait, wait.id)
-            is_open = now is not None and now.closed_at is None
-            is_there = is_open and await self._first(over, gone)
-            return await self._outcome(envelope, wait, is_there=is_there)
+            current = await asyncio.to_thread(self._reader.wait, wait.id)
+            is_open = current is not None and current.closed_at is None
+            is_connected = is_open and await self._wait(ended, gone)
+            return await self._reply(event, wait, is_connected=is_connected)
         finally:
             del self._open[wait.id]
 
-    async def _first(self, over: asyncio.Event, gone: Awaitable[object]) -> bool:
-        """Wait for the first of them; whether the hook is still there to take an answer."""
-        ended, left = asyncio.ensure_future(over.wait()), asyncio.ensure_future(gone)
+    async def _wait(self, ended: asyncio.Event, gone: Awaitable[object]) -> bool:
+        """Wait for the first of them. Returns whether the hook can still receive a reply."""
+        end, disconnect = asyncio.ensure_future(ended.wait()), asyncio.ensure_future(gone)
         try:
-            await asyncio.wait((ended, left), timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
-            return not left.done()
+            await asyncio.wait((end, disconnect), timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            return not disconnect.done()
         finally:
-            ended.cancel()
-            left.cancel()
-            await asyncio.gather(ended, left, return_exceptions=True)
+            end.cancel()
+            disconnect.cancel()
+            await asyncio.gather(end, disconnect, return_exceptions=True)
 
-    async def _outcome(self, envelope: Envelope, wait: Wait, *, is_there: bool) -> bytes:
-        now = await asyncio.to_thread(self._reader.wait, wait.id)
-        if now is None or now.closed_at is not None:
+    async def _reply(self, event: Event, wait: Wait, *, is_connected: bool) -> bytes:
+        current = await asyncio.to_thread(self._reader.wait, wait.id)
+        if current is None or current.closed_at is not None:
             return b""
-        if not is_there or now.answered is None:
+        if not is_connected or current.answered is None:
             await self._recorder.record(WaitReleased(wait_id=wait.id), wait.agent_id)
             return b""
-        answer = await asyncio.to_thread(given_answer, self._reader, now)
+        answer = await asyncio.to_thread(find_answer, self._reader, current)
         if answer is None:
             return b""
-        event = decode(envelope)
-        following = asyncio.create_task(self._follow(event.meta.session_id, now), name="answer taken")
-        self._following.add(following)
-        following.add_done_callback(self._following.discard)
-        return answer_reply(event, now, answer)
+        check = asyncio.create_task(self._check_received(event.meta.session_id, current), name="answer received")
+        self._checks.add(check)
+        check.add_done_callback(self._checks.discard)
+        return answer_reply(event, current, answer)
 
-    async def _follow(self, session_id: str, wait: Wait) -> None:
-        """See to it that the wait ends once the client has taken the answer up."""
-        for _ in range(TRIES):
-            await asyncio.sleep(TAKEN_SECONDS)
+    async def _check_received(self, session_id: str, wait: Wait) -> None:
+        """Close the wait once the client shows no dialog."""
+        for _ in range(MAX_CHECKS):
+            await asyncio.sleep(CHECK_SECONDS)
             if not self._shows_dialog(session_id):
-                with suppress(HeadspaceError):  # the daemon stops, or it is over already
+                with suppress(HeadspaceError):  # the daemon stops, or the wait is closed already
                     await self._recorder.record(WaitTaken(wait_id=wait.id), wait.agent_id)
                 return
 
-    def hear(self, messages: Iterable[StreamMessage]) -> None:
-        """Something was announced: perhaps what somebody waits for."""
+    def receive(self, messages: Iterable[StreamMessage]) -> None:
+        """Stream messages: an answer to a held hook, or the end of its wait."""
         if not self._open:
             return
         for message in messages:
-            if message.type in HEARD and (found := self._open.get(_wait_id(message))) is not None:
-                found.set()
+            if message.type in MESSAGE_TYPES and (ended := self._open.get(_wait_id(message))) is not None:
+                ended.set()
 
     def close(self) -> None:
-        """Let everybody go: the daemon stops."""
-        for over in self._open.values():
-            over.set()
-        for following in self._following:
-            following.cancel()
+        """Release all hooks: the daemon stops."""
+        for ended in self._open.values():
+            ended.set()
+        for check in self._checks:
+            check.cancel()
 
-    async def forget(self, agents: Iterable[Agent]) -> None:
-        """After a start nothing is held any more, whatever the journal says."""
+    async def release_all(self, agents: Iterable[Agent]) -> None:
+        """Record that nothing is held any more, after a start."""
         for agent in agents:
             for wait in agent.waits:
                 if wait.held_until or wait.answered is not None:
                     await self._recorder.record(WaitReleased(wait_id=wait.id), agent.id)
 
 
-def given_answer(reader: Reader, wait: Wait) -> Answer | None:
-    """The complete answer to a wait, from its event; None if there is no answer, or it is from an older version."""
+def find_answer(reader: Reader, wait: Wait) -> Answer | None:
+    """The complete answer to a wait, from its event. None if there is no answer, or it is from an older version."""
     if wait.answered is None or not wait.answered.event_id:
         return None
     event = reader.event(wait.agent_id, wait.answered.event_id)

@@ -1,17 +1,18 @@
-"""Tells conversations what came of their workers: writes it down, wakes them once, and has their prompts answered.
+"""Mission reports: a conversation that started a mission learns its result.
 
-A worker that is back is written down with its conversation (`WorkerEnded`). The conversation's pane gets one line, and
-the hook of that prompt, or of whichever comes first, brings the summary (`kernel/mission/tell`).
+When an agent finishes its mission, the result is recorded with the conversation (`WorkerEnded`). One line is typed into
+the conversation's pane, and the hook of that prompt, or of any earlier one, delivers the summary
+(`kernel/mission/notices.py`).
 
 Rules
-- A line is typed only to a client that is idle, in a pane that is its own and in which nobody is typing; until then it
-  waits. Without a pane nothing is typed, and the next prompt brings the summary.
-- That it is woken is written down before a key is pressed (`ConversationWoken`): after a crash it is not typed again.
-- The daemon of the conversation's machine does it; what happened while it was down is found at its start.
+- The line is typed only if the client is idle, the pane is its own, and nobody is typing in it. Until then it waits.
+  Without a pane nothing is typed, and the next prompt delivers the summary.
+- The line is recorded before it is typed (`ConversationWoken`), so it is not typed again after a crash.
+- The daemon of the conversation's machine does this. Missions that ended while it was down are found at its start.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 
 import msgspec
@@ -27,20 +28,20 @@ from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.messages import summary, wake_up
 from claude_headspace.kernel.mission.notices import wanted
 from claude_headspace.outputs.keyboard import Keyboard
-from claude_headspace.ports import Clock, Reader, Recorder, StreamMessage
+from claude_headspace.ports import Clock, ExpectHooks, Reader, Recorder, StreamMessage
 
 log = structlog.get_logger(__name__)
 
-HEARD = "mission_changed"
-LOOKED_BACK: Micros = 24 * 3600 * SECOND
-"""How long ago a worker may have ended of which its conversation was not told."""
-SETTLED: Micros = SECOND
-"""So long a conversation must have been idle: what follows a turn by itself has begun by then."""
-LOOK_AGAIN_SECONDS = 2.0
+MESSAGE_TYPE = "mission_changed"
+MAX_AGE: Micros = 24 * 3600 * SECOND
+"""How long ago an agent may have ended whose conversation was not informed."""
+MIN_IDLE: Micros = SECOND
+"""How long a conversation must have been idle: automatic work after a turn has started by then."""
+RETRY_SECONDS = 2.0
 
 
-class Conversations(Loop):
-    """Beside the hooks of the agents of this machine."""
+class MissionReports(Loop):
+    """Informs the conversations of this machine."""
 
     def __init__(
         self,
@@ -49,8 +50,8 @@ class Conversations(Loop):
         keyboard: Keyboard,
         clock: Clock,
         host: str,
-        changed: Callable[[], None] = lambda: None,
-        pause: float = LOOK_AGAIN_SECONDS,
+        expect: ExpectHooks = lambda _hooks: None,
+        retry_seconds: float = RETRY_SECONDS,
     ) -> None:
         super().__init__()
         self._reader = reader
@@ -58,79 +59,76 @@ class Conversations(Loop):
         self._keyboard = keyboard
         self._clock = clock
         self._host = host
-        self._changed = changed
-        self._pause = pause
-        self._wanted: dict[str, tuple[HookKind, ...]] = {}
-        self._back: list[str] = []
-        self._asleep: set[str] = set()
-        self._stirred = asyncio.Event()
+        self._expect = expect
+        self._retry_seconds = retry_seconds
+        self._hooks: dict[str, tuple[HookKind, ...]] = {}
+        """By agent: the hooks that deliver something to it."""
+        self._finished: list[str] = []
+        """Agents whose mission ended, and whose conversation is not informed yet."""
+        self._uninformed: set[str] = set()
+        """Conversations to which a line is to be typed."""
+        self._changed = asyncio.Event()
 
     def health(self) -> tuple[bool, str | None, str]:
-        """Whether it goes on, what fails, and how many agents are to be told something."""
-        return self.running, self.failure, f"{len(self._wanted)} agents to be told something"
+        """Whether it runs, why it fails, and how many agents wait for a notice."""
+        return self.running, self.failure, f"{len(self._hooks)} agents wait for a notice"
 
-    # --- what is heard ---
+    # --- changes ---
 
-    def asked(self) -> frozenset[HookKind]:
-        """The events that wait for an answer: none while nobody is to be told anything."""
-        return frozenset(kind for kinds in self._wanted.values() for kind in kinds)
-
-    def met(self, agent: Agent) -> None:
-        """This is what an agent is now."""
-        kinds = wanted(agent)
-        if agent.host != self._host or not (kinds or agent.id in self._wanted):
+    def update_agent(self, agent: Agent) -> None:
+        """An agent changed. No-op for agents of other machines."""
+        hooks = wanted(agent)
+        if agent.host != self._host or not (hooks or agent.id in self._hooks):
             return
-        before = self.asked()
-        self._wanted |= {agent.id: kinds}
-        if not kinds:
-            del self._wanted[agent.id]
-        if self.asked() != before:
-            self._changed()
+        self._hooks |= {agent.id: hooks}
+        if not hooks:
+            del self._hooks[agent.id]
+        self._expect(frozenset(hook for hooks in self._hooks.values() for hook in hooks))
         if unreported_workers(agent):
-            self._asleep.add(agent.id)
-            self._stirred.set()
+            self._uninformed.add(agent.id)
+            self._changed.set()
 
-    def hear(self, messages: Iterable[StreamMessage]) -> None:
-        """Something was announced: perhaps that a worker is back."""
+    def receive(self, messages: Iterable[StreamMessage]) -> None:
+        """Stream messages: perhaps a mission ended."""
         for message in messages:
-            if message.type == HEARD and _is_over(message):
-                self._back.append(message.agent_id)
-                self._stirred.set()
+            if message.type == MESSAGE_TYPE and _is_ended(message):
+                self._finished.append(message.agent_id)
+                self._changed.set()
 
-    def recall(self) -> None:
-        """Know who is to be told something, also of what happened meanwhile."""
-        for agent in self._reader.agents(ended_after=self._clock() - LOOKED_BACK):
-            self.met(agent)
+    def load(self) -> None:
+        """Find what is to be done, at the start."""
+        for agent in self._reader.agents(ended_after=self._clock() - MAX_AGE):
+            self.update_agent(agent)
             if agent.mission is not None and agent.mission.ended_at is not None:
-                self._back.append(agent.id)
-        self._stirred.set()
+                self._finished.append(agent.id)
+        self._changed.set()
 
-    # --- what is done ---
+    # --- work ---
 
     async def _run(self) -> None:
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(self._pause if self._back or self._asleep else None):
-                    await self._stirred.wait()
-            self._stirred.clear()
+                async with asyncio.timeout(self._retry_seconds if self._finished or self._uninformed else None):
+                    await self._changed.wait()
+            self._changed.clear()
             try:
-                await self._look()
+                await self._work()
                 self.failure = None
-            except Exception as error:  # the journal is away, or a mistake of ours: it is tried again
-                log.warning("conversations_failed", exc_info=True)
+            except Exception as error:  # the journal is unavailable, or a bug: it is tried again
+                log.warning("mission_report_failed", exc_info=True)
                 self.failure = str(error)
-                await asyncio.sleep(self._pause)
+                await asyncio.sleep(self._retry_seconds)
 
-    async def _look(self) -> None:
-        while self._back:
-            await self._tell_of(self._back[0])
-            self._back.pop(0)
-        for agent_id in tuple(self._asleep):
-            if await self._is_settled(agent_id):
-                self._asleep.discard(agent_id)
+    async def _work(self) -> None:
+        while self._finished:
+            await self._record_result(self._finished[0])
+            self._finished.pop(0)
+        for agent_id in tuple(self._uninformed):
+            if await self._is_done(agent_id):
+                self._uninformed.discard(agent_id)
 
-    async def _tell_of(self, worker_id: str) -> None:
-        """Write it down with the conversation that asked for it, once."""
+    async def _record_result(self, worker_id: str) -> None:
+        """Record the result of a mission with its conversation, once."""
         worker = await asyncio.to_thread(self._reader.agent, worker_id)
         mission = worker.mission if worker else None
         if worker is None or mission is None or mission.ended_at is None or mission.conversation_id is None:
@@ -141,12 +139,12 @@ class Conversations(Loop):
         act = WorkerEnded(mission_id=mission.id, goal=mission.goal, text=summary(worker, mission))
         await self._recorder.record(act, conversation.id, delivery_id=f"worker-{mission.id}-{worker.id}")
 
-    async def _is_settled(self, agent_id: str) -> bool:
-        """Wake an agent if it can be woken now; whether there is nothing more to wait for."""
+    async def _is_done(self, agent_id: str) -> bool:
+        """Type the line if that is possible now. Returns whether there is nothing more to wait for."""
         agent = await asyncio.to_thread(self._reader.agent, agent_id)
         if agent is None or not unreported_workers(agent) or agent.ended_at is not None or not agent.tmux_pane:
             return True
-        if not self._is_resting(agent):
+        if not self._is_idle(agent):
             return False
         async with self._keyboard.turn(agent):
             try:
@@ -154,36 +152,35 @@ class Conversations(Loop):
                     return False
             except HeadspaceError:
                 return True  # the pane is not its own any more
-            return await self._wake(agent.id)
+            return await self._type(agent.id)
 
-    def _is_resting(self, agent: Agent) -> bool:
+    def _is_idle(self, agent: Agent) -> bool:
         now = self._clock()
         is_idle = agent.state is AgentState.IDLE and not agent.continues_by_itself(now)
-        return is_idle and now - agent.state_since >= SETTLED
+        return is_idle and now - agent.state_since >= MIN_IDLE
 
-    async def _wake(self, agent_id: str) -> bool:
-        """It may have begun a turn while somebody else typed."""
+    async def _type(self, agent_id: str) -> bool:
+        """Type the line, unless the agent started a turn while somebody else typed."""
         agent = await asyncio.to_thread(self._reader.agent, agent_id)
-        news = unreported_workers(agent) if agent is not None else ()
-        if agent is None or not news:
+        reports = unreported_workers(agent) if agent is not None else ()
+        if agent is None or not reports:
             return True
-        if not self._is_resting(agent):
+        if not self._is_idle(agent):
             return False
-        text = wake_up(news)
-        act = ConversationWoken(text=text, mission_id=news[-1].mission_id)
-        outcome = await self._recorder.record(act, agent.id, delivery_id=f"wake-{agent.id}-{news[-1].mission_id}")
-        if outcome.duplicate:
+        text, last = wake_up(reports), reports[-1].mission_id
+        act = ConversationWoken(text=text, mission_id=last)
+        if (await self._recorder.record(act, agent.id, delivery_id=f"wake-{agent.id}-{last}")).duplicate:
             return True
         try:
             await self._keyboard.type(agent, text)
         except HeadspaceError as error:
-            log.warning("conversation_not_woken", agent=agent.name, reason=error.message)
-            failed = f"typing-{agent.id}-{news[-1].mission_id}"
-            await self._recorder.record(TypingFailed(reason=error.message), agent.id, delivery_id=failed)
+            log.warning("mission_report_not_typed", agent=agent.name, reason=error.message)
+            failed = TypingFailed(reason=error.message)
+            await self._recorder.record(failed, agent.id, delivery_id=f"typing-{agent.id}-{last}")
         return True
 
 
-class _Told(msgspec.Struct):
+class _Changed(msgspec.Struct):
     mission: "_Mission"
 
 
@@ -191,5 +188,5 @@ class _Mission(msgspec.Struct):
     ended_at: str | None = None
 
 
-def _is_over(message: StreamMessage) -> bool:
-    return msgspec.json.decode(message.data, type=_Told).mission.ended_at is not None
+def _is_ended(message: StreamMessage) -> bool:
+    return msgspec.json.decode(message.data, type=_Changed).mission.ended_at is not None

@@ -1,10 +1,10 @@
-"""Whether somebody came to the pane of an agent that waits: then it is `checked`, on every surface.
+"""Pane views: whether a person looked at the pane of an agent that waits. Then the agent is seen, on every surface.
 
 Rules
-- Looked at is a pane that is on top in an attached session, whose terminal was touched (a key, a switch of windows)
-  after the wait began. Who left the pane open and went away has not looked.
-- tmux is asked only while an agent waits in one of its panes and nobody has looked: two questions a server, every
-  two seconds. What came of it is an act like every other (`AgentSeen`).
+- A pane is looked at if it is visible in an attached session whose terminal was used (a key, a switch of windows) after
+  the wait started. A pane that was only left open is not looked at.
+- tmux is asked only while an unseen agent waits in one of its panes: two requests per server, every two seconds.
+- The result is recorded as an act (`AgentSeen`).
 """
 
 import asyncio
@@ -22,66 +22,64 @@ from claude_headspace.ports import Recorder, StreamMessage
 
 log = structlog.get_logger(__name__)
 
-EVERY_SECONDS = 2.0
+POLL_SECONDS = 2.0
 
-Touched = dict[str, int]
-"""Panes on top, and when their terminal was last touched, in seconds."""
+PaneUses = dict[str, int]
+"""Visible panes, and when their terminal was last used, in seconds."""
 
 
-class Lookout(Loop):
-    """Looks who is looked at."""
+class PaneViewWatcher(Loop):
+    """Finds the agents whose pane a person looked at."""
 
     def __init__(self, agents: Callable[[], Iterable[Agent]], recorder: Recorder) -> None:
         super().__init__()
         self._agents = agents
         self._recorder = recorder
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
 
-    def ring(self, _messages: Sequence[StreamMessage] = ()) -> None:
-        """Something changed."""
-        self._news.set()
+    def refresh(self, _messages: Sequence[StreamMessage] = ()) -> None:
+        """The board changed."""
+        self._changed.set()
 
     async def _run(self) -> None:
         while True:
-            self._news.clear()
-            if not await self._tried():
-                await self._news.wait()
-            await asyncio.sleep(EVERY_SECONDS)
+            self._changed.clear()
+            if not await self._try():
+                await self._changed.wait()
+            await asyncio.sleep(POLL_SECONDS)
 
-    async def _tried(self) -> bool:
-        """Look; whatever fails is looked at again."""
+    async def _try(self) -> bool:
+        """Look; after a failure, look again."""
         try:
             return await self._look()
         except Exception:
-            log.warning("lookout_failed", exc_info=True)
+            log.warning("pane_views_failed", exc_info=True)
             return True
 
     async def _look(self) -> bool:
-        """Tell who was looked at; whether others still wait for it."""
-        calling = [agent for agent in self._agents() if _calls(agent)]
-        looked_at = await asyncio.to_thread(_looked_at, calling) if calling else []
-        for agent in looked_at:
+        """Record the agents that were looked at. Returns whether others are left."""
+        unseen = [agent for agent in self._agents() if _is_unseen(agent)]
+        seen = await asyncio.to_thread(_seen, unseen) if unseen else []
+        for agent in seen:
             await self._recorder.record(AgentSeen(), agent.id)
-        return len(calling) > len(looked_at)
+        return len(unseen) > len(seen)
 
 
-def _looked_at(agents: Sequence[Agent]) -> list[Agent]:
+def _seen(agents: Sequence[Agent]) -> list[Agent]:
     servers = {agent.id: tmux.server_of(agent.pid, {}) for agent in agents}
-    touched = {socket: _touched(socket) for socket in set(servers.values())}
+    uses = {socket: _pane_uses(socket) for socket in set(servers.values())}
     return [
-        agent
-        for agent in agents
-        if touched[servers[agent.id]].get(agent.tmux_pane or "", 0) * SECOND > agent.state_since
+        agent for agent in agents if uses[servers[agent.id]].get(agent.tmux_pane or "", 0) * SECOND > agent.state_since
     ]
 
 
-def _calls(agent: Agent) -> bool:
+def _is_unseen(agent: Agent) -> bool:
     """Whether it waits in a pane, and nobody has looked."""
     return bool(agent.state is AgentState.WAITING and agent.is_unseen and agent.tmux_pane and agent.pid)
 
 
-def _touched(socket: str) -> Touched:
-    """The panes on top of a server's attached sessions."""
+def _pane_uses(socket: str) -> PaneUses:
+    """The visible panes of a server's attached sessions."""
     try:
         clients = tmux.tmux(socket, "list-clients", "-F", "#{client_activity} #{client_session}")
         panes = tmux.tmux(socket, "list-panes", "-a", "-F", "#{pane_active}#{window_active} #{pane_id} #{session_name}")
@@ -89,7 +87,7 @@ def _touched(socket: str) -> Touched:
         return {}
     sessions: dict[str, int] = {}
     for line in clients:
-        moment, _, session = line.partition(" ")
-        sessions[session] = max(sessions.get(session, 0), int(moment) if moment.isdigit() else 0)
-    on_top = [line.split(" ", 2) for line in panes if line.startswith("11 ")]
-    return {pane: sessions[session] for _, pane, session in on_top if session in sessions}
+        activity, _, session = line.partition(" ")
+        sessions[session] = max(sessions.get(session, 0), int(activity) if activity.isdigit() else 0)
+    visible = [line.split(" ", 2) for line in panes if line.startswith("11 ")]
+    return {pane: sessions[session] for _, pane, session in visible if session in sessions}

@@ -1,6 +1,6 @@
-"""The board in one short line, kept in a file: for tmux's status line and the client's own, which only read it.
+"""The status file: the board in one short line, for the status lines of tmux and of the client.
 
-Whoever shows it starts no program of ours and asks nobody: one file for all panes, written when something changed.
+Readers start no program and send no request: there is one file for all panes, written when the board changes.
 """
 
 import os
@@ -22,10 +22,10 @@ MOST_NAMES = 3
 
 
 FULL, FULL_SHAPE = 80, "▲"
-"""From how many percent on it is said whose context fills up."""
+"""From how many percent on the agents with a full context are listed."""
 
 
-def glance(agents: Iterable[Agent]) -> str:
+def status_line(agents: Iterable[Agent]) -> str:
     """How many are in which state, who needs somebody, whose context fills up: "◆ 1 able-ant  ● 3  ▲ wild-fox 91%"."""
     found = sorted(agents, key=lambda agent: agent.state_since)
     numbers = Counter(agent.state for agent in found)
@@ -46,19 +46,19 @@ def _part(state: AgentState, number: int, agents: list[Agent]) -> str:
     return " ".join([SHAPES[state], str(number), *names, *more])
 
 
-class Glance:
-    """Keeps the file."""
+class StatusFile:
+    """Writes the file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def show(self, agents: Sequence[Agent]) -> None:
-        """Write the line, whole under another name first."""
+        """Write the line, atomically."""
         draft = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         draft.touch(mode=0o600)
-        draft.write_text(glance(agents) + "\n", encoding="utf-8")
+        draft.write_text(status_line(agents) + "\n", encoding="utf-8")
         draft.replace(self._path)
 
     def clear(self) -> None:
-        """Take it away: what nobody keeps is not shown."""
+        """Remove the file."""
         self._path.unlink(missing_ok=True)

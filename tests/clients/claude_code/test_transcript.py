@@ -52,7 +52,7 @@ def facts_of(raw: bytes) -> tuple[Fact, ...]:
 def test_a_line_has_its_own_time_session_and_key() -> None:
     """Times are the client's, to the millisecond; the id of the line recognises it again."""
     found = read_line(user("Fix it", cwd="/home/dev/app"))
-    assert found == Line(1_794_734_807_583_000, "session-1", "u1", "/home/dev/app", (facts.UserSpoke("Fix it"),))
+    assert found == Line(1_794_734_807_583_000, "session-1", "u1", "/home/dev/app", (facts.UserWrote("Fix it"),))
 
 
 def test_a_line_without_an_id_is_known_by_its_words() -> None:
@@ -102,24 +102,24 @@ def test_a_command_that_becomes_a_prompt_is_one() -> None:
     """A custom command is told as it was typed, as its hook tells it."""
     parts = {"message": "greet", "name": "/greet", "args": "Ann"}
     text = "\n".join(f"<command-{name}>{value}</command-{name}>" for name, value in parts.items())
-    assert facts_of(user(text)) == (facts.UserSpoke("/greet Ann"),)
+    assert facts_of(user(text)) == (facts.UserWrote("/greet Ann"),)
 
 
 def test_a_shell_command_of_the_human_is_a_prompt() -> None:
     """A `!` command has no hook at all."""
-    assert facts_of(user("<bash-input>ls -l</bash-input>")) == (facts.UserSpoke("! ls -l"),)
+    assert facts_of(user("<bash-input>ls -l</bash-input>")) == (facts.UserWrote("! ls -l"),)
 
 
 def test_a_prompt_with_a_picture_is_its_words() -> None:
     """The pieces of text are one prompt."""
     blocks = [{"type": "text", "text": "Look:"}, {"type": "image"}, {"type": "text", "text": "wrong, isn't it?"}]
-    assert facts_of(user(blocks)) == (facts.UserSpoke("Look:\nwrong, isn't it?"),)
+    assert facts_of(user(blocks)) == (facts.UserWrote("Look:\nwrong, isn't it?"),)
 
 
 def test_a_prompt_of_a_program_shows_that_nobody_sits_there() -> None:
     """`-p` is told by the entrypoint."""
     assert facts_of(user("Fix it", entrypoint="sdk-cli")) == (
-        facts.UserSpoke("Fix it"),
+        facts.UserWrote("Fix it"),
         facts.ClientReported("", headless=True),
     )
 
@@ -186,14 +186,14 @@ def test_what_hooks_tell_too_is_known_as_such() -> None:
     assert is_repetition((facts.ToolFinished("t1", ""),))
     assert not is_repetition((facts.ToolStarted("t1", "AskUserQuestion", "", "", Ask("question")),))
     assert not is_repetition((facts.ToolFinished("t1", "", answer="Red"),))
-    assert not is_repetition((facts.AgentSpoke("Hi."), facts.UsageMeasured(tokens=1)))
+    assert not is_repetition((facts.AgentWrote("Hi."), facts.UsageMeasured(tokens=1)))
     assert not is_repetition((facts.TurnInterrupted(),))
 
 
 def test_tokens_are_found_among_the_facts() -> None:
     """Where usage was measured."""
-    assert measured_tokens((facts.AgentSpoke("Hi."), facts.UsageMeasured(tokens=7))) == 7
-    assert measured_tokens((facts.AgentSpoke("Hi."),)) is None
+    assert measured_tokens((facts.AgentWrote("Hi."), facts.UsageMeasured(tokens=7))) == 7
+    assert measured_tokens((facts.AgentWrote("Hi."),)) is None
 
 
 BOUNDS = Bounds()

@@ -27,9 +27,9 @@ def short(text: str) -> str:
 def in_words(fact: Fact) -> str:
     """A fact as the table below says it; usage is told by the lines themselves, again and again."""
     match fact:
-        case facts.UserSpoke(text, queued):
+        case facts.UserWrote(text, queued):
             return f"user: {short(text)}" + (" (queued)" if queued else "")
-        case facts.AgentSpoke(text, final):
+        case facts.AgentWrote(text, final):
             return f"agent: {short(text)}" + (" (final)" if final else "")
         case facts.ToolStarted(_, tool, _, _, ask):
             return f"calls {tool}" + (f" and asks: {short(ask.text)}" if ask else "")

@@ -7,10 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.guard import NOT_ASKED, PolicyGuard, asked_hooks
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
+from claude_headspace.ports import Received
 from claude_headspace.testing import START, hook
 from tests.kernel.story import new_agent
 
@@ -23,7 +25,7 @@ def call(command: object = "rm -rf /", at: int = START, root: str | None = None)
 
 def verdict_on(guard: PolicyGuard, envelope: Envelope, *, asked: bool = True) -> Verdict:
     """What a guard says of a call."""
-    asyncio.run(guard.gather(envelope, asked=asked))
+    asyncio.run(guard.prepare(Received(envelope, decode(envelope)), expects_reply=asked))
     return guard.judge(envelope, new_agent())
 
 

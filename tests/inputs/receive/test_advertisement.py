@@ -10,7 +10,8 @@ import pytest
 
 from claude_headspace.clients.claude_code.wire import HOOKS
 from claude_headspace.config import Paths, find_paths
-from claude_headspace.inputs.receive.advertisement import Presence
+from claude_headspace.inputs.receive.advertisement import Advertisement, ExpectedHooks
+from claude_headspace.kernel.hooks import HookKind
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -38,7 +39,7 @@ def places(tmp_path: Path) -> Paths:
 )
 def test_it_says_where_and_who(places: Paths, host: str, line: str) -> None:
     """One line: how to reach it, and its process; for its user alone."""
-    Presence(places, host, 5055, ()).keep()
+    Advertisement(places, (host, 5055), ()).update()
     assert places.address_file.read_text() == line.format(pid=os.getpid())
     assert stat.S_IMODE(places.address_file.stat().st_mode) == 0o600
     assert list(places.state.iterdir()) == [places.address_file]
@@ -46,13 +47,13 @@ def test_it_says_where_and_who(places: Paths, host: str, line: str) -> None:
 
 def test_it_says_what_it_wants_to_be_asked(places: Paths) -> None:
     """There is a file for each event that waits for an answer, and none for the others, whoever was here before."""
-    Presence(places, "127.0.0.1", 5055, ("Stop", "PreToolUse", "../oops")).keep()
+    Advertisement(places, ("127.0.0.1", 5055), ("Stop", "PreToolUse", "../oops")).update()
     assert asked(places) == {"Stop", "PreToolUse"}
-    Presence(places, "127.0.0.1", 5055, ("Stop", "NewEvent")).keep()
+    Advertisement(places, ("127.0.0.1", 5055), ("Stop", "NewEvent")).update()
     assert asked(places) == {"Stop", "NewEvent"}
-    Presence(places, "127.0.0.1", 5055, ("*",)).keep()
+    Advertisement(places, ("127.0.0.1", 5055), ("*",)).update()
     assert asked(places) == set(HOOKS)
-    Presence(places, "127.0.0.1", 5055, ()).keep()
+    Advertisement(places, ("127.0.0.1", 5055), ()).update()
     assert asked(places) == set()
 
 
@@ -63,28 +64,29 @@ def asked(places: Paths) -> set[str]:
 
 def test_what_is_wanted_for_a_while_is_asked_for_a_while(places: Paths) -> None:
     """Somebody may want to answer more for some time; what is held longer stays so."""
-    presence = Presence(places, "127.0.0.1", 5055, ("Stop",), {"PermissionRequest": 65})
-    presence.also = lambda: ("PreToolUse", "PermissionRequest")
-    presence.keep()
+    expected = ExpectedHooks()
+    presence = Advertisement(places, ("127.0.0.1", 5055), ("Stop",), {"PermissionRequest": 65}, expected)
+    expected.declare("somebody", frozenset({HookKind.BEFORE_TOOL, HookKind.PERMISSION}))
+    presence.update()
     assert asked(places) == {"Stop", "PreToolUse", "PermissionRequest"}
     assert (places.asked_hooks_dir / "PermissionRequest").read_text() == "65\n"
-    presence.also = tuple
-    presence.keep()
+    expected.declare("somebody", frozenset())
+    presence.update()
     assert asked(places) == {"Stop", "PermissionRequest"}
 
 
 def test_it_is_kept_up(places: Paths) -> None:
     """A sign that was taken away or overwritten comes back, and the mark of one who does not answer goes."""
-    here = Presence(places, "127.0.0.1", 5055, ())
-    here.keep()
+    here = Advertisement(places, ("127.0.0.1", 5055), ())
+    here.update()
     told = places.address_file.read_text()
     places.address_file.write_text("of another one")
     places.no_answer_file.touch()
-    here.keep()
+    here.update()
     assert places.address_file.read_text() == told
     assert not places.no_answer_file.exists()
     places.address_file.unlink()
-    here.keep()
+    here.update()
     assert places.address_file.read_text() == told
 
 
@@ -92,7 +94,7 @@ def test_it_goes_with_the_daemon(places: Paths) -> None:
     """After the daemon has stopped nobody is sent to its address, and nobody asks."""
 
     async def story() -> None:
-        here = Presence(places, "127.0.0.1", 5055, ("Stop",))
+        here = Advertisement(places, ("127.0.0.1", 5055), ("Stop",))
         here.start()
         await until(places.address_file.exists)
         assert asked(places) == {"Stop"}
@@ -107,7 +109,7 @@ def test_a_disk_that_cannot_be_written_does_not_stop_it(tmp_path: Path) -> None:
     """Where no sign can be put up the daemon runs all the same."""
 
     async def story() -> None:
-        here = Presence(find_paths({"HEADSPACE_HOME": str(tmp_path / "nowhere")}), "127.0.0.1", 5055, ("Stop",))
+        here = Advertisement(find_paths({"HEADSPACE_HOME": str(tmp_path / "nowhere")}), ("127.0.0.1", 5055), ("Stop",))
         here.start()
         await asyncio.sleep(0.01)
         await here.stop()

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from claude_headspace.inputs.receive.clock import FURTHEST, SteadyClock
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.kernel.envelope import SECOND, Observations
-from claude_headspace.testing import START, ManualClock, MemoryJournal
+from claude_headspace.testing import START, ManualClock
 from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 
 HOUR = 3600
 
@@ -89,7 +90,7 @@ def test_agents_move_on_after_the_clock_was_set_back() -> None:
 
     async def story() -> list[str]:
         receiver = HookReceiver("laptop", clock, nowhere, told_at=clock.told)
-        engine = engine_over(MemoryJournal(), lambda: "agent-1")
+        engine = engine_over(TemporaryJournal(), lambda: "agent-1")
         engine.start()
         states = []
 
@@ -97,8 +98,8 @@ def test_agents_move_on_after_the_clock_was_set_back() -> None:
             machine.live(1)
             body = b'{"session_id": "one", "cwd": "/app"' + fields + b"}"
             fired = f"{(wall.now - SECOND // 100) / SECOND:.6f}".encode()
-            envelope = await receiver.seal(event, body, [(b"x-headspace-fired-at", fired)])
-            states.append((await engine.submit(envelope)).agent.state.value)
+            received = await receiver.receive(event, body, [(b"x-headspace-fired-at", fired)])
+            states.append((await engine.submit(received.envelope, event=received.event)).agent.state.value)
 
         await fire("session-start")
         await fire("user-prompt-submit", b', "prompt": "Go."')

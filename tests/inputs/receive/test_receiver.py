@@ -70,7 +70,7 @@ async def nowhere(directory: str | None) -> Observations:
 def seal(payload: bytes, headers: dict[str, str] | None = None, path: str = "stop") -> Envelope:
     """Seal a body that arrives at START."""
     told = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
-    return asyncio.run(HookReceiver("laptop", ManualClock(), nowhere).seal(path, payload, told))
+    return asyncio.run(HookReceiver("laptop", ManualClock(), nowhere).receive(path, payload, told)).envelope
 
 
 def test_the_payload_is_kept_as_it_came() -> None:

@@ -11,10 +11,12 @@ import pytest
 
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.inputs.receive.receiver import HookReceiver
-from claude_headspace.inputs.receive.spool import ABANDONED, KEPT_REJECTED, Spool, in_order, read_letter
+from claude_headspace.inputs.receive.spool import ABANDONED, KEPT_REJECTED, Spool, SpoolReader, in_order, read_letter
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
-from claude_headspace.testing import START, ManualClock, MemoryJournal
+from claude_headspace.ports import Received
+from claude_headspace.testing import START, ManualClock
 from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 
 FIRED = START / SECOND - 100
 LARGEST = 100_000
@@ -37,12 +39,13 @@ async def until(condition: Callable[[], object]) -> None:
 class Room:
     """A spool with a journal behind it."""
 
-    def __init__(self, folder: Path, journal: MemoryJournal | None = None) -> None:
+    def __init__(self, folder: Path, journal: TemporaryJournal | None = None) -> None:
         self.folder = folder
-        self.journal = journal or MemoryJournal()
+        self.spool = Spool(folder)
+        self.journal = journal or TemporaryJournal()
         self.taken: list[Envelope] = []
         self.trouble: Exception | None = None
-        self.refused: list[str] = []
+        self.refusals: list[str] = []
         self.clock = ManualClock()
 
     def put(self, name: str, event: str = "Stop", payload: str = '{"session_id": "one"}', **notes: str) -> Path:
@@ -51,25 +54,34 @@ class Room:
         path.write_text(json.dumps({"event": event, **notes}) + "\n" + payload + "\n")
         return path
 
-    def play(self, story: Callable[[Spool], Awaitable[None]]) -> None:
+    def play(self, story: Callable[[SpoolReader], Awaitable[None]]) -> None:
         """Tell a story of a spool whose engine runs."""
 
         async def run() -> None:
             names = iter(f"agent-{number}" for number in range(1_000))
             engine = engine_over(self.journal, names.__next__)
 
-            async def take(envelope: Envelope) -> None:
+            async def process(received: Received) -> bool:
                 if self.trouble is not None:
                     raise self.trouble
-                await engine.submit(envelope)
-                self.taken.append(envelope)
+                await engine.submit(received.envelope, event=received.event)
+                self.taken.append(received.envelope)
+                return True
 
             receiver = HookReceiver("laptop", self.clock, nowhere)
             engine.start()
-            await story(Spool(self.folder, receiver, take, self.clock, LARGEST, self.refused.append))
+            await story(SpoolReader(self.spool, receiver, process, self.clock, LARGEST, self))
             await engine.stop()
 
         asyncio.run(run())
+
+    def stored(self, name: str, _seconds: float) -> None:
+        """Count a stored hook."""
+        assert name in self.names
+
+    def refused(self, code: str) -> None:
+        """Count a refused hook."""
+        self.refusals.append(code)
 
     def drain(self) -> None:
         """Empty the spool once."""
@@ -166,7 +178,7 @@ def test_files_stay_while_the_journal_cannot_be_written(room: Room) -> None:
     room.trouble = JournalUnavailable("journal_unavailable", "The disk is full.", "Make room.")
     told: list[str | None] = []
 
-    async def story(spool: Spool) -> None:
+    async def story(spool: SpoolReader) -> None:
         await spool.drain()
         told.append(spool.failure)
         room.trouble = None
@@ -202,7 +214,7 @@ def test_what_cannot_be_understood_is_set_aside(room: Room, content: bytes) -> N
     assert room.names == ["Good"]
     assert room.rejected == ["1.0-1-1.json"]
     assert (room.folder / "rejected" / bad.name).read_bytes() == content
-    assert room.refused == ["spool"]
+    assert room.refusals == ["spool"]
     assert stat.S_IMODE((room.folder / "rejected").stat().st_mode) == 0o700
 
 
@@ -274,7 +286,7 @@ def test_a_full_spool_is_opened_when_it_is_empty(room: Room) -> None:
     (room.folder / "full").touch()
     (room.folder / "lost").write_text("...")
 
-    async def story(spool: Spool) -> None:
+    async def story(spool: SpoolReader) -> None:
         await spool.drain()
         assert spool.counts().lost == 3
         assert "3 lost" in spool.health()[2]
@@ -288,7 +300,7 @@ def test_it_tells_how_it_is_doing(room: Room) -> None:
     room.put("1.5-1-1.json")
     (room.folder / "2.5-1-1.json").write_text("bad\nbad\n")
 
-    async def story(spool: Spool) -> None:
+    async def story(spool: SpoolReader) -> None:
         assert spool.counts()[:2] == (2, 0)
         assert spool.health() == (False, None, "2 waiting")
         await spool.drain()
@@ -301,7 +313,7 @@ def test_it_tells_how_it_is_doing(room: Room) -> None:
 def test_it_is_woken_by_what_is_put_in(room: Room) -> None:
     """A running spool takes what was there, and then what comes, without being asked."""
 
-    async def story(spool: Spool) -> None:
+    async def story(spool: SpoolReader) -> None:
         room.put("1.5-1-1.json", "Before")
         spool.start()
         await spool.first_drain(60)
@@ -321,7 +333,7 @@ def test_a_failure_of_one_round_does_not_end_it(room: Room) -> None:
     room.put("1.5-1-1.json")
     room.trouble = RuntimeError("no idea")
 
-    async def story(spool: Spool) -> None:
+    async def story(spool: SpoolReader) -> None:
         spool.start()
         await until(lambda: spool.failure)
         assert spool.failure == "no idea"
@@ -343,12 +355,12 @@ def test_order_and_reading_forgive_files_that_vanish(tmp_path: Path) -> None:
 def test_whoever_asks_does_not_overtake_what_was_told(room: Room) -> None:
     """What lies in the spool when a hook asks is taken first; with nothing there nobody waits."""
 
-    async def story(spool: Spool) -> None:
+    async def story(spool: SpoolReader) -> None:
         spool.start()
         await spool.first_drain(60)
-        await spool.caught_up()
+        await room.spool.caught_up()
         room.put("1.5-1-1.json", "Told")
-        await spool.caught_up(60)
+        await room.spool.caught_up(60)
         assert room.names == ["Told"]
         await spool.stop()
 

@@ -11,8 +11,9 @@ import pytest
 from claude_headspace.inputs.watch.processes import Kinship, ProcessWatch, is_alive, is_running, relatives
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.ports import Outcome
-from claude_headspace.testing import START, ManualClock, MemoryJournal, hook
+from claude_headspace.testing import START, ManualClock, hook
 from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 
 
 def gone_pid() -> int:
@@ -39,9 +40,9 @@ def test_a_number_that_no_process_can_have_ends_nobody(pid: int) -> None:
     assert is_alive(pid)
 
 
-def look(*starts: Envelope, host: str = "laptop", looks: int = 1) -> tuple[MemoryJournal, list[Envelope]]:
+def look(*starts: Envelope, host: str = "laptop", looks: int = 1) -> tuple[TemporaryJournal, list[Envelope]]:
     """Let these begin, then look so many times; the journal afterwards, and what was told."""
-    journal, clock, told = MemoryJournal(), ManualClock(START), list[Envelope]()
+    journal, clock, told = TemporaryJournal(), ManualClock(START), list[Envelope]()
 
     async def play() -> None:
         engine = engine_over(journal, iter(map(str, range(100))).__next__)

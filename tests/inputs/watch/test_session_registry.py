@@ -17,15 +17,15 @@ from claude_headspace.clients.readings import Activity
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import ClientReported
 from claude_headspace.kernel.wait_request import Ask
-from claude_headspace.testing import MemoryJournal
 from tests.inputs.files import Reading, prompt
+from tests.journals import TemporaryJournal
 from tests.kernel.story import envelope as sealed
 
 Play = Callable[[Reading], Awaitable[None]]
 RECORDED = Path(__file__).parents[2] / "replay" / "registry"
 
 
-def read(home: Path, play: Play, journal: MemoryJournal | None = None) -> Reading:
+def read(home: Path, play: Play, journal: TemporaryJournal | None = None) -> Reading:
     """Play with a running reader, and check that everything that is shown follows from the log."""
 
     async def main() -> Reading:
@@ -265,7 +265,7 @@ def test_keys_beside_the_entries_are_nobodys_business() -> None:
 
 def test_the_same_entry_after_a_restart_is_the_same_event(tmp_path: Path) -> None:
     """What was told is not told again."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
 
     async def play(reading: Reading) -> None:
         if not journal.agents():

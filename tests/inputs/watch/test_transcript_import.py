@@ -12,8 +12,8 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.watch.transcript_import import History, Imported
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
-from claude_headspace.testing import MemoryJournal
 from tests.inputs.files import HOST, Reading, call, closed, interrupt, prompt, reply, result
+from tests.journals import TemporaryJournal, forget_positions
 
 DAY = 86_400
 
@@ -82,7 +82,7 @@ def test_old_sessions_come_in_as_ended(tmp_path: Path) -> None:
 
 def test_a_second_time_nothing_is_left_to_do(tmp_path: Path) -> None:
     """And what was written since is brought in alone."""
-    journal, past = MemoryJournal(), Past(tmp_path)
+    journal, past = TemporaryJournal(), Past(tmp_path)
     session = past.session("s1")
     session.says(*turn("one", DAY))
     bring_in(Past(tmp_path, journal))
@@ -94,10 +94,10 @@ def test_a_second_time_nothing_is_left_to_do(tmp_path: Path) -> None:
 
 def test_what_is_known_is_not_doubled(tmp_path: Path) -> None:
     """A file that was half brought in, or followed before, is read again without harm."""
-    journal, past = MemoryJournal(), Past(tmp_path)
+    journal, past = TemporaryJournal(), Past(tmp_path)
     past.session("s1").says(*turn("one", DAY))
     bring_in(Past(tmp_path, journal))
-    journal._positions.clear()
+    forget_positions(journal)
     (done,) = bring_in(Past(tmp_path, journal))
     assert (done.events, done.known) == (0, 3)
 

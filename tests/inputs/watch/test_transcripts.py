@@ -12,13 +12,13 @@ import pytest
 from claude_headspace.clients.claude_code.locations import find_transcripts, is_transcript
 from claude_headspace.inputs.watch.transcripts import RECENT, SILENT
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.testing import MemoryJournal
 from tests.inputs.files import Reading, call, closed, interrupt, prompt, reply, result, wall_clock
+from tests.journals import TemporaryJournal, forget_positions
 
 Play = Callable[[Reading], Awaitable[None]]
 
 
-def read(home: Path, play: Play, journal: MemoryJournal | None = None, *, ahead: float = 0.0) -> Reading:
+def read(home: Path, play: Play, journal: TemporaryJournal | None = None, *, ahead: float = 0.0) -> Reading:
     """Play with a running reader, and check that everything that is shown follows from the log."""
 
     async def main() -> Reading:
@@ -190,7 +190,7 @@ def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
 
 def test_nothing_is_told_twice_after_a_restart(tmp_path: Path) -> None:
     """How far each file was read is remembered, and what was written meanwhile is told."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
 
     async def before(reading: Reading) -> None:
         reading.session("s1").says(prompt("One", ago=9), reply("I did one.", ago=8), closed(ago=7))
@@ -208,7 +208,7 @@ def test_nothing_is_told_twice_after_a_restart(tmp_path: Path) -> None:
 
 def test_a_crash_before_the_position_was_kept_does_no_harm(tmp_path: Path) -> None:
     """Lines that are read again are known already."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
 
     async def before(reading: Reading) -> None:
         reading.session("s1").says(prompt("One", ago=9))
@@ -218,7 +218,7 @@ def test_a_crash_before_the_position_was_kept_does_no_harm(tmp_path: Path) -> No
         await reading.until(lambda: reading.said("s1") == ["One", "Two"])
 
     read(tmp_path, before, journal)
-    journal._positions.clear()
+    forget_positions(journal)
     Reading(tmp_path).session("s1").says(reply("Two"))
     assert len(read(tmp_path, after, journal).stored("transcript")) == 2
 

@@ -88,7 +88,7 @@ def test_a_call_that_failed_is_made_again_after_a_pause() -> None:
 def test_nobody_is_called_about_a_wait_that_is_over() -> None:
     """Whoever is slower than the answer is refused."""
     about = facts.NoticeBegun("w1", "waiting", "phone", "", "w1")
-    assert notification_conflict(told(), at(about, 1)) == "It is over: nobody has to be called."
+    assert notification_conflict(told(), at(about, 1)) == "The wait is closed: no notification is needed."
 
 
 def test_only_what_was_told_is_taken_back() -> None:

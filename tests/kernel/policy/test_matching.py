@@ -13,8 +13,10 @@ from claude_headspace.kernel.policy.call import (
     Trait,
     Use,
 )
-from claude_headspace.kernel.policy.matching import fits_name, fits_path, hits
-from claude_headspace.kernel.policy.rules import Policy, Rule
+from claude_headspace.kernel.policy.matching import fits_path, hits
+from claude_headspace.kernel.policy.names import fits_name
+from claude_headspace.kernel.policy.policy import Policy
+from claude_headspace.kernel.policy.rules import Rule
 from claude_headspace.kernel.policy.verdict import Ruling
 
 BASH = Call(tool="Bash", home="/home/dev", project="/home/dev/app")

@@ -13,7 +13,7 @@ from claude_headspace.config import Settings, find_paths
 from claude_headspace.daemon.compose import Daemon
 from claude_headspace.surfaces.api.routes import api_routes
 from claude_headspace.surfaces.auth.tokens import Scope
-from claude_headspace.testing import MemoryJournal
+from tests.journals import TemporaryJournal
 from tests.support import RunningDaemon, wait_until
 from tests.support_rpc import call
 
@@ -115,7 +115,7 @@ def _references(part: Any) -> Iterator[str]:
 def test_every_route_is_described_and_every_description_is_routed(description: Schema, tmp_path: Path) -> None:
     """What the application answers and what it says it answers are the same."""
     places = find_paths({"HEADSPACE_HOME": str(tmp_path)})
-    routes = api_routes(Daemon(Settings(), places, MemoryJournal()).api)
+    routes = api_routes(Daemon(Settings(), places, TemporaryJournal()).api)
     routed = {(method, route.path) for route in routes for method in (route.methods or set()) - {"HEAD"}}
     assert routed | {("POST", "/hook/{event}"), ("POST", "/events")} == operations(description).keys()
 

@@ -8,7 +8,8 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.surfaces.auth.named_tokens import NamedTokens, Principal, digest_of, scopes_of
 from claude_headspace.surfaces.auth.tokens import Scope
-from claude_headspace.testing import ManualClock, MemoryJournal
+from claude_headspace.testing import ManualClock
+from tests.journals import TemporaryJournal
 
 
 class Office:
@@ -16,7 +17,7 @@ class Office:
 
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.journal = MemoryJournal()
+        self.journal = TemporaryJournal()
         self.tokens = NamedTokens(self.journal, self.clock)
 
     def principal(self, text: str) -> Principal | None:
@@ -47,8 +48,9 @@ def test_the_text_is_nowhere(office: Office) -> None:
     _, one = office.tokens.create("one", [Scope.READ], "", None)
     _, two = office.tokens.create("two", [Scope.READ], "", None)
     assert one != two
-    assert one not in repr(office.journal.__dict__)
-    assert digest_of(one) in repr(office.journal.__dict__)
+    stored = b"".join(file.read_bytes() for file in office.journal.directory.iterdir())
+    assert one.encode() not in stored
+    assert digest_of(one).encode() in stored
 
 
 def test_a_token_expires(office: Office) -> None:

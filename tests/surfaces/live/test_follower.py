@@ -8,10 +8,11 @@ from claude_headspace.errors import JournalUnavailable
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.live.follower import PAGE_SIZE, StreamFollower
 from claude_headspace.surfaces.live.stream import EventStream
-from claude_headspace.testing import START, MemoryJournal, hook
+from claude_headspace.testing import START, hook
+from tests.journals import TemporaryJournal
 
 
-class Flaky(MemoryJournal):
+class Flaky(TemporaryJournal):
     """A journal that cannot be read now and then."""
 
     away = False
@@ -23,7 +24,7 @@ class Flaky(MemoryJournal):
         return super().stream(after, limit)
 
 
-def announce(journal: MemoryJournal, agents: int) -> None:
+def announce(journal: TemporaryJournal, agents: int) -> None:
     """Another daemon stores something."""
     with journal.transaction() as transaction:
         begun = journal.counts().agents
@@ -68,7 +69,7 @@ def test_everything_is_brought_in_order() -> None:
         await eventually(lambda: follower.failure is None)
         announce(journal, 1)
         await follower.stop()
-        assert told == [message.seq for message in MemoryJournal.stream(journal, 0, 10_000)]
+        assert told == [message.seq for message in TemporaryJournal.stream(journal, 0, 10_000)]
 
     asyncio.run(story())
 
@@ -77,7 +78,7 @@ def test_a_reader_from_now_on_hears_nothing_that_was_committed_before() -> None:
     """Where others write the journal is ahead of what is known here: it says where now is."""
 
     async def story() -> None:
-        journal = MemoryJournal()
+        journal = TemporaryJournal()
         broadcaster = EventStream(journal, lambda: 60, 0, is_shared=True)
         announce(journal, 5)
         assert await broadcaster.newest_in_journal() == journal.counts().last_seq

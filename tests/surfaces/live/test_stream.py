@@ -3,18 +3,21 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from itertools import count
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from claude_headspace.journal import rows, schema
+from claude_headspace.journal.bulk_insert import insert_rows
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.live.stream import BUFFER_SIZE, PAGE_SIZE, EventStream, StreamFilter, frame
-from claude_headspace.testing import START, MemoryJournal, hook
+from claude_headspace.testing import START, hook
 from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 from tests.support import RunningDaemon, Stream, running_daemon, wait_until
 
 _numbers = count(1)
@@ -24,12 +27,18 @@ EVERYTHING = StreamFilter()
 # --- the broadcaster alone --------------------------------------------------------------------------------------------
 
 
-class Kept(MemoryJournal):
+class Kept(TemporaryJournal):
     """A journal of which old announcements can be thrown away, as retention does."""
 
     def forget_before(self, before: int) -> None:
         """Forget the announcements before a number."""
-        self._stream = [message for message in self._stream if message.seq >= before]
+        with self.transaction() as batch:
+            batch.connection.execute(schema.stream.delete().where(schema.stream.c.seq < before))
+
+    def append(self, messages: Sequence[StreamMessage]) -> None:
+        """Store announcements."""
+        with self.transaction() as batch:
+            insert_rows(batch.connection, schema.stream, [rows.stream_row(message) for message in messages])
 
 
 class Station:
@@ -169,7 +178,7 @@ def test_a_batch_may_be_larger_than_the_ring() -> None:
         listener = await Listener(station.broadcaster).start()
         first = station.announced()[-1]
         many = [StreamMessage(first + n, "agent_updated", "a", "p", b"{}") for n in range(1, BUFFER_SIZE + 100)]
-        station.journal._stream += many
+        station.journal.append(many)
         station.broadcaster.publish(many)
         assert await listener.ids(len(many)) == [message.seq for message in many]
 

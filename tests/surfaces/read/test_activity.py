@@ -5,8 +5,8 @@ import pytest
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.ports import StateRow
 from claude_headspace.surfaces.read.activity import HOUR, ActivityQueries, Interval, by_hour, intervals, latency
-from claude_headspace.testing import START, MemoryJournal, hook
-from tests.journals import store
+from claude_headspace.testing import START, hook
+from tests.journals import TemporaryJournal, store
 
 MINUTE = 60 * SECOND
 
@@ -65,7 +65,7 @@ def test_latency_is_told_in_percentiles() -> None:
 
 def test_a_day_is_put_together_from_the_journal() -> None:
     """Per project: agents, commands with their outcomes, time and tools; and the tools of all."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
     steps = [
         hook("SessionStart", START, source="startup"),
         hook("UserPromptSubmit", START + MINUTE, prompt="Fix it", prompt_id="p"),
@@ -87,5 +87,5 @@ def test_a_day_is_put_together_from_the_journal() -> None:
 
 def test_a_day_without_anything_is_empty() -> None:
     """Nothing is invented."""
-    found = ActivityQueries(MemoryJournal(), lambda: START).of_day("2026-09-21", START, START + HOUR)
+    found = ActivityQueries(TemporaryJournal(), lambda: START).of_day("2026-09-21", START, START + HOUR)
     assert (found.projects, found.tools, found.latency_ms) == ([], {}, None)

@@ -6,8 +6,8 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.surfaces.read.agent_history import agent_at
-from claude_headspace.testing import START, MemoryJournal, hook
-from tests.journals import store
+from claude_headspace.testing import START, hook
+from tests.journals import TemporaryJournal, store
 
 STORY = (
     ("SessionStart", {"source": "startup"}),
@@ -18,9 +18,9 @@ STORY = (
 )
 
 
-def told() -> tuple[MemoryJournal, list[Agent]]:
+def told() -> tuple[TemporaryJournal, list[Agent]]:
     """A journal, and the agent after each of its events."""
-    journal, states = MemoryJournal(), []
+    journal, states = TemporaryJournal(), []
     for number, (name, payload) in enumerate(STORY):
         store(journal, hook(name, START + number * SECOND, **payload))  # type: ignore[arg-type]
         states += journal.agents()

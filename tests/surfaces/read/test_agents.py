@@ -11,8 +11,9 @@ import pytest
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Envelope, Origin
 from claude_headspace.surfaces.read.model import ReadModel
-from claude_headspace.testing import START, ManualClock, MemoryJournal, hook
+from claude_headspace.testing import START, ManualClock, hook
 from tests.engines import engine_over
+from tests.journals import TemporaryJournal
 
 HOUR = 3600 * SECOND
 PROMPT: dict[str, Any] = {"prompt": "Go."}
@@ -23,7 +24,7 @@ class Board:
     """A read model over what happened."""
 
     def __init__(self, *envelopes: Envelope, ids: Iterator[str] | None = None) -> None:
-        self.journal, self.clock = MemoryJournal(), ManualClock(START + HOUR)
+        self.journal, self.clock = TemporaryJournal(), ManualClock(START + HOUR)
         self.model = ReadModel(self.journal, self.clock, "host")
         self._ids = ids or map("agent-{}".format, count(1))
         self.add(*envelopes)

@@ -5,8 +5,8 @@ import pytest
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Project
 from claude_headspace.surfaces.read.projects import closest, is_meant, resolve_projects
-from claude_headspace.testing import START, MemoryJournal, hook
-from tests.journals import store
+from claude_headspace.testing import START, hook
+from tests.journals import TemporaryJournal, store
 
 SHOP = Project("id-1", "shop", "/home/dev/shop")
 OTHER = Project("id-2", "shop", "/srv/shop")
@@ -45,7 +45,7 @@ def test_the_nearest_are_spelled_alike() -> None:
 
 def test_an_unknown_project_is_an_error_that_names_others() -> None:
     """Also in a journal in which nobody worked yet."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
     with pytest.raises(BadRequest, match="no project shop") as nobody:
         resolve_projects(journal, "shop")
     assert nobody.value.hint == "No agent has worked in any project yet."

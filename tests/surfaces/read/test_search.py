@@ -8,15 +8,15 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.ports import SearchFilter, SearchMatch
 from claude_headspace.surfaces.read.search import WINDOW_SIZE, Hits, SearchQueries, read_cursor, score
-from claude_headspace.testing import START, ManualClock, MemoryJournal, hook
-from tests.journals import store
+from claude_headspace.testing import START, ManualClock, hook
+from tests.journals import TemporaryJournal, store
 
 DAY = 86_400 * SECOND
 
 
-def prompts(count: int) -> MemoryJournal:
+def prompts(count: int) -> TemporaryJournal:
     """A journal with many prompts."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
     store(journal, hook("SessionStart"))
     for number in range(count):
         common: dict[str, Any] = {"prompt_id": f"p{number}"}
@@ -26,7 +26,7 @@ def prompts(count: int) -> MemoryJournal:
 
 
 def searched(
-    journal: MemoryJournal, query: str, limit: int = 5, before: str | None = None, window: int = WINDOW_SIZE
+    journal: TemporaryJournal, query: str, limit: int = 5, before: str | None = None, window: int = WINDOW_SIZE
 ) -> Hits:
     """A page of hits."""
     return SearchQueries(journal, ManualClock(START + 30 * DAY), window).find(query, SearchFilter(), limit, before)
@@ -41,12 +41,12 @@ def test_pages_follow_each_other_without_gap_or_repetition() -> None:
     """Every hit once, the newer of equal ones first, also while more comes in."""
     journal = prompts(12)
     first = searched(journal, "needle")
-    store(journal, hook("UserPromptSubmit", START + 20 * DAY, prompt="needle in between", prompt_id="px"))
+    store(journal, hook("UserPromptSubmit", START + 20 * DAY, prompt="needle between", prompt_id="px"))
     second = searched(journal, "needle", before=first.next)
     third = searched(journal, "needle", before=second.next)
     assert texts(first) + texts(second) + texts(third) == [f"needle {n}" for n in reversed(range(12))]
     assert third.next is None
-    assert texts(searched(journal, "needle"))[0] == "needle in between"
+    assert texts(searched(journal, "needle"))[0] == "needle between"
 
 
 def test_a_window_is_followed_by_an_older_one() -> None:
@@ -64,14 +64,14 @@ def test_a_window_is_followed_by_an_older_one() -> None:
 def test_the_word_itself_comes_before_what_begins_with_it() -> None:
     """However much newer the others are, on every page, each hit once, and the last page says that it is the last."""
     journal, found, cursor = prompts(12), list[str](), None
-    store(journal, hook("UserPromptSubmit", START + 40 * DAY, prompt="needle 1 and 10", prompt_id="px"))
+    store(journal, hook("UserPromptSubmit", START + 40 * DAY, prompt="needle 1 10", prompt_id="px"))
     for _ in range(10):
         page = searched(journal, "needle 1", 2, cursor)
         found += texts(page)
         cursor = page.next
         if cursor is None:
             break
-    assert found == ["needle 1 and 10", "needle 1", "needle 11", "needle 10"]
+    assert found == ["needle 1 10", "needle 1", "needle 11", "needle 10"]
 
 
 def test_a_full_page_is_the_last_if_nothing_follows() -> None:

@@ -5,13 +5,13 @@ from typing import Any
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.surfaces.read.tool_calls import MAX_TEXT_LENGTH, ToolCallView, tool_calls, truncated
 from claude_headspace.surfaces.read.usage import usage
-from claude_headspace.testing import START, MemoryJournal, hook
-from tests.journals import store
+from claude_headspace.testing import START, hook
+from tests.journals import TemporaryJournal, store
 
 
 def heard(*events: tuple[str, dict[str, Any]]) -> list[ToolCallView]:
     """The calls of an agent of whom these hooks told."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
     steps = [hook(name, START + number, **told) for number, (name, told) in enumerate(events, 1)]
     store(journal, hook("SessionStart", START, source="startup"), *steps)
     [agent] = journal.agents()
@@ -79,7 +79,7 @@ def test_long_and_deep_values_are_cut() -> None:
 
 def test_usage_is_what_evolve_made_of_it() -> None:
     """The curve has a point for every measurement, and ends where the agent stands."""
-    journal = MemoryJournal()
+    journal = TemporaryJournal()
     said = [{"role": "assistant", "usage": {"input_tokens": tokens}} for tokens in (10_000, 40_000, 90_000)]
     lines = [
         hook(

@@ -172,7 +172,7 @@ def _stopped(shape: wire.WireStop) -> Fact:
     if shape.error:
         return facts.TurnFailed(short(shape.error), shape.last_assistant_message or "")
     if shape.background_tasks is None:
-        return facts.TurnStopped(shape.last_assistant_message, kept_on=shape.stop_hook_active)
+        return facts.TurnStopped(shape.last_assistant_message, continued_before=shape.stop_hook_active)
     return facts.TurnStopped(
         shape.last_assistant_message,
         tuple(
@@ -185,7 +185,7 @@ def _stopped(shape: wire.WireStop) -> Fact:
             for task in shape.background_tasks
             if task.id and task.status == "running"
         ),
-        kept_on=shape.stop_hook_active,
+        continued_before=shape.stop_hook_active,
     )
 
 
@@ -195,7 +195,7 @@ def _failed(shape: wire.WireStopFailure) -> Fact:
 
 def _notification(shape: wire.WireNotification) -> Fact:
     kind = ATTENTION.get(shape.notification_type)
-    return facts.AttentionCalled(shape.notification_type, shape.message, Ask(kind, shape.message) if kind else None)
+    return facts.AttentionRequested(shape.notification_type, shape.message, Ask(kind, shape.message) if kind else None)
 
 
 def _elicitation(shape: wire.WireElicitation) -> Fact:

@@ -135,7 +135,7 @@ def _said(line: WireLine, text: str) -> Iterator[Fact]:
     elif (task := finished_task(stripped)) is not None:
         yield facts.PromptSubmitted(stripped, task)
     elif (typed := messages.typed_text(text)).strip():
-        yield facts.UserSpoke(typed, line.prompt_source == "queued")
+        yield facts.UserWrote(typed, line.prompt_source == "queued")
         if line.entrypoint == messages.HEADLESS:
             yield facts.ClientReported("", headless=True)
 
@@ -198,7 +198,7 @@ def _assistant(line: WireLine) -> Iterator[Fact]:
 
 def _speech(line: WireLine, text: str, *, final: bool) -> Iterator[Fact]:
     if not line.is_sidechain:
-        yield facts.AgentSpoke(text, final)
+        yield facts.AgentWrote(text, final)
     elif final:
         yield facts.SubagentStopped(text)
 
@@ -209,7 +209,7 @@ def _written_by_client(line: WireLine, text: str) -> Iterator[Fact]:
     elif text == messages.NO_RESPONSE:
         yield facts.TurnInterrupted()
     elif text.strip() and text not in messages.PLACEHOLDERS and not line.is_sidechain:
-        yield facts.AgentSpoke(text)
+        yield facts.AgentWrote(text)
 
 
 def _usage(line: WireLine, message: WireMessage) -> Iterator[Fact]:
@@ -243,7 +243,7 @@ def _context(content: object) -> Iterator[Fact]:
     marks = tuple(mark for text in texts for mark in _MARK.findall(text))
     files = tuple(found[1] for text in texts if (found := _FILE.match(text)))
     if marks or files:
-        yield facts.ContextArrived(marks, files)
+        yield facts.ContextAdded(marks, files)
 
 
 def _attachment(line: WireLine) -> Iterator[Fact]:

@@ -11,7 +11,7 @@ from claude_headspace.inputs.policy.shell.commands import read_shell
 from claude_headspace.inputs.policy.shell.markers import without_markers
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.policy.call import Call, Message, PathUse, Program, Recipient, Use
-from claude_headspace.kernel.policy.matching import fits_name
+from claude_headspace.kernel.policy.names import fits_any
 from claude_headspace.kernel.tools import ToolKind, ToolUse, strings_under
 
 MOST_RECIPIENTS = 50
@@ -60,14 +60,14 @@ def _message(tool: str, given: dict[str, Any], book: RuleBook) -> Message | None
 
 def _kind(tool: str, messaging: Messaging) -> str | None:
     """A tool that drafts is no tool that sends, whatever else its name says."""
-    if any(fits_name(pattern, tool) for pattern in messaging.draft):
+    if fits_any(messaging.draft, tool):
         return "draft"
-    return "send" if any(fits_name(pattern, tool) for pattern in messaging.send) else None
+    return "send" if fits_any(messaging.send, tool) else None
 
 
 def _mail(programs: tuple[Program, ...], book: RuleBook) -> Message | None:
     """Programs that send mail: whom to stands among their arguments."""
-    senders = [p for p in programs if any(fits_name(pattern, p.name) for pattern in book.messaging.commands)]
+    senders = [p for p in programs if fits_any(book.messaging.commands, p.name)]
     if not senders:
         return None
     words = [word for program in senders for word in program.arguments if "@" in word or word.startswith("+")]

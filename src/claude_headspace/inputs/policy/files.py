@@ -19,8 +19,9 @@ import msgspec
 
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
-from claude_headspace.inputs.policy.paths import LARGEST_SCRIPT, script_text
-from claude_headspace.kernel.policy.rules import Policy, Rule, Texts
+from claude_headspace.inputs.policy.paths import MAX_SCRIPT_BYTES, read_small_text
+from claude_headspace.kernel.policy.policy import Policy
+from claude_headspace.kernel.policy.rules import Rule, Texts
 from claude_headspace.kernel.policy.verdict import Ruling
 
 PROJECT_FILE = ".headspace/policy.toml"
@@ -150,9 +151,9 @@ def _toml(path: Path) -> dict[str, Any]:
     try:
         if not path.exists():
             return {}
-        text = script_text(str(path))
+        text = read_small_text(str(path))
         if text is None:
-            raise _unusable(path, f"it is no text file of at most {LARGEST_SCRIPT} bytes that can be read")
+            raise _unusable(path, f"it is no text file of at most {MAX_SCRIPT_BYTES} bytes that can be read")
         return tomllib.loads(text)
     except (OSError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise _unusable(path, str(error)) from error

@@ -29,12 +29,13 @@ from claude_headspace.inputs.policy.files import PROJECT_FILE, built_in, load, r
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decide import decide, subject_of
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
-from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import Call
-from claude_headspace.kernel.policy.rules import Policy, Rule
+from claude_headspace.kernel.policy.policy import Policy
+from claude_headspace.kernel.policy.rules import Rule
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.views import iso
+from claude_headspace.ports import Received
 
 log = structlog.get_logger(__name__)
 
@@ -108,16 +109,14 @@ class PolicyGuard:
 
     # --- gathering ---
 
-    async def gather(self, envelope: Envelope, *, asked: bool, original: Event | None = None) -> None:
-        """Find out what a call would do. `asked`: whether the client waits for the answer.
-
-        `original` is the event as it arrived, if the caller has decoded it: rules see secrets and long texts.
-        """
+    async def prepare(self, received: Received, *, expects_reply: bool) -> None:
+        """Find out what a tool call would do. `expects_reply`: whether the client waits for the verdict."""
+        envelope = received.envelope
         if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED or envelope.origin is not Origin.HOOK:
             return
-        lapse = None if asked or self._preset not in ENFORCING else NOT_ASKED
+        lapse = None if expects_reply or self._preset not in ENFORCING else NOT_ASKED
         try:
-            found = await self._found(envelope, original, lapse)
+            found = await self._found(received, lapse)
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
             found = Gathered(self.book.policy, None, _words(error))
@@ -125,22 +124,23 @@ class PolicyGuard:
         while len(self._gathered) > MOST_GATHERED:
             self._gathered.popitem(last=False)
 
-    async def _found(self, envelope: Envelope, original: Event | None, lapse: str | None) -> Gathered:
+    async def _found(self, received: Received, lapse: str | None) -> Gathered:
         """Look in the thread. While a look hangs (a file system that does not answer) nobody waits behind it."""
         if self._hanging is not None and not self._hanging.done():
             raise TimeoutError
-        looking = self._thread.submit(self._look, envelope, original, lapse)
+        looking = self._thread.submit(self._look, received, lapse)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(looking), self._patience)
         except TimeoutError:
             self._hanging = looking
             raise
 
-    def _look(self, envelope: Envelope, original: Event | None, lapse: str | None) -> Gathered:
+    def _look(self, received: Received, lapse: str | None) -> Gathered:
         self._refresh()
+        envelope, event = received.envelope, received.event
         root = envelope.observations.project_root or ""
-        payload = envelope.original_payload or envelope.payload
-        event = original or decode(msgspec.structs.replace(envelope, payload=payload))
+        if envelope.original_payload is not None:  # rules apply to what runs, not to what is stored
+            event = decode(msgspec.structs.replace(envelope, payload=envelope.original_payload), received.body)
         call = understand(event, self.book, home=self._home, project=root)
         return Gathered(self._with_project(root), call, lapse)
 

@@ -13,17 +13,17 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from claude_headspace.inputs.policy.shell.markers import QUESTION, STAR, has_glob, plain
+from claude_headspace.inputs.policy.shell.markers import QUESTION, STAR, has_glob, unmark
 from claude_headspace.kernel.policy.call import UNKNOWN, PathUse, Use
 
-MOST_NAMES = 100
+MAX_GLOB_MATCHES = 100
 """Files of one glob that are looked at; rules protect names that are found early."""
-LARGEST_SCRIPT = 256 * 1024
+MAX_SCRIPT_BYTES = 256 * 1024
 
-_EVERYTHING = re.compile(f"[{STAR}]+|\\.?[{STAR}]+|\\.\\[?[^/]?[{STAR}{QUESTION}]+|[{STAR}]+\\.[{STAR}]+")
+_MATCHES_ALL = re.compile(f"[{STAR}]+|\\.?[{STAR}]+|\\.\\[?[^/]?[{STAR}{QUESTION}]+|[{STAR}]+\\.[{STAR}]+")
 
 
-def absolute(text: str, directory: str) -> str:
+def make_absolute(text: str, directory: str) -> str:
     """A path with its directory before it, and without `.` and `..`; unknown below an unknown directory."""
     joined = text if text.startswith(("/", UNKNOWN)) else f"{directory}/{text}"
     if joined.startswith(UNKNOWN):
@@ -31,7 +31,7 @@ def absolute(text: str, directory: str) -> str:
     return "/" + os.path.normpath(joined).lstrip("/")
 
 
-def really(text: str, directory: str, *, follow: bool) -> str:
+def resolve_links(text: str, directory: str, *, follow: bool) -> str:
     """Where a path leads once links are followed."""
     joined = os.path.join(directory, text)  # noqa: PTH118  # pathlib would take the `..` and slashes that matter here
     if UNKNOWN in joined:
@@ -49,46 +49,46 @@ def uses(
 ) -> list[PathUse]:
     """What becomes of the file or files that an argument names."""
     found = []
-    for text in _names(field, directory):
-        path = absolute(text, directory)
-        via = _through(path, links or {})
-        real = os.path.normpath(really(via or text, directory, follow=use is not Use.DELETE) or path)
+    for text in _expand_glob(field, directory):
+        path = make_absolute(text, directory)
+        via = _follow_new_link(path, links or {})
+        real = os.path.normpath(resolve_links(via or text, directory, follow=use is not Use.DELETE) or path)
         found.append(PathUse(path, use, real if real != path else "", recursive=recursive, by=by))
     return found
 
 
-def _names(field: str, directory: str) -> list[str]:
+def _expand_glob(field: str, directory: str) -> list[str]:
     """The names that an argument stands for."""
     if not has_glob(field):
         return [field]
     before, _, last = field.rpartition("/")
-    if _EVERYTHING.fullmatch(last):
+    if _MATCHES_ALL.fullmatch(last):
         whole = before + "/" if field.startswith("/") else before or "."
-        return _names(whole, directory) if has_glob(whole) else [whole]
+        return _expand_glob(whole, directory) if has_glob(whole) else [whole]
     if UNKNOWN in field or UNKNOWN in directory:
-        return [plain(field)]
-    return _looked_up(field, directory) or [plain(field)]
+        return [unmark(field)]
+    return _glob_matches(field, directory) or [unmark(field)]
 
 
-def _looked_up(field: str, directory: str) -> list[str]:
+def _glob_matches(field: str, directory: str) -> list[str]:
     names: list[str] = []
     try:
-        for name in glob.iglob(plain(field), root_dir=directory, include_hidden=True):  # noqa: PTH207  # bash's own kind
+        for name in glob.iglob(unmark(field), root_dir=directory, include_hidden=True):  # noqa: PTH207  # bash's own kind
             names.append(name)  # it ends early
-            if len(names) == MOST_NAMES:
+            if len(names) == MAX_GLOB_MATCHES:
                 break
     except (OSError, re.error, ValueError):
         return []
     return names
 
 
-def looked_up(field: str, directory: str) -> str:
+def first_glob_match(field: str, directory: str) -> str:
     """The one name that a glob is taken for, such as `/bin/r?`."""
-    found = sorted(_looked_up(field, directory)) if has_glob(field) and UNKNOWN not in field else []
-    return found[0] if found else plain(field)
+    found = sorted(_glob_matches(field, directory)) if has_glob(field) and UNKNOWN not in field else []
+    return found[0] if found else unmark(field)
 
 
-def _through(path: str, links: Mapping[str, str]) -> str | None:
+def _follow_new_link(path: str, links: Mapping[str, str]) -> str | None:
     """A path that leads through a link which the same commands made."""
     for link, target in links.items():
         if path == link or path.startswith(f"{link}/"):
@@ -104,7 +104,7 @@ def is_directory(path: str) -> bool:
         return False
 
 
-def script_text(path: str) -> str | None:
+def read_small_text(path: str) -> str | None:
     """The text of a script, if it is a small regular file; never waits for a pipe."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -112,9 +112,9 @@ def script_text(path: str) -> str | None:
         return None
     try:
         status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_SCRIPT:
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_SCRIPT_BYTES:
             return None
-        raw = os.read(handle, LARGEST_SCRIPT)
+        raw = os.read(handle, MAX_SCRIPT_BYTES)
     except OSError:
         return None
     finally:

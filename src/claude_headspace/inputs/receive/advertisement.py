@@ -9,32 +9,65 @@ session that one happened to be started from. The shims look each time, so they 
 
 import asyncio
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.claude_code.wire import HOOKS
 from claude_headspace.config import Paths
+from claude_headspace.kernel.hooks import HookKind
 
 EVERY = "*"
 PAUSE_SECONDS = 1.0
 _REACHED_BY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
 
 
-class Presence(Loop):
+class ExpectedHooks:
+    """The hooks that must wait for a reply at the moment. Each component declares its own."""
+
+    def __init__(self, always: frozenset[HookKind] = frozenset()) -> None:
+        self._by_component: dict[str, frozenset[HookKind]] = {"": always}
+        self._subscribers: list[Callable[[], None]] = []
+
+    def on_change(self, subscriber: Callable[[], None]) -> None:
+        """Call this when the hooks change."""
+        self._subscribers.append(subscriber)
+
+    def declare(self, component: str, hooks: frozenset[HookKind]) -> None:
+        """Replace the hooks of a component."""
+        before = self.names
+        self._by_component[component] = hooks
+        if self.names != before:
+            for subscriber in self._subscribers:
+                subscriber()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all of them."""
+        return hook_names(frozenset().union(*self._by_component.values()))
+
+
+class Advertisement(Loop):
     """The daemon's sign at the door, kept up while it runs."""
 
     def __init__(
-        self, places: Paths, host: str, port: int, asked: Iterable[str], held: Mapping[str, int] | None = None
+        self,
+        places: Paths,
+        address: tuple[str, int],
+        asked: Iterable[str],
+        held: Mapping[str, int] | None = None,
+        expected: ExpectedHooks | None = None,
     ) -> None:
         super().__init__()
         self._places = places
+        self._expected = expected or ExpectedHooks()
+        self._expected.on_change(self._update_now)
+        host, port = address
         self._line = f"{_REACHED_BY.get(host, host)} {port} {os.getpid()}\n".encode()
         names = set(asked)
         usual = set(HOOKS) if EVERY in names else {name for name in names if name.isidentifier()}
         self._asked = dict.fromkeys(usual, "") | {name: f"{seconds}\n" for name, seconds in (held or {}).items()}
-        self.also: Callable[[], Collection[str]] = tuple
-        """Further events that somebody wants to answer at the moment."""
 
     async def stop(self) -> None:
         """Withdraw: from now on events are only told."""
@@ -45,13 +78,19 @@ class Presence(Loop):
     async def _run(self) -> None:
         while True:
             with suppress(OSError):  # a full disk: the shims tell instead of asking
-                self.keep()
+                self.update()
             await asyncio.sleep(PAUSE_SECONDS)
 
-    def keep(self) -> None:
+    def _update_now(self) -> None:
+        """The hooks that wait changed. The scripts know at once, if the daemon runs."""
+        if self.running:
+            with suppress(OSError):
+                self.update()
+
+    def update(self) -> None:
         """Put the sign up where it is missing, and take away the mark of a daemon that does not answer."""
         self._places.no_answer_file.unlink(missing_ok=True)
-        self._ask_for(dict.fromkeys(self.also(), "") | self._asked)
+        self._ask_for(dict.fromkeys(self._expected.names, "") | self._asked)
         try:
             is_up = self._places.address_file.read_bytes() == self._line
         except FileNotFoundError:

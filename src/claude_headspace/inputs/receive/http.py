@@ -7,21 +7,32 @@ its time, so that their number takes no memory; what is kept of them is bounded 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 from starlette.types import Receive, Scope, Send
 
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.inputs.receive.receiver import HookReceiver
-from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.ports import HookCounters, Received
 
 Held = Callable[[Awaitable[None]], Awaitable[bytes]]
 """A reply that somebody has yet to give; it is told when the sender does not wait any more."""
 
-Answer = Callable[[Envelope, bool], Awaitable[tuple[bytes | Held, bool]]]
-"""Stores an envelope and composes the reply: all of it, or only what Claude Code should act on, which may be
-nothing. Tells whether the event is in the journal, and not only in the spool."""
+
+class Reply(NamedTuple):
+    """The reply to a hook, which may be empty, and whether its event is in the journal and not only in the spool."""
+
+    content: bytes | Held
+    is_stored: bool
+
+
+class Answer(Protocol):
+    """Processes a hook. The reply is for the client alone, or a report for API users."""
+
+    async def __call__(self, received: Received, *, reply_reaches_client: bool) -> Reply:
+        """The reply."""
+
 
 HOOKS = "/hook/"
 TRUSTED = "headspace.trusted"
@@ -44,14 +55,12 @@ class HookEndpoint:
         receiver: HookReceiver,
         answer: Answer,
         largest_body: int,
-        stored: Callable[[str, float], None],
-        refused: Callable[[str], None],
+        counters: HookCounters,
     ) -> None:
         self._receiver = receiver
         self._answer = answer
         self._largest_body = largest_body
-        self._stored = stored
-        self._refused = refused
+        self._counters = counters
         self._turn = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,11 +71,11 @@ class HookEndpoint:
                 raise BadRequest("method_not_allowed", "Hooks are sent with POST.", "Use POST.", status=405)
             reply, stored = await self._take(scope, receive)
         except HeadspaceError as error:
-            self._refused(error.code)
+            self._counters.refused(error.code)
             await send_json(send, error.status, msgspec.json.encode(error.body()))
             return
         if stored:
-            self._stored(stored, time.perf_counter() - started)
+            self._counters.stored(stored, time.perf_counter() - started)
         if not isinstance(reply, bytes):
             reply = await reply(_until_gone(receive))
         await (send_json(send, 200, reply) if reply else send_nothing(send))
@@ -86,9 +95,10 @@ class HookEndpoint:
 
     async def _take_now(self, scope: Scope, body: bytes) -> tuple[bytes | Held, str]:
         event, trusted = self.event(scope, body), bool(scope.get(TRUSTED))
-        envelope = await self._receiver.seal(event, body, scope["headers"], trusted=trusted)
-        reply, is_stored = await self._answer(envelope, trusted and FOR_CLAUDE in scope["headers"])
-        return reply, envelope.name if is_stored else ""
+        received = await self._receiver.receive(event, body, scope["headers"], trusted=trusted)
+        for_client = trusted and FOR_CLAUDE in scope["headers"]
+        reply = await self._answer(received, reply_reaches_client=for_client)
+        return reply.content, received.envelope.name if reply.is_stored else ""
 
     def event(self, scope: Scope, _body: bytes) -> str:
         """Which event it is: the path says so."""

@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from itertools import count
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -21,11 +21,10 @@ from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.sanitize import Keeper
-from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin, decided
-from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.tolerant_json import UNREADABLE
-from claude_headspace.ports import Clock
+from claude_headspace.ports import Clock, Received
 
 Surroundings = Callable[[str | None], Awaitable[Observations]]
 """Finds out what belongs to a directory: its project's root and branch."""
@@ -91,7 +90,7 @@ def repair(body: bytes) -> bytes:
 
 
 def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes]:
-    """Check a body and read whose event it is, from the body or a repaired one; what is wrong is said clearly.
+    """Check a body and read whose event it is, from the body or a repaired one. Errors name what is wrong.
 
     A lenient look also repairs bytes that are no text.
     """
@@ -154,24 +153,6 @@ def new_id() -> str:
     return f"{time.time_ns() // 1_000_000:012x}{next(_numbers) & 0xFFFFFF:06x}{_process}"
 
 
-class Received(NamedTuple):
-    """A hook as it arrived: its envelope, and the JSON of its body as builtins."""
-
-    envelope: Envelope
-    body: Any
-    """None if the text had to be repaired."""
-
-    def event(self) -> Event:
-        """Decode the stored payload. It is parsed again only if secrets were removed or long texts cut."""
-        return decode(self.envelope, self.body if self.envelope.original_payload is None else None)
-
-    def original(self) -> Event:
-        """Decode what arrived, before secrets were removed and long texts cut: for the policy guard only."""
-        if self.body is not None or self.envelope.original_payload is None:
-            return decode(self.envelope, self.body)
-        return decode(msgspec.structs.replace(self.envelope, payload=self.envelope.original_payload))
-
-
 class HookReceiver:
     """Puts what arrives at `/hook/*` into envelopes."""
 
@@ -191,31 +172,20 @@ class HookReceiver:
         self._relatives = relatives
         self._keep = keep or Keeper()
 
-    async def seal(
-        self, path: str, body: bytes, headers: Iterable[tuple[bytes, bytes]], *, trusted: bool = False
-    ) -> Envelope:
-        """Only the envelope of what arrived over HTTP."""
-        return (await self.receive(path, body, headers, trusted=trusted)).envelope
-
-    async def seal_told(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Envelope:
-        """Only the envelope of what lay in the spool."""
-        return (await self.receive_spooled(event, payload, notes)).envelope
-
     async def receive(
         self, path: str, body: bytes, headers: Iterable[tuple[bytes, bytes]], *, trusted: bool = False
     ) -> Received:
-        """Receive a hook over HTTP. Broken text is repaired if the sender is trusted."""
+        """Receive a hook over HTTP. The broken text of a trusted sender is repaired."""
         told = {key[12:]: value for key, value in headers if key.startswith(b"x-headspace-")}
         if not trusted:
             told = {key: value for key, value in told.items() if key not in WRAPPERS_WORD}
         return await self._receive(event_name(path), body, told, lenient=trusted)
 
     async def receive_spooled(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Received:
-        """Receive a hook from the spool or the socket. A call that was judged before brings its verdict."""
+        """Receive a hook from the spool or the socket. A tool call that was judged before brings its verdict."""
         received = await self._receive(event_name(event), payload, notes, lenient=True)
-        if (verdict := _verdict(notes.get(b"verdict"))) is None:
-            return received
-        return received._replace(envelope=decided(received.envelope, verdict=verdict))
+        verdict = _verdict(notes.get(b"verdict"))
+        return received if verdict is None else received.decided(verdict=verdict)
 
     async def _receive(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Received:
         received_at = self._clock()
@@ -238,7 +208,7 @@ class HookReceiver:
             observations=await self._with_relatives(context),
             delivery_id=_delivery(told.get(b"delivery-id")) or envelope_id,
         )
-        return Received(envelope, value)
+        return Received(envelope, decode(envelope, value if payload is kept else None), value)
 
     def _fired_at(self, told: bytes | None, received_at: Micros) -> Micros:
         """The sender's word, in seconds since 1970; nothing fires before it is sent."""

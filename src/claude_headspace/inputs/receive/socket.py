@@ -77,6 +77,10 @@ class RpcServer:
         """How many clients are connected."""
         return len(self._connections)
 
+    def health(self) -> tuple[bool, str | None, str]:
+        """Whether it listens, why it does not, and how many clients are connected."""
+        return self.running, self.failure, f"{self.connections} clients"
+
     async def start(self) -> None:
         """Listen; a socket that another daemon left behind is taken away (the lock says that it is gone)."""
         try:

@@ -19,6 +19,7 @@ import errno
 import heapq
 import os
 import stat
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -32,12 +33,12 @@ from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailab
 from claude_headspace.inputs.receive.directory_watch import Doorbell
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
-from claude_headspace.ports import Clock
+from claude_headspace.ports import Clock, HookCounters, Received
 
 log = structlog.get_logger(__name__)
 
-Take = Callable[[Envelope], Awaitable[None]]
-"""Stores an envelope; returns when it is committed."""
+Process = Callable[[Received], Awaitable[bool]]
+"""Stores an event; returns when it is committed, and whether it counts as a hook."""
 
 PAUSE_SECONDS = 1.0
 WRITING_SECONDS = 0.02
@@ -78,92 +79,140 @@ class SpoolCounts(NamedTuple):
     last_drain_at: Micros | None
 
 
-class Spool(Loop):
-    """Empties the spool, at the start and whenever something is put in."""
+class Spool:
+    """The directory: events are put in, and read by a `SpoolReader`."""
 
-    def __init__(
-        self,
-        folder: Path,
-        receiver: HookReceiver,
-        take: Take,
-        clock: Clock,
-        largest_payload: int,
-        refused: Callable[[str], None] = lambda _code: None,
-    ) -> None:
-        super().__init__()
-        self._folder = folder
-        self._receiver = receiver
-        self._take = take
-        self._clock = clock
-        self._largest = largest_payload
-        self._refused = refused
-        self._doorbell = Doorbell(folder)
-        self._being_written = False
-        self._drained_once = asyncio.Event()
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.watch = Doorbell(folder)
+        self._counted: set[str] = set()
         self._is_draining = False
         self._drained: asyncio.Future[None] | None = None
-        self._counted: set[str] = set()
-        self._taken = 0
-        self._last_drain_at: Micros | None = None
 
-    # --- running ---
-
-    def start(self) -> None:
-        """Begin to take what is there, and what comes."""
-        self._doorbell.hang()
-        super().start()
-
-    async def stop(self) -> None:
-        """Take nothing more."""
-        await super().stop()
-        self._doorbell.take_down()
-
-    async def first_drain(self, seconds: float) -> None:
-        """Wait until what was there at the start is taken, but not longer than this."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._drained_once.wait(), seconds)
+    # --- order ---
 
     async def caught_up(self, seconds: float = CATCH_UP_SECONDS) -> None:
-        """Wait a moment until what was told by now is taken: whoever asks does not overtake what was told before."""
-        for _ in range(2):  # the loop notices a bell that rings just now in one round, and hears it in the next
+        """Wait a moment until the events in the spool are stored, so that a hook does not overtake them."""
+        for _ in range(2):  # the event loop sees a change of the directory in one round, and reports it in the next
             await asyncio.sleep(0)
-        if self._doorbell.has_rung or self._is_draining:
+        if self.watch.has_rung or self._is_draining:
             drained = self._drained = self._drained or asyncio.get_running_loop().create_future()
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(drained), seconds)
 
-    async def _run(self) -> None:
-        while True:
-            self._is_draining = True
-            try:
-                await self.drain()
-            except Exception as error:
-                self.failure = str(error)
-                log.exception("spool_failed")
-            self._is_draining = False
-            self._drained_once.set()
-            if self._drained is not None and not self._doorbell.has_rung:
-                self._drained.set_result(None)
-                self._drained = None
-            await self._doorbell.wait(WRITING_SECONDS if self._being_written else PAUSE_SECONDS)
-            await asyncio.sleep(GATHER_SECONDS)
+    def begin_drain(self) -> None:
+        """The reader starts a round."""
+        self._is_draining = True
+
+    def end_drain(self) -> None:
+        """The reader finished a round: if nothing was put in since, nobody has to wait."""
+        self._is_draining = False
+        if self._drained is not None and not self.watch.has_rung:
+            self._drained.set_result(None)
+            self._drained = None
 
     # --- putting in ---
 
     def put(self, envelope: Envelope) -> None:
-        """Keep an event that the journal cannot take now; it is on the disk when this returns."""
-        if (self._folder / "full").exists():
+        """Store an event that the journal cannot store now. It is on the disk when this returns."""
+        if (self.folder / "full").exists():
             raise OSError(errno.ENOSPC, "the spool is full")
-        self._counted.add(_name(envelope))
-        handle = os.open(self._folder / _name(envelope), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        path = self.folder / _name(envelope)
+        self._counted.add(path.name)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(msgspec.json.encode(_noted(envelope)) + b"\n" + envelope.payload + b"\n")
                 file.flush()
                 os.fsync(handle)
         except OSError:
-            (self._folder / _name(envelope)).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
             raise
+
+    # --- counting ---
+
+    def count_new(self) -> int:
+        """How many events wait that were not counted before. `put` counts its own."""
+        new = {entry.name for entry in _files(self.folder)} - self._counted
+        self._counted |= new
+        return len(new)
+
+    def forget(self, path: Path) -> None:
+        """A file is gone."""
+        self._counted.discard(path.name)
+
+    @property
+    def depth(self) -> int:
+        """How many events wait."""
+        return sum(1 for _ in _files(self.folder))
+
+    @property
+    def lost(self) -> int:
+        """How many events the hook scripts could not store while it was full."""
+        return _size(self.folder / "lost")
+
+    def reopen(self) -> None:
+        """Accept events again after it was full."""
+        full = self.folder / "full"
+        if full.exists():
+            full.unlink(missing_ok=True)
+            log.warning("spool_was_full", lost=self.lost)
+
+
+class SpoolReader(Loop):
+    """Processes the events of a spool, at the start and whenever one is put in."""
+
+    def __init__(
+        self,
+        spool: Spool,
+        receiver: HookReceiver,
+        process: Process,
+        clock: Clock,
+        largest_payload: int,
+        counters: HookCounters,
+    ) -> None:
+        super().__init__()
+        self._spool = spool
+        self._folder = spool.folder
+        self._receiver = receiver
+        self._process = process
+        self._clock = clock
+        self._largest = largest_payload
+        self._counters = counters
+        self._being_written = False
+        self._drained_once = asyncio.Event()
+        self._taken = 0
+        self._last_drain_at: Micros | None = None
+
+    # --- running ---
+
+    def start(self) -> None:
+        """Start processing."""
+        self._spool.watch.hang()
+        super().start()
+
+    async def stop(self) -> None:
+        """Stop processing."""
+        await super().stop()
+        self._spool.watch.take_down()
+
+    async def first_drain(self, seconds: float) -> None:
+        """Wait until the events that were there at the start are stored, but not longer than this."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._drained_once.wait(), seconds)
+
+    async def _run(self) -> None:
+        while True:
+            self._spool.begin_drain()
+            try:
+                await self.drain()
+            except Exception as error:
+                self.failure = str(error)
+                log.exception("spool_failed")
+            self._spool.end_drain()
+            self._drained_once.set()
+            await self._spool.watch.wait(WRITING_SECONDS if self._being_written else PAUSE_SECONDS)
+            await asyncio.sleep(GATHER_SECONDS)
 
     # --- taking ---
 
@@ -179,26 +228,31 @@ class Spool(Loop):
             if not taken:
                 return
         self.failure = None
-        await asyncio.to_thread(self._open_again)
+        await asyncio.to_thread(self._spool.reopen)
 
     async def _take_batch(self, paths: Sequence[Path]) -> int:
         """Take these files; how many of them are gone afterwards."""
         letters, gone = await asyncio.to_thread(self._read_all, paths)
-        sealed: list[tuple[Letter, Envelope]] = []
+        received: list[tuple[Letter, Received]] = []
         for letter in letters:
             try:
-                sealed.append((letter, await self._seal(letter)))
+                received.append((letter, await self._receive(letter)))
             except BadRequest as error:
                 await asyncio.to_thread(self._set_aside, letter.path, error.message)
                 gone += 1
-        outcomes = await asyncio.gather(*(self._take(envelope) for _, envelope in sealed), return_exceptions=True)
-        return gone + await asyncio.to_thread(self._clear, [letter for letter, _ in sealed], outcomes)
+        outcomes = await asyncio.gather(*(self._store(each) for _, each in received), return_exceptions=True)
+        return gone + await asyncio.to_thread(self._clear, [letter for letter, _ in received], outcomes)
 
-    async def _seal(self, letter: Letter) -> Envelope:
+    async def _store(self, received: Received) -> None:
+        started = time.perf_counter()
+        if await self._process(received):
+            self._counters.stored(received.envelope.name, time.perf_counter() - started)
+
+    async def _receive(self, letter: Letter) -> Received:
         told = {name.encode(): value.encode() for name, value in letter.notes.items()}
         told.setdefault(b"delivery-id", f"spool-{letter.path.name}"[:200].encode())
         told.setdefault(b"fired-at", f"{letter.written_at / SECOND:.6f}".encode())
-        return await self._receiver.seal_told(letter.notes.get("event", ""), letter.payload, told)
+        return await self._receiver.receive_spooled(letter.notes.get("event", ""), letter.payload, told)
 
     def _read_all(self, paths: Sequence[Path]) -> tuple[list[Letter], int]:
         """The letters that can be taken now, and how many files were set aside."""
@@ -225,7 +279,7 @@ class Spool(Loop):
         for letter, outcome in zip(letters, outcomes, strict=True):
             if outcome is None:
                 letter.path.unlink(missing_ok=True)
-                self._counted.discard(letter.path.name)
+                self._spool.forget(letter.path)
                 self._taken += 1
                 gone += 1
             elif isinstance(outcome, HeadspaceError) and not isinstance(outcome, JournalUnavailable):
@@ -246,39 +300,26 @@ class Spool(Loop):
     def _set_aside(self, path: Path, reason: str) -> None:
         self._rejected.mkdir(mode=0o700, exist_ok=True)
         log.warning("event_set_aside", file=path.name, reason=reason)
-        self._refused("spool")
+        self._counters.refused("spool")
         with suppress(FileNotFoundError):
             path.replace(self._rejected / path.name)
-        self._counted.discard(path.name)
+        self._spool.forget(path)
         crowd = sorted(self._rejected.iterdir())[:-KEPT_REJECTED]
         for oldest in crowd:
             log.warning("event_given_up", file=oldest.name)
             oldest.unlink(missing_ok=True)
-
-    def _open_again(self) -> None:
-        """A spool that was full takes events again."""
-        full = self._folder / "full"
-        if full.exists():
-            full.unlink(missing_ok=True)
-            log.warning("spool_was_full", lost=_size(self._folder / "lost"))
 
     # --- telling ---
 
     def counts(self) -> SpoolCounts:
         """How it is doing."""
         return SpoolCounts(
-            depth=sum(1 for _ in _files(self._folder)),
+            depth=self._spool.depth,
             rejected=sum(1 for _ in _files(self._rejected)),
-            lost=_size(self._folder / "lost"),
+            lost=self._spool.lost,
             taken=self._taken,
             last_drain_at=self._last_drain_at,
         )
-
-    def newly_waiting(self) -> int:
-        """How many wait that were not counted before: those that the daemon put in are counted when it does."""
-        fresh = {entry.name for entry in _files(self._folder)} - self._counted
-        self._counted |= fresh
-        return len(fresh)
 
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it runs, what fails, and what it has to do."""

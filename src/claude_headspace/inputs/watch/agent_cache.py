@@ -12,7 +12,7 @@ REMEMBERED = 10_000
 """Sessions. An agent has a new one with every `/clear`."""
 
 
-class KnownAgents:
+class AgentCache:
     """The agents of one host, by session and by process."""
 
     def __init__(self, host: str, agents: Iterable[Agent] = (), remembered: int = REMEMBERED) -> None:
@@ -21,14 +21,14 @@ class KnownAgents:
         self._agents: dict[str, Agent] = {}
         self._sessions: dict[str, str] = {}
         for agent in agents:
-            self.learn(agent)
+            self.add(agent)
 
-    def learn(self, agent: Agent) -> None:
+    def add(self, agent: Agent) -> None:
         """This is what the journal has of an agent: nothing new of one that was met."""
         if agent.id not in self._agents:
-            self.met(agent)
+            self.update(agent)
 
-    def met(self, agent: Agent) -> None:
+    def update(self, agent: Agent) -> None:
         """This is what the agent is now."""
         if agent.host != self._host:
             return

@@ -24,7 +24,7 @@ import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.inputs.receive.receiver import new_id
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import is_same_start
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
@@ -133,7 +133,7 @@ class ProcessWatch(Loop):
         clock: Clock,
         reader: Reader,
         submit: Submit,
-        known: KnownAgents | None = None,
+        known: AgentCache | None = None,
         was_killed: Callable[[int], bool] = lambda _pid: False,
     ) -> None:
         super().__init__()
@@ -141,7 +141,7 @@ class ProcessWatch(Loop):
         self._clock = clock
         self._reader = reader
         self._submit = submit
-        self._known = known or KnownAgents(host)
+        self._known = known or AgentCache(host)
         self._was_killed = was_killed
         self._missing: dict[str, tuple[int, Micros]] = {}
         self._looked_at: Micros | None = None
@@ -174,7 +174,7 @@ class ProcessWatch(Loop):
     def _ours(self) -> list[Agent]:
         ours = [agent for agent in self._reader.agents() if agent.host == self._host]
         for agent in ours:
-            self._known.learn(agent)
+            self._known.add(agent)
         return ours
 
     async def _miss(self, agent: Agent) -> None:

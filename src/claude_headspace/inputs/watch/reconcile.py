@@ -57,7 +57,7 @@ def awake_clock(clock: Clock) -> Clock:
 
 
 class Reconciler(Loop):
-    """The loop that looks. `heard` must be called for every hook. `awake` is a clock that does not count sleep."""
+    """The loop that looks. `hook_arrived` must be called for every hook; `awake` is a clock without time asleep."""
 
     def __init__(self, cadence: Cadence, clock: Clock, looks: list[Look], awake: Clock | None = None) -> None:
         super().__init__()
@@ -67,6 +67,7 @@ class Reconciler(Loop):
         self._looks = looks
         self._last_heard = self._awake()
         self._changed = asyncio.Event()
+        self.started_at = clock()
         self.last_event_at: Micros | None = None
         self.looked_at: Micros | None = None
 
@@ -74,6 +75,15 @@ class Reconciler(Loop):
     def polling(self) -> Polling:
         """The mode and the interval in use."""
         return polling(self._cadence, self._awake(), self._last_heard)
+
+    def health(self) -> tuple[bool, str | None, str]:
+        """Whether it runs, why it fails, and the mode in use."""
+        return self.running, self.failure, self.polling.mode.value
+
+    def hook_arrived(self, at: Micros) -> None:
+        """A hook arrived that fired at this time. No-op for an older one."""
+        if at > (self.last_event_at or self.started_at):
+            self.heard(at)
 
     def heard(self, at: Micros) -> None:
         """A hook arrived."""

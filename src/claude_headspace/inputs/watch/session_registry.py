@@ -26,7 +26,7 @@ from claude_headspace.clients.client import Client, RegistryFiles
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.readings import Activity, RegistryEntry
 from claude_headspace.inputs.receive.receiver import Surroundings, new_id
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.files import FileWatch, opened
 from claude_headspace.inputs.watch.processes import Kinship, is_alive
 from claude_headspace.kernel.agent import Agent, AgentState
@@ -72,7 +72,7 @@ class RegistryWatch(Loop):
         host: str,
         clock: Clock,
         config_dirs: Callable[[], Sequence[Path]],
-        known: KnownAgents,
+        known: AgentCache,
         submit: Submit,
         surroundings: Surroundings,
         kinship: Kinship,

@@ -14,7 +14,7 @@ from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
 from claude_headspace.clients.client import Client
 from claude_headspace.inputs.receive.receiver import Surroundings
 from claude_headspace.inputs.receive.sanitize import Keeper
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.processes import Kinship, ProcessWatch
 from claude_headspace.inputs.watch.reconcile import Look
@@ -40,7 +40,7 @@ class Sources:
         journal: Journal,
         submit: Submit,
         surroundings: Surroundings,
-        known: KnownAgents,
+        known: AgentCache,
         keep: Keeper | None = None,
         client: Client = CLAUDE_CODE,
     ) -> None:
@@ -74,7 +74,7 @@ class Sources:
     async def recall(self) -> None:
         """Know again who was there."""
         for agent in await asyncio.to_thread(self._journal.agents):
-            self.known.learn(agent)
+            self.known.add(agent)
 
     async def gather(self) -> None:
         """Read what was written while nobody was there: it is told with the hooks of that time."""
@@ -92,6 +92,10 @@ class Sources:
         await self.transcripts.caught_up()
         await self.processes()
         self.processes.start()
+
+    def health_of(self, name: str) -> tuple[bool, str | None, str]:
+        """The health of one part, by its name."""
+        return self.health()[name]
 
     def health(self) -> dict[str, tuple[bool, str | None, str]]:
         """Of each part: whether it runs, what fails, and what it has to do."""

@@ -24,7 +24,7 @@ import structlog
 from claude_headspace.background import Loop
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.readings import Line
-from claude_headspace.inputs.watch.agent_cache import KnownAgents
+from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import Sealer
 from claude_headspace.inputs.watch.files import FileWatch, below
 from claude_headspace.inputs.watch.transcript_files import (
@@ -60,7 +60,7 @@ MAX_BACKLOG_BYTES = 64 * 1024 * 1024
 USAGE_STEP = 0.01
 """The share of the context window by which usage must change to be stored on its own."""
 
-_PROVE_SESSION = (facts.UserSpoke, facts.AgentSpoke, facts.PromptSubmitted, facts.ToolStarted, facts.TurnFailed)
+_PROVE_SESSION = (facts.UserWrote, facts.AgentWrote, facts.PromptSubmitted, facts.ToolStarted, facts.TurnFailed)
 """Only these facts prove that there is a session."""
 
 
@@ -72,7 +72,7 @@ class TranscriptFollower(Loop):
         host: str,
         clock: Clock,
         config_dirs: Callable[[], Sequence[Path]],
-        known: KnownAgents,
+        known: AgentCache,
         bookmarks: PositionStore,
         submit: Submit,
         sealer: Sealer,

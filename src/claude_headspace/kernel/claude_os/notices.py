@@ -110,6 +110,6 @@ def _wants_note(customs: Customs, agent: Agent, session: Session, at: Micros) ->
 
 
 def _may_be_held(stop: facts.TurnStopped) -> bool:
-    if stop.kept_on or any(task.kind == "subagent" for task in stop.background or ()):
+    if stop.continued_before or any(task.kind == "subagent" for task in stop.background or ()):
         return False
     return not stop.message or detect_intent(stop.message).intent is not Intent.QUESTION

@@ -172,7 +172,7 @@ def _handed_over(change: EffortChange, event: Event, agent: Agent) -> None:
 
 def _context_arrived(change: EffortChange, event: Event, agent: Agent) -> None:
     """The transcript shows which injections the model has, and which files the client brought in by itself."""
-    arrived = event.fact if isinstance(event.fact, facts.ContextArrived) else facts.ContextArrived(())
+    arrived = event.fact if isinstance(event.fact, facts.ContextAdded) else facts.ContextAdded(())
     window = change.effort.window(agent.session.id if agent.session else None, event.meta.subagent_id)
     if window is not None and arrived.files:
         _keep(change, replace(window, loaded_files=merged(window.loaded_files, arrived.files)))
@@ -249,7 +249,7 @@ HOOKS: dict[type, Callable[[EffortChange, Event, Agent], None]] = {
     facts.SessionEnded: _session_ended,
     facts.SubagentStopped: _subagent_stopped,
     facts.CompactionStarted: _compaction_started,
-    facts.ContextArrived: _context_arrived,
+    facts.ContextAdded: _context_arrived,
 }
 
 

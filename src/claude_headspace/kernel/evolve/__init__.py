@@ -1,12 +1,14 @@
-"""How a fact changes an agent. Total: hooks are lost, doubled, late and out of order, and this never raises.
+"""Apply an event to an agent. Never raises, whatever is missing, duplicated, late or out of order.
+
+`evolve` copies the agent, applies what the envelope tells about the client (`sessions`), the decisions made on arrival
+(`missions`, `verdicts`, `session_notices`) and the fact (one handler per type of fact, `HANDLERS`), and derives the
+state. The theory of operation is in `kernel/state.py`.
 
 Rules
-- Newer facts win by the time they were fired, not by when they arrived. What began before its thread's last end is
-  over.
-- A source overturns only what it can see: the registry's `idle` ends work and dialogs, never an error or a question in
-  text.
-- Sub-agents have their own thread of calls and waits; they never end or disturb their parent.
-- What is only concluded says so (`inferred`), and never with high confidence.
+- Newer facts win by the time they fired, not by the time they arrived.
+- A source overturns only what it can see.
+- Sub-agents have their own calls and waits. They never end or change the turn of their parent.
+- Inferred evidence (`change.inferred`) has one degree of confidence less.
 """
 
 from collections.abc import Callable
@@ -40,7 +42,7 @@ from claude_headspace.kernel.evolve.attributes import (
 )
 from claude_headspace.kernel.evolve.change import DUPLICATE_WINDOW, Change, replace
 from claude_headspace.kernel.evolve.dialogs import (
-    attention_called,
+    attention_requested,
     elicitation_answered,
     elicitation_asked,
     wait_answered,
@@ -73,12 +75,12 @@ from claude_headspace.kernel.evolve.tools import (
     tool_started,
 )
 from claude_headspace.kernel.evolve.transcript import (
-    agent_spoke,
+    agent_wrote,
     prompt_queued,
     prompt_unqueued,
     tool_rejected,
     turn_closed,
-    user_spoke,
+    user_wrote,
 )
 from claude_headspace.kernel.evolve.turns import prompt_submitted, turn_failed, turn_interrupted, turn_stopped
 from claude_headspace.kernel.evolve.verdicts import record_verdict
@@ -112,11 +114,11 @@ APPLIES_AFTER_END = (
     facts.MissionFinished,
     facts.WorkerEnded,
 )
-"""What still says something of an agent that is gone."""
+"""Facts that also apply to an agent that has ended."""
 
 
 def evolve(agent: Agent, event: Event) -> Change:
-    """The agent after the event, and the rows that came of it."""
+    """The agent after the event, and the rows to write."""
     change = Change(replace(agent), event.meta, before=(agent.state, agent.waiting_for))
     if event.anomaly:
         change.anomalies.append(event.anomaly)
@@ -133,23 +135,23 @@ def evolve(agent: Agent, event: Event) -> Change:
 
 
 def _effective_fact(change: Change, event: Event) -> facts.Fact:
-    """What was told, with what its agent was told in return: an end that the answer to its hook put off is none."""
+    """The fact that counts. A turn that the reply to its Stop hook kept from ending has not ended."""
     care, fact = event.decisions.session_notice, event.fact
     if care is None:
         return fact
     record_session_notice(change, care)
-    return facts.TurnWentOn(fact.message or "") if care.holds and isinstance(fact, facts.TurnStopped) else fact
+    return facts.TurnContinued(fact.message or "") if care.holds and isinstance(fact, facts.TurnStopped) else fact
 
 
 def _apply(change: Change, meta: Meta, fact: facts.Fact) -> None:
-    """Let the fact change the agent. What is read after its end, and did not bring it back, opens nothing."""
+    """Apply a fact. After the end of an agent only `APPLIES_AFTER_END` counts, unless the event revived it."""
     ended_at = change.agent.ended_at
     if ended_at is None or meta.at <= ended_at or isinstance(fact, APPLIES_AFTER_END):
         HANDLERS[type(fact)](change, meta, fact)
 
 
 def _update_state(change: Change) -> None:
-    """Let the state follow from the parts, with the evidence for it."""
+    """Derive the state and record its evidence if it changed."""
     agent, meta = change.agent, change.meta
     state, waiting_for = state_of(agent)
     if (state, waiting_for) != (agent.state, agent.waiting_for) or agent.evidence is None:
@@ -161,7 +163,7 @@ def _update_state(change: Change) -> None:
 
 
 def _confirms(change: Change, evidence: Evidence) -> bool:
-    """Whether what was less certain is told by a hook now."""
+    """Whether a hook now confirms a state that was less certain."""
     if evidence.confidence is Confidence.HIGH or not change.why or change.meta.at < evidence.at - DUPLICATE_WINDOW:
         return False
     return _confidence(change) is Confidence.HIGH
@@ -192,12 +194,12 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.StepFinished: step_finished,
     facts.ElicitationAsked: elicitation_asked,
     facts.ElicitationAnswered: elicitation_answered,
-    facts.AttentionCalled: attention_called,
+    facts.AttentionRequested: attention_requested,
     facts.SubagentStarted: subagent_started,
     facts.SubagentDescribed: subagent_described,
     facts.SubagentStopped: subagent_stopped,
     facts.TurnStopped: turn_stopped,
-    facts.TurnWentOn: turn_continued,
+    facts.TurnContinued: turn_continued,
     facts.TurnFailed: turn_failed,
     facts.TurnInterrupted: turn_interrupted,
     facts.CompactionStarted: compaction_started,
@@ -206,12 +208,12 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.DirectoryChanged: directory_changed,
     facts.TodoAdded: todo_added,
     facts.TodoDone: todo_done,
-    facts.AgentSpoke: agent_spoke,
-    facts.UserSpoke: user_spoke,
+    facts.AgentWrote: agent_wrote,
+    facts.UserWrote: user_wrote,
     facts.PromptQueued: prompt_queued,
     facts.PromptUnqueued: prompt_unqueued,
     facts.TurnClosed: turn_closed,
-    facts.ContextArrived: observed,
+    facts.ContextAdded: observed,
     facts.UsageMeasured: usage_measured,
     facts.ClientReported: client_reported,
     facts.ClientVanished: client_vanished,

@@ -1,6 +1,4 @@
-"""What people do through Headspace: they register an agent, look at it, type to it, close it, name it, note its work;
-and what Headspace gives it to begin with.
-"""
+"""Acts: what people and Headspace do with an agent. Register, look at, type to, close, rename, note, import."""
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Note, SessionContext, Supervision
@@ -10,7 +8,7 @@ from claude_headspace.kernel.facts import Meta
 
 
 def agent_registered(change: Change, meta: Meta, fact: facts.AgentRegistered) -> None:
-    """Somebody is about to start it: it is known by the wrapper's id until its first hook."""
+    """A client is about to be started. Until its first hook the agent is known by the wrapper's id."""
     agent = change.agent
     change.why = "a client is being started"
     agent.headspace_id = fact.headspace_id or agent.headspace_id
@@ -24,7 +22,7 @@ def agent_registered(change: Change, meta: Meta, fact: facts.AgentRegistered) ->
 
 
 def restart_begun(change: Change, meta: Meta, fact: facts.RestartBegun) -> None:
-    """Its client is being ended to go on in a new session: that is no end of the agent."""
+    """A supervised restart starts: the end of the old client does not end the agent."""
     known = change.agent.supervision or Supervision()
     change.why = f"its client is started anew: {fact.reason}"
     change.agent.supervision = replace(
@@ -33,34 +31,32 @@ def restart_begun(change: Change, meta: Meta, fact: facts.RestartBegun) -> None:
 
 
 def supervision_ended(change: Change, _meta: Meta, fact: facts.SupervisionEnded) -> None:
-    """From now on its client is left alone."""
+    """The client is not restarted any more."""
     change.agent.supervision = replace(change.agent.supervision or Supervision(), ended=fact.reason)
 
 
 def agent_seen(change: Change, meta: Meta, _fact: facts.AgentSeen) -> None:
-    """Somebody has looked at it: what happened before is no news any more."""
+    """A person looked at the agent: earlier results are not unseen any more."""
     change.agent.seen_at = max(change.agent.seen_at, meta.at)
 
 
 def recorded_only(_change: Change, _meta: Meta, _fact: facts.TextTyped | facts.EscPressed | facts.TypingFailed) -> None:
-    """It stands in the log. What the agent makes of it, its client tells: an utterance is never two turns."""
+    """No change. The client reports the resulting prompt itself, so that one message is never two turns."""
 
 
 def errand_moved(change: Change, _meta: Meta, fact: facts.ErrandMoved) -> None:
-    """It concerns those who asked for it and those who do it; the agent is what it was."""
+    """A remote action moved on. Only subscribers are told; the agent does not change."""
     change.errand = fact
 
 
 def agent_closed(change: Change, meta: Meta, fact: facts.AgentClosed) -> None:
-    """Whoever started the client saw it end; another client of the agent goes on."""
+    """The process that started the client saw it end. No-op if the agent has another client by now."""
     if change.agent.ended_at is None and change.agent.pid in (None, fact.pid):
         end_agent(change, meta.at, fact.reason)
 
 
 def agent_imported(change: Change, meta: Meta, fact: facts.AgentImported) -> None:
-    """Its log was brought in from elsewhere, as it was there at that moment. Its client is not heard here: one that
-    does run here brings it back with its next hook.
-    """
+    """The log was imported from another host. The client does not run here, so the agent ends; a hook revives it."""
     agent = change.agent
     agent.imported_from = fact.host or agent.imported_from
     if agent.ended_at is None:
@@ -74,14 +70,14 @@ def agent_renamed(change: Change, _meta: Meta, fact: facts.AgentRenamed) -> None
 
 
 def agent_noted(change: Change, meta: Meta, fact: facts.AgentNoted) -> None:
-    """The newest note counts; no words take it back."""
+    """The newest note counts. An empty text removes it."""
     agent = change.agent
     if agent.note is None or meta.at >= agent.note.at:
         agent.note = Note(fact.text, meta.at) if fact.text else None
 
 
 def context_loaded(change: Change, meta: Meta, fact: facts.ContextLoaded) -> None:
-    """A context window began with some files."""
+    """Record the files that the context window started with."""
     change.agent.session_context = SessionContext(
         at=meta.at, files=fact.files, left_out=fact.left_out, problem=fact.problem
     )

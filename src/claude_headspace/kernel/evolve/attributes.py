@@ -1,4 +1,4 @@
-"""Facts that change a single trait of the agent: its context, model, directory, list of things to do."""
+"""Facts that change one attribute of the agent: context, model, directory, to-do list, usage."""
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
@@ -10,18 +10,18 @@ MAX_TODOS = 100
 WINDOW, LARGE_WINDOW = 200_000, 1_000_000
 LARGE_SUFFIX = "[1m]"
 LARGE_MODELS = ("claude-opus-5",)
-"""Models that take in a million tokens without saying so in their name."""
+"""Models with a context window of a million tokens whose name does not say so."""
 
 
 def compaction_started(change: Change, meta: Meta, fact: facts.CompactionStarted) -> None:
-    """An automatic compaction may come to nothing, and the agent works anyway: only a manual one is a state."""
+    """Only a manual compaction counts as work. During an automatic one the agent is in a turn anyway."""
     if fact.trigger == "manual":
         change.why = "compacts its context"
         change.agent.compaction_started_at = max(change.agent.compaction_started_at, meta.at)
 
 
 def compaction_finished(change: Change, meta: Meta, fact: facts.CompactionFinished) -> None:
-    """The context is compacted, and the agent is what it was before. One that was told to by hand did nothing else."""
+    """The compaction ended. After a manual one outside of a command the main thread is idle."""
     agent = change.agent
     change.why = "has compacted its context"
     if fact.trigger == "manual" and open_command_of(agent) is None:
@@ -30,22 +30,22 @@ def compaction_finished(change: Change, meta: Meta, fact: facts.CompactionFinish
 
 
 def model_switched(change: Change, _meta: Meta, fact: facts.ModelSwitched) -> None:
-    """Another model answers."""
+    """Record the new model."""
     change.agent.model = fact.model or change.agent.model
 
 
 def directory_changed(change: Change, _meta: Meta, fact: facts.DirectoryChanged) -> None:
-    """The agent works in another directory."""
+    """Record the new working directory."""
     change.agent.cwd = fact.cwd or change.agent.cwd
 
 
 def todo_added(change: Change, _meta: Meta, fact: facts.TodoAdded) -> None:
-    """The agent's list grew."""
+    """Add an entry to the to-do list."""
     change.agent.todos = _with(change.agent.todos, fact.task_id)
 
 
 def todo_done(change: Change, _meta: Meta, fact: facts.TodoDone) -> None:
-    """The agent's list has one thing less to do, even if nobody told that it was put there."""
+    """Mark an entry of the to-do list as done. Adds it if its creation was missed."""
     change.agent.todos = _with(change.agent.todos, fact.task_id)
     change.agent.todos_done = _with(change.agent.todos_done, fact.task_id)
 
@@ -55,7 +55,7 @@ def _with(ids: tuple[str, ...], one: str) -> tuple[str, ...]:
 
 
 def usage_measured(change: Change, meta: Meta, fact: facts.UsageMeasured) -> None:
-    """How full the context is, which model fills it, and what it has cost. The newest measure counts."""
+    """Record context size, model and cost. The newest measurement counts."""
     agent = change.agent
     agent.cost_usd = agent.cost_usd if fact.cost_usd is None else fact.cost_usd
     agent.rate_limits = fact.limits or agent.rate_limits
@@ -71,7 +71,7 @@ def usage_measured(change: Change, meta: Meta, fact: facts.UsageMeasured) -> Non
 
 
 def _is_of_another_window(agent: Agent, meta: Meta) -> bool:
-    """Whether what is told late was measured in the window before: of another session, or before a compaction."""
+    """Whether a late measurement belongs to the previous context window: another session, or before compaction."""
     session = agent.session
     if session is None:
         return False
@@ -80,11 +80,11 @@ def _is_of_another_window(agent: Agent, meta: Meta) -> bool:
 
 
 def _window(agent: Agent, tokens: int) -> int:
-    """How much the model takes in: as told, else as its name says, else what most take; never less than is in it."""
+    """The size of the context window: as reported, else by the model's name, else the default; never less than used."""
     name = agent.model or ""
     large = LARGE_SUFFIX in name or name.startswith(LARGE_MODELS) or tokens > WINDOW
     return agent.context_window or (LARGE_WINDOW if large else WINDOW)
 
 
 def observed(_change: Change, _meta: Meta, _fact: facts.Observed) -> None:
-    """Only a sign of life."""
+    """No change: the event only shows that the client is alive."""

@@ -1,4 +1,4 @@
-"""Work that outlives the turn: what the client lists, what came back, what nobody has heard of since."""
+"""Background work: tasks that continue after the turn, from their start to their result."""
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import BackgroundTask, Subagent
@@ -15,12 +15,12 @@ from claude_headspace.kernel.evolve.change import (
 
 
 def background_started(change: Change, task: facts.Task, at: Micros) -> None:
-    """A call left something running."""
+    """A tool call started background work."""
     _store(change, _known_task(change, task, at))
 
 
 def _known_task(change: Change, task: facts.Task, at: Micros) -> BackgroundTask:
-    """The work of that id; what is new and older than the client's list of what runs is over."""
+    """The task with that id, or a new one. A new one has ended if it started before the list of running tasks."""
     agent = change.agent
     over = agent.background_listed_at if at < agent.background_listed_at else 0
     new = BackgroundTask(id=task.id, kind=task.kind, description=task.description, started_at=at, ended_at=over)
@@ -28,7 +28,7 @@ def _known_task(change: Change, task: facts.Task, at: Micros) -> BackgroundTask:
 
 
 def background_ended(change: Change, task_id: str, at: Micros) -> None:
-    """The client tells that a sub-agent or another task has come back; an unknown one is remembered as either."""
+    """A task ended. An unknown id is stored as both a task and a sub-agent."""
     agent = change.agent
     task = next((task for task in agent.background if task.id == task_id), None)
     sub = find_subagent(agent, task_id)
@@ -40,7 +40,7 @@ def background_ended(change: Change, task_id: str, at: Micros) -> None:
 
 
 def apply_task_list(change: Change, at: Micros, listed: tuple[facts.Task, ...] | None) -> None:
-    """The client's list of what still runs is complete; without one only foreground sub-agents are known to be over."""
+    """Apply the client's complete list of running tasks. Without a list only foreground sub-agents have ended."""
     agent = change.agent
     running = {task.id for task in listed or ()}
     for sub in agent.running_subagents:
@@ -76,7 +76,7 @@ def _apply_entry(change: Change, entry: facts.Task, at: Micros) -> None:
 
 
 def _store(change: Change, task: BackgroundTask) -> None:
-    """Store background work; the oldest that is over is forgotten first."""
+    """Store a new value of a task. Above the limit, the oldest ended one is removed."""
     agent = change.agent
     others = [other for other in agent.background if other.id != task.id]
     if len(others) >= MAX_CALLS:

@@ -1,10 +1,10 @@
-"""What one event does to one agent: the agent afterwards, and the rows that came of it.
+"""The result of one event for one agent: the changed agent, and the rows to write.
 
-These are the moves that `evolve` composes: say a turn, move the command, open and close waits, end calls. Each keeps
-the rules of its noun, so a handler cannot break them:
-- a command moves only along the table of `state_machine`; a refused move changes nothing;
-- an utterance becomes one turn, whoever tells it;
-- what is over (by the time it was fired) is not opened again.
+The operations that the handlers of `evolve` are composed of: add a turn, move the command, open and close waits, end
+calls. Each operation keeps the rules of its type, so that a handler cannot break them:
+- A command moves only along the table of `state_machine`; a refused move changes nothing.
+- A message becomes one turn, whichever source reports it.
+- What has ended, by the time of the event, is not opened again.
 """
 
 import hashlib
@@ -32,25 +32,25 @@ from claude_headspace.kernel.state_machine import Actor, CommandState, Intent, v
 from claude_headspace.kernel.wait_request import Ask
 
 DUPLICATE_WINDOW: Micros = SECOND
-"""The same thing told twice within this time is one thing (a hook registered in two places fires twice)."""
+"""Equal events within this time are one event: a hook that is registered twice fires twice."""
 SOURCE_TOLERANCE: Micros = 5 * SECOND
-"""Hook and transcript give an utterance slightly different times."""
+"""Hook and transcript report the same message with times that differ by less than this."""
 
 MAX_RECENT = 8
-"""How many recent turns, sessions and queued prompts an agent carries."""
+"""How many recent turns, sessions and queued prompts an agent keeps."""
 MAX_CALLS = 32
-"""How many calls, sub-agents and background tasks an agent carries."""
+"""How many calls, sub-agents and background tasks an agent keeps."""
 MAX_PAST_COMMANDS = 2
 COMMAND_PREVIEW = 240
 
 UNANSWERED = ("rejected", "dismissed", "the turn ended", "the client ended")
-"""Ways for a dialog to end in which nobody's answer to it was taken up."""
+"""Resolutions of a dialog whose answer, if any, the client did not apply."""
 
 replace = msgspec.structs.replace
 
 
 class TurnPatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn that is known better now."""
+    """A correction of a turn that is stored already."""
 
     id: str
     agent_id: str
@@ -62,7 +62,7 @@ class TurnPatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct):
-    """One event's result. `agent` is the copy being changed; the lists are rows to write."""
+    """The result of one event. `agent` is the copy that is being changed; the lists are rows to write."""
 
     agent: Agent
     meta: Meta
@@ -76,7 +76,7 @@ class Change(msgspec.Struct):
     why: str = ""
     inferred: bool = False
     has_new_evidence: bool = False
-    """Whether the state is believed for another reason from now on, even if it is the same."""
+    """Whether the evidence changes even if the state stays the same."""
     state_changed: bool = False
     before: tuple[AgentState, str | None] = (AgentState.STARTING, None)
 
@@ -85,13 +85,13 @@ class Change(msgspec.Struct):
 
 
 def open_command_of(agent: Agent) -> Command | None:
-    """The command that runs or waits, if any."""
+    """The current command, if it is not complete."""
     command = agent.command
     return None if command is None or command.state is CommandState.COMPLETE else command
 
 
 def start_command(change: Change, trigger: Trigger, text: str, at: Micros, prompt_id: str | None) -> Command:
-    """Begin a command; the one before it stays remembered."""
+    """Start a command. The previous one becomes a past command."""
     agent = change.agent
     if agent.command is not None:
         add_past_command(change, agent.command)
@@ -111,23 +111,23 @@ def start_command(change: Change, trigger: Trigger, text: str, at: Micros, promp
 
 
 def commands_newest_first(agent: Agent) -> tuple[Command, ...]:
-    """The command in hand, and those before it that are remembered."""
+    """The current command and the past commands that are kept."""
     return (*([agent.command] if agent.command else []), *reversed(agent.past_commands))
 
 
 def command_at(agent: Agent, at: Micros) -> Command | None:
-    """The command that ran at a moment, as far as it is remembered."""
+    """The newest command that started at or before a time, among those that are kept."""
     begun = [command for command in commands_newest_first(agent) if command.started_at <= at]
     return max(begun, key=lambda command: command.started_at, default=None)
 
 
 def add_past_command(change: Change, command: Command) -> None:
-    """Keep a command beside the current one, for what is still told of it."""
+    """Keep a command for events about it that arrive late."""
     change.agent.past_commands = (*change.agent.past_commands[1 - MAX_PAST_COMMANDS :], command)
 
 
 def store_command(change: Change, command: Command) -> None:
-    """Store a command's new value, be it the current one or a past one."""
+    """Store a new value of the current command or of a past one."""
     agent = change.agent
     change.commands[command.id] = command
     if agent.command is not None and agent.command.id == command.id:
@@ -137,7 +137,7 @@ def store_command(change: Change, command: Command) -> None:
 
 
 def move_command(change: Change, actor: Actor, intent: Intent) -> None:
-    """Move the current command along the table; a refusal changes nothing."""
+    """Move the current command along the table of transitions. No-op if the table refuses."""
     command = change.agent.command
     if command is not None:
         result = validate_transition(command.state, actor, intent)
@@ -158,14 +158,14 @@ def close_command(change: Change, at: Micros, outcome: Outcome, intent: Intent =
 
 @lru_cache(maxsize=4)
 def fingerprint(text: str) -> str:
-    """Recognise a text when another source tells it again."""
+    """A hash that recognises a text when another source reports it."""
     return hashlib.blake2b(text.strip().encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def add_turn(
     change: Change, command: Command, actor: Actor, intent: Intent, text: str, *, reason: str = ""
 ) -> RecentTurn | None:
-    """Record an utterance; one that was recorded already gets the intent that only its end shows."""
+    """Add a turn. A message that is recorded already only gets a better intent, which its end may show."""
     if not text.strip():
         return None
     if (known := find_recorded_turn(change, actor, text)) is not None:
@@ -207,7 +207,7 @@ def _new_turn(change: Change, command: Command, actor: Actor, intent: Intent, te
 
 
 def find_recorded_turn(change: Change, actor: Actor, text: str) -> RecentTurn | None:
-    """The turn that this very utterance became: a moment ago, or as the last words of the turn that is closed now."""
+    """The recorded turn of the same message: from a moment ago, or the final text of the turn that is being closed."""
     meta, wanted = change.meta, fingerprint(text)
     from_transcript = meta.origin is Origin.TRANSCRIPT
     for entry in change.agent.recent_turns:
@@ -219,19 +219,19 @@ def find_recorded_turn(change: Change, actor: Actor, text: str) -> RecentTurn | 
 
 
 def has_later_text(agent: Agent, command: Command, at: Micros) -> bool:
-    """Whether the agent is known to have said more in the same command after a moment."""
+    """Whether the agent wrote more in the same command after a time."""
     return any(
         entry.actor is Actor.AGENT and entry.command_id == command.id and entry.at > at for entry in agent.recent_turns
     )
 
 
 def is_compatible(one: str | None, other: str | None) -> bool:
-    """Whether two ids of a client's turn do not contradict each other."""
+    """Whether two ids of a client's turn can be the same: equal, or one of them unknown."""
     return one is None or other is None or one == other
 
 
 def correct_turn(change: Change, entry: RecentTurn, **known: object) -> None:
-    """Know a turn better: its command, intent or time."""
+    """Correct the command, intent or time of a recorded turn."""
     agent = change.agent
     newest = next((told for told in agent.recent_turns if told.turn_id == entry.turn_id), entry)
     better: RecentTurn = replace(newest, **known)
@@ -257,7 +257,7 @@ def _source(from_transcript: bool) -> str:
 
 
 def open_wait(change: Change, ask: Ask, at: Micros, **details: object) -> None:
-    """Begin to need the human, and let the command await it."""
+    """Open a wait. The command then awaits input."""
     agent = change.agent
     wait = Wait(
         id=f"{change.meta.event_id}-w{len(change.waits)}",
@@ -274,14 +274,14 @@ def open_wait(change: Change, ask: Ask, at: Micros, **details: object) -> None:
 
 
 def store_wait(change: Change, wait: Wait) -> None:
-    """Store an open wait's new value; the one that opened last stands last."""
+    """Store a new value of an open wait. Waits are sorted by the time they opened."""
     change.waits[wait.id] = wait
     others = (other for other in change.agent.waits if other.id != wait.id)
     change.agent.waits = tuple(sorted((*others, wait), key=lambda each: each.opened_at))
 
 
 def close_waits(change: Change, which: Callable[[Wait], bool], resolution: str) -> bool:
-    """End the waits that `which` picks; with the last one gone the command goes on."""
+    """Close the waits that `which` selects. When none is left, the command continues. Whether any was closed."""
     agent = change.agent
     closing = [wait for wait in agent.waits if which(wait)]
     if not closing:
@@ -297,7 +297,7 @@ def close_waits(change: Change, which: Callable[[Wait], bool], resolution: str) 
 
 
 def _resolved(wait: Wait, resolution: str) -> str:
-    """How a wait ended: by an answer through us, unless it was turned down in the terminal at the same moment."""
+    """The resolution: the answer given through Headspace, unless the dialog was dismissed in the terminal."""
     if wait.answered is None or resolution in UNANSWERED:
         return resolution
     return f"{wait.answered.words} by {wait.answered.by}"
@@ -307,7 +307,7 @@ def _resolved(wait: Wait, resolution: str) -> str:
 
 
 def end_call(change: Change, over: FinishedCall) -> None:
-    """Forget an open call, and remember that it is over."""
+    """Remove an open call and add it to the finished calls."""
     agent = change.agent
     finished, count = agent.finished_calls, len(agent.calls)
     agent.calls = tuple(call for call in agent.calls if call.id != over.id or call.started_at > over.at)
@@ -317,7 +317,7 @@ def end_call(change: Change, over: FinishedCall) -> None:
 
 
 def end_thread(change: Change, subagent_id: str | None, at: Micros, resolution: str) -> None:
-    """Everything that a thread had open before `at` is over; a question asked in text stays."""
+    """End all calls and dialogs of a thread that were open at `at`. A question in text stays open."""
     agent = change.agent
     if agent.calls:
         agent.calls = tuple(call for call in agent.calls if call.subagent_id != subagent_id or call.started_at > at)
@@ -335,12 +335,12 @@ def end_thread(change: Change, subagent_id: str | None, at: Micros, resolution: 
 
 
 def find_subagent(agent: Agent, subagent_id: str) -> Subagent | None:
-    """The sub-agent of that id, running or remembered."""
+    """The sub-agent with that id, running or ended."""
     return next((sub for sub in agent.subagents if sub.id == subagent_id), None)
 
 
 def known_subagent(agent: Agent, subagent_id: str, at: Micros) -> Subagent:
-    """The sub-agent of that id; one that was last heard of before the client's list of what runs is over."""
+    """The sub-agent with that id, or a new one. It has ended if it was last seen before the list of running tasks."""
     sub = find_subagent(agent, subagent_id) or Subagent(id=subagent_id, started_at=at)
     if max(at, sub.last_seen_at) < agent.background_listed_at:
         return replace(sub, stopped_at=max(sub.stopped_at, agent.background_listed_at))
@@ -348,7 +348,7 @@ def known_subagent(agent: Agent, subagent_id: str, at: Micros) -> Subagent:
 
 
 def store_subagent(change: Change, sub: Subagent) -> None:
-    """Store a sub-agent's new value; the oldest of those that ended are forgotten."""
+    """Store a new value of a sub-agent. Above the limit, the oldest ended one is removed."""
     agent = change.agent
     others = [other for other in agent.subagents if other.id != sub.id]
     if len(others) >= MAX_CALLS:
@@ -357,6 +357,6 @@ def store_subagent(change: Change, sub: Subagent) -> None:
 
 
 def stop_subagent(change: Change, sub: Subagent, at: Micros) -> None:
-    """A sub-agent is over, with all that it had open."""
+    """End a sub-agent with its open calls and dialogs."""
     store_subagent(change, replace(sub, stopped_at=max(sub.stopped_at, at)))
     end_thread(change, sub.id, at, "the sub-agent ended")

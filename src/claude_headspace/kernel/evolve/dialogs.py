@@ -1,7 +1,7 @@
-"""Dialogs that no tool call explains (notifications, MCP elicitations), and answers to dialogs through us.
+"""Dialogs without a tool call (notifications, MCP elicitations), and answers given through Headspace.
 
-An answer through us closes nothing by itself: the client may have been answered in the terminal at the same moment. The
-wait says who answered, and closes when the client is seen to go on.
+An answer through Headspace does not close the wait: the dialog may be answered in the terminal at the same time. The
+wait records the answer, and closes when the client continues.
 """
 
 from claude_headspace.kernel import facts
@@ -13,8 +13,8 @@ from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.wait_request import Ask
 
 
-def attention_called(change: Change, meta: Meta, fact: facts.AttentionCalled) -> None:
-    """The client calls: a dialog is open that no other event may have told, or it has been idle for a minute."""
+def attention_requested(change: Change, meta: Meta, fact: facts.AttentionRequested) -> None:
+    """A notification of the client: a dialog is open, or the client has been idle for a minute."""
     if fact.kind == "idle_prompt" and meta.subagent_id is None:
         change.inferred, change.why = True, "the client reminds that it is idle"
         record_idle(change, meta.at, "the client is idle")
@@ -23,9 +23,9 @@ def attention_called(change: Change, meta: Meta, fact: facts.AttentionCalled) ->
 
 
 def dialog_seen(change: Change, meta: Meta, ask: Ask, why: str) -> None:
-    """Something waits, and only that is known: never a second wait beside one that is open, nor one that is over.
+    """A dialog is open, and nothing else is known about it. No-op if a wait is open or the dialog has ended since.
 
-    It is not told whose dialog it is, so later work of any thread means that it is over.
+    The source does not name the thread, so later work of any thread proves that the dialog ended.
     """
     agent = change.agent
     worked_at = max((agent.busy_at, *(max(sub.last_seen_at, sub.stopped_at) for sub in agent.subagents)))
@@ -35,7 +35,7 @@ def dialog_seen(change: Change, meta: Meta, ask: Ask, why: str) -> None:
 
 
 def elicitation_asked(change: Change, meta: Meta, fact: facts.ElicitationAsked) -> None:
-    """An MCP server asks: one wait, also when it is told twice or a notification told of it first."""
+    """An MCP server asks. One wait, also if reported twice or reported by a notification first."""
     agent = change.agent
     record_thread_work(change, meta)
     if has_ended(agent, meta) or any(call.id == fact.id and call.at > meta.at for call in agent.finished_calls):
@@ -58,29 +58,29 @@ def _is_elicitation(wait: Wait, elicitation_id: str) -> bool:
 
 
 def elicitation_answered(change: Change, meta: Meta, fact: facts.ElicitationAnswered) -> None:
-    """An MCP server has its answer: that wait is over."""
+    """An MCP server got its answer: close its wait."""
     change.why = "the MCP server has its answer"
     over = FinishedCall(id=fact.id, tool="", digest="", at=meta.at, subagent_id=meta.subagent_id)
     finish_call(change, meta, over, fact.action or "answered")
 
 
-# --- answers through us -----------------------------------------------------------------------------------------------
+# --- answers through Headspace ----------------------------------------------------------------------------------------
 
 
 def wait_held(change: Change, _meta: Meta, fact: facts.WaitHeld) -> None:
-    """The client takes an answer through us, for a while."""
+    """The client accepts an answer through Headspace until a time."""
     if (wait := _open_wait(change, fact.wait_id)) is not None:
         store_wait(change, replace(wait, held_until=fact.until))
 
 
 def wait_answered(change: Change, meta: Meta, fact: facts.WaitAnswered) -> None:
-    """Somebody answered; the first answer counts."""
+    """Record an answer. The first answer counts."""
     if (wait := _open_wait(change, fact.wait_id)) is not None and wait.answered is None:
         store_wait(change, replace(wait, answered=Answered(fact.words, fact.by, fact.via, meta.at, meta.event_id)))
 
 
 def wait_taken(change: Change, _meta: Meta, fact: facts.WaitTaken) -> None:
-    """A dialog that was answered at once is never seen to open or close: nothing else tells that it is over."""
+    """The client applied the answer. Needed for a dialog that was answered before the registry showed it."""
     wait = _open_wait(change, fact.wait_id)
     if wait is not None and wait.answered is not None:
         change.inferred, change.why = True, "the client took the answer"
@@ -88,7 +88,7 @@ def wait_taken(change: Change, _meta: Meta, fact: facts.WaitTaken) -> None:
 
 
 def wait_released(change: Change, _meta: Meta, fact: facts.WaitReleased) -> None:
-    """Only the terminal can answer from now on; an answer that the client did not take up is void."""
+    """From now on only the terminal can answer. An answer that the client did not apply is removed."""
     if (wait := _open_wait(change, fact.wait_id)) is not None:
         store_wait(change, replace(wait, held_until=0, answered=None))
 

@@ -1,7 +1,7 @@
-"""What changes an agent's mission, and what a conversation knows of its workers.
+"""Missions: the mission of an agent, and the results of its workers.
 
-A mission is over when somebody says so (the worker reports, a person finishes it), or when its agent ends. What is over
-stays over: an agent that comes back may report again, but ends nothing a second time.
+A mission ends when the worker reports, when a person finishes it, or when its agent ends. An ended mission stays ended:
+a revived agent can report again, but the end does not change.
 """
 
 from claude_headspace.kernel import facts
@@ -25,11 +25,11 @@ from claude_headspace.kernel.mission.model import (
 from claude_headspace.kernel.state_machine import Actor, Intent
 
 OUTCOMES = {Outcome.COMPLETED: MissionOutcome.SUCCEEDED, None: MissionOutcome.ABANDONED}
-"""What an agent that ends leaves of its mission, by how its last command ended; anything else is a failure."""
+"""The outcome of a mission whose agent ended, by the outcome of its last command; otherwise it failed."""
 
 
 def apply_assignment(change: Change, event: Event) -> None:
-    """The mode that a client was started in, and the mission that it works on."""
+    """Apply the mode and the mission that were assigned when the event arrived."""
     agent, decisions = change.agent, event.decisions
     if decisions.mode and (decisions.mode != INTERACTIVE or agent.mode != "headless"):
         agent.mode = decisions.mode
@@ -38,8 +38,8 @@ def apply_assignment(change: Change, event: Event) -> None:
         agent.mission = Mission(id=named, started_at=event.meta.at, conversation_id=agent.parent_id)
 
 
-def turn_continued(change: Change, meta: Meta, fact: facts.TurnWentOn) -> None:
-    """The turn would have ended, and we kept it on; what it said then is its answer all the same."""
+def turn_continued(change: Change, meta: Meta, fact: facts.TurnContinued) -> None:
+    """The reply to the Stop hook kept the turn from ending. Its final text is still the answer of the mission."""
     change.why = "goes on: Headspace told it something before it could end"
     if (command := open_command_of(change.agent)) is not None:
         add_turn(change, command, Actor.AGENT, Intent.PROGRESS, fact.message)
@@ -49,7 +49,7 @@ def turn_continued(change: Change, meta: Meta, fact: facts.TurnWentOn) -> None:
 
 
 def update_mission(change: Change) -> None:
-    """What the agent said belongs to its mission, and its end is the mission's."""
+    """Update the mission with the goal and answer from new turns, and end it if the agent ended."""
     agent, mission = change.agent, change.agent.mission
     if mission is None or mission.ended_at is not None:
         return
@@ -71,7 +71,7 @@ def _ended(mission: Mission, outcome: MissionOutcome, words: str, at: Micros) ->
 
 
 def mission_reported(change: Change, meta: Meta, fact: facts.MissionReported) -> None:
-    """The worker says what came of it: that is the end of the mission, though its client may still be there."""
+    """The worker reports its result: the mission ends, even if the client continues to run."""
     mission = _mission_of(change)
     if mission is not None:
         outcome = MissionOutcome.FAILED if fact.failed else MissionOutcome.SUCCEEDED
@@ -80,7 +80,7 @@ def mission_reported(change: Change, meta: Meta, fact: facts.MissionReported) ->
 
 
 def mission_finished(change: Change, meta: Meta, fact: facts.MissionFinished) -> None:
-    """Somebody says how the mission ended. An agent that never began ends with it."""
+    """A person ends the mission. An agent that never started ends with it."""
     mission = _mission_of(change)
     if mission is None:
         return
@@ -97,7 +97,7 @@ def _mission_of(change: Change) -> Mission | None:
 
 
 def worker_ended(change: Change, meta: Meta, fact: facts.WorkerEnded) -> None:
-    """A worker of this conversation is back; it is told at the next prompt."""
+    """A worker of this conversation ended. The conversation is told with its next prompt."""
     agent = change.agent
     if agent.mode == BACKGROUND or any(each.mission_id == fact.mission_id for each in agent.worker_reports):
         return
@@ -106,10 +106,10 @@ def worker_ended(change: Change, meta: Meta, fact: facts.WorkerEnded) -> None:
 
 
 def conversation_woken(change: Change, _meta: Meta, _fact: facts.ConversationWoken) -> None:
-    """The conversation is woken for all that waits, now or never."""
+    """A prompt about the results is being typed. Each result starts at most one such prompt."""
     change.agent.worker_reports = tuple(replace(each, woken=True) for each in change.agent.worker_reports)
 
 
 def unreported_workers(agent: Agent) -> tuple[News, ...]:
-    """The news that nobody has woken the agent for."""
+    """The results for which no prompt was typed yet."""
     return tuple(each for each in agent.worker_reports if not each.woken)

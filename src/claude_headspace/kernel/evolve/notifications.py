@@ -1,4 +1,4 @@
-"""Calls to people, as facts: begun, settled, over. They change nothing of what the agent is."""
+"""Notifications to people: started, sent or failed, withdrawn. They do not change the state of the agent."""
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
@@ -8,7 +8,7 @@ from claude_headspace.kernel.notify.notification import REMEMBERED_OVER, Notice,
 
 
 def notice_begun(change: Change, meta: Meta, fact: facts.NoticeBegun) -> None:
-    """Somebody is about to be called."""
+    """A notification is about to be sent."""
     before = find_notice(change.agent.notices, fact.need, fact.channel)
     attempts = before.attempts + 1 if before is not None else 1
     _store(
@@ -25,21 +25,21 @@ def notice_begun(change: Change, meta: Meta, fact: facts.NoticeBegun) -> None:
 
 
 def notice_settled(change: Change, meta: Meta, fact: facts.NoticeSettled) -> None:
-    """It went out, or did not."""
+    """A notification was sent, or failed."""
     notice = find_notice(change.agent.notices, fact.need, fact.channel)
     if notice is not None and not notice.settled_at:
         _store(change.agent, replace(notice, settled_at=meta.at, failure=fact.failure, receipt=fact.receipt))
 
 
 def notice_over(change: Change, meta: Meta, fact: facts.NoticeOver) -> None:
-    """Nobody has to be called about it any more, through whatever channel."""
+    """The need ended: withdraw its notifications on all channels."""
     for notice in change.agent.notices:
         if notice.need == fact.need and not notice.over_at:
             _store(change.agent, replace(notice, over_at=meta.at, outcome=fact.why))
 
 
 def _store(agent: Agent, notice: Notice) -> None:
-    """Store a notice; of those that are over, the oldest are forgotten."""
+    """Store a notification. Above the limit, the oldest withdrawn ones are removed."""
     others = [each for each in agent.notices if (each.need, each.channel) != (notice.need, notice.channel)]
     over = [each for each in others if each.over_at]
     forgotten = over[: max(len(over) - REMEMBERED_OVER, 0)]
@@ -47,16 +47,16 @@ def _store(agent: Agent, notice: Notice) -> None:
 
 
 def notification_conflict(agent: Agent, event: Event) -> str | None:
-    """Why nobody is called now, or nothing is taken back, although somebody was about to."""
+    """Why a notification must not be sent or withdrawn now; None if it may."""
     fact = event.fact
     if isinstance(fact, facts.NoticeOver):
         still = any(each.need == fact.need and not each.over_at for each in agent.notices)
-        return None if still else "Nobody was called about it, or that is over."
+        return None if still else "No notification about it was sent, or all were withdrawn."
     if not isinstance(fact, facts.NoticeBegun):
         return None
     if fact.wait_id and not any(wait.id == fact.wait_id and wait.answered is None for wait in agent.waits):
-        return "It is over: nobody has to be called."
+        return "The wait is closed: no notification is needed."
     before = find_notice(agent.notices, fact.need, fact.channel)
     if before is not None and (before.again_at is None or before.again_at > event.meta.at):
-        return "Somebody was called about it already."
+        return "A notification about it was sent already."
     return None

@@ -1,7 +1,6 @@
-"""What is seen from outside: the client's registry entry, the process table.
+"""Observations from outside the client: its registry entry, the process table.
 
-A source overturns only what it can see. The registry's `idle` ends work and dialogs, never an error or a question in
-text.
+The registry's `idle` ends work and dialogs, but no error and no question in text: the registry does not show those.
 """
 
 from claude_headspace.kernel import facts
@@ -15,11 +14,11 @@ from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.state_machine import Actor, Intent
 
 REGISTRY_LAG: Micros = 2 * SECOND // 5
-"""A dialog is in the registry up to 0.3 s after its hook: a `busy` from before that says nothing of it."""
+"""The registry shows a dialog up to 0.3 s after its hook: an earlier `busy` does not prove that it closed."""
 
 
 def client_reported(change: Change, meta: Meta, fact: facts.ClientReported) -> None:
-    """The registry tells whether the client works, rests or shows a dialog."""
+    """The registry shows whether the client is busy, idle or shows a dialog."""
     agent = change.agent
     if fact.headless and agent.mode == "interactive":
         agent.mode = "headless"
@@ -38,7 +37,7 @@ def client_reported(change: Change, meta: Meta, fact: facts.ClientReported) -> N
 
 
 def _record_idle(change: Change, meta: Meta, status: str) -> None:
-    """Nothing runs; with `shell` something does in the background, and with `idle` not even that."""
+    """The client is idle. With the status `shell` background work continues, with `idle` nothing runs."""
     record_idle(change, meta.at, "the client is idle", in_background_too=True)
     if status == "idle":
         for task in change.agent.running_background:
@@ -47,7 +46,7 @@ def _record_idle(change: Change, meta: Meta, status: str) -> None:
 
 
 def _record_busy(change: Change, meta: Meta) -> None:
-    """The client is busy, with a prompt or with a command of its own (`/compact`): that alone begins no command."""
+    """The client is busy, perhaps with its own command such as `/compact`: that alone starts no command."""
     agent = change.agent
     agent.busy_at = max(agent.busy_at, meta.at)
     close_questions(change, meta.at)
@@ -56,7 +55,7 @@ def _record_busy(change: Change, meta: Meta) -> None:
 
 
 def _close_answered_waits(change: Change, at: Micros) -> None:
-    """What was answered through us may be taken up sooner than the registry could have known of the dialog."""
+    """An answer through Headspace can be applied before the registry shows the dialog."""
     if change.agent.waits:
         close_waits(change, lambda wait: wait.answered is not None and wait.answered.at <= at, "the agent went on")
 
@@ -68,7 +67,7 @@ def _close_dialogs(change: Change, at: Micros) -> None:
 
 
 def wrapper_vanished(change: Change, meta: Meta, fact: facts.WrapperVanished) -> None:
-    """Who started the client is gone: one that has not reported by then never will, the others go on alone."""
+    """The wrapper process is gone. An agent whose client never reported ends; other agents continue."""
     agent = change.agent
     if fact.pid is None or fact.pid != agent.wrapper_pid:
         return
@@ -80,9 +79,9 @@ def wrapper_vanished(change: Change, meta: Meta, fact: facts.WrapperVanished) ->
 
 
 def client_vanished(change: Change, meta: Meta, fact: facts.ClientVanished) -> None:
-    """The client's process is gone, and the agent with it. A turn that had come to its last words is no broken one.
+    """The client's process is gone: the agent ends. A turn with a final text in the transcript is complete.
 
-    Only the machine on which the client runs can tell.
+    Ignored if it was observed on another host than the agent's.
     """
     if meta.host not in ("", change.agent.host):
         return

@@ -1,4 +1,4 @@
-"""What a session was told with an answer. It stands with the event, so a replay knows without deciding again."""
+"""Session notices: what a session was told with the reply to a hook. Part of the decisions stored with the event."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from claude_headspace.kernel.evolve.change import Change
 
 
 def record_session_notice(change: Change, care: Care) -> None:
-    """What was told is not told again."""
+    """Record what the session was told, so that it is not told again."""
     agent, at = change.agent, change.meta.at
     agent.context_level_told = max(agent.context_level_told, care.level)
     if care.asked_for_note:

@@ -1,4 +1,4 @@
-"""Signs of life, context windows, and the end of an agent."""
+"""The client and its sessions: what every event shows about the client, context windows, and the end of an agent."""
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, EarlyEnd, Outcome, Session
@@ -16,17 +16,17 @@ from claude_headspace.kernel.evolve.change import (
 from claude_headspace.kernel.facts import Event, Meta
 
 AGENT_SURVIVES = ("clear", "resume")
-"""Reasons of SessionEnd that end the context window and not the agent."""
+"""Reasons of SessionEnd that end the context window but not the agent."""
 
 UNKNOWN = "unknown"
-"""The source of a session whose start was not told."""
+"""The source of a session whose start was not reported."""
 
 
-# --- signs of life ----------------------------------------------------------------------------------------------------
+# --- the client -------------------------------------------------------------------------------------------------------
 
 
 def record_hook(change: Change, event: Event) -> None:
-    """A hook tells that the agent is there, where it is, and in which session; one fired after its end revives it."""
+    """Every hook shows the client, its directory and its session. A hook fired after the end revives the agent."""
     agent, meta = change.agent, event.meta
     if not isinstance(event.fact, facts.SessionEnded):
         agent.last_hook_at = max(agent.last_hook_at, meta.at)
@@ -46,7 +46,7 @@ def record_hook(change: Change, event: Event) -> None:
 
 
 def record_reading(change: Change, event: Event) -> None:
-    """What a file tells shows the session and its process; a prompt or a client from after its end revives an agent."""
+    """A file of the client shows the session and the process. A prompt or a client after the end revives the agent."""
     agent, meta = change.agent, event.meta
     if agent.ended_at is not None and meta.at > agent.ended_at and _revives(event, agent.ended_at):
         agent.ended_at = agent.end_reason = None
@@ -69,11 +69,11 @@ def _revives(event: Event, ended_at: Micros) -> bool:
     if event.meta.origin is Origin.REGISTRY:
         return began is not None and began > ended_at
     told = event.fact.facts if isinstance(event.fact, facts.Several) else (event.fact,)
-    return any(isinstance(fact, facts.UserSpoke | facts.PromptSubmitted) for fact in told)
+    return any(isinstance(fact, facts.UserWrote | facts.PromptSubmitted) for fact in told)
 
 
 def _update_client(change: Change, event: Event) -> None:
-    """The client's process and terminal. A child inherited the terminal and the id of its parent: not its own."""
+    """Update process and terminal. A child inherits the terminal and wrapper id of its parent: these do not count."""
     agent, context = change.agent, event.observations
     _update_process(agent, event)
     agent.parent_id = agent.parent_id or event.decisions.parent_id
@@ -85,7 +85,7 @@ def _update_client(change: Change, event: Event) -> None:
 
 
 def _update_process(agent: Agent, event: Event) -> None:
-    """The agent is where its client runs. On another machine nothing is left of the terminal that it had."""
+    """Update the process. A client on another host has another terminal."""
     context, host = event.observations, event.meta.host
     if not context.client_pid:
         return
@@ -98,7 +98,7 @@ def _update_process(agent: Agent, event: Event) -> None:
 
 
 def _detect_session(change: Change, meta: Meta) -> None:
-    """Any event may be the first of a session, or bring its transcript's path."""
+    """Detect a session whose start was missed, and the path of the transcript."""
     session = change.agent.session
     if not meta.session_id:
         return
@@ -109,7 +109,7 @@ def _detect_session(change: Change, meta: Meta) -> None:
 
 
 def _is_missed_start(change: Change, session: Session, meta: Meta) -> bool:
-    """Whether the start of another session was missed: of a new one, or of an earlier one after the end of this one."""
+    """Whether the event proves another session: a new one, or an earlier one after the end of the current one."""
     if session.client_id != meta.session_id and meta.session_id not in change.agent.past_sessions:
         return meta.at > session.started_at
     return session.client_id != meta.session_id and session.ended_at is not None and meta.at > session.ended_at
@@ -141,7 +141,7 @@ def _open_session(change: Change, meta: Meta, source: str) -> None:
 
 
 def _reset_context(agent: Agent) -> None:
-    """How full the window before was says nothing of the new one, which has been told nothing yet."""
+    """Forget the usage and the notices of the previous context window."""
     agent.context_percent = agent.tokens = agent.session_context = None
     agent.context_level_told = 0
 
@@ -152,7 +152,7 @@ def _store_session(change: Change, session: Session) -> None:
 
 
 def session_started(change: Change, meta: Meta, fact: facts.SessionStarted) -> None:
-    """A context window opens. All that was open before is over, unless the old one was only compacted."""
+    """A context window opens. Everything open before has ended, except after a compaction."""
     agent, session = change.agent, change.agent.session
     change.why = change.why or f"the session started ({fact.source})"
     if session is not None and _is_start_of(session, meta, fact.source):
@@ -172,7 +172,7 @@ def session_started(change: Change, meta: Meta, fact: facts.SessionStarted) -> N
 
 
 def _is_start_of(session: Session, meta: Meta, source: str) -> bool:
-    """Whether this is the start of the session in use, told late or twice."""
+    """Whether this is the start of the current session, reported late or twice."""
     if session.client_id != meta.session_id:
         return False
     if session.source == UNKNOWN and meta.at <= session.started_at:
@@ -181,7 +181,7 @@ def _is_start_of(session: Session, meta: Meta, source: str) -> bool:
 
 
 def _apply_early_end(change: Change, meta: Meta) -> None:
-    """The end of this session overtook its start."""
+    """Apply the end of the session if it arrived before the start."""
     early, session = change.agent.early_end, change.agent.session
     if early is None or session is None or early.at < meta.at:
         return
@@ -193,7 +193,7 @@ def _apply_early_end(change: Change, meta: Meta) -> None:
 
 
 def session_ended(change: Change, meta: Meta, fact: facts.SessionEnded) -> None:
-    """A context window closes; the agent ends with it, unless the next one is about to open."""
+    """A context window closes. The agent ends, unless the next window is about to open."""
     agent, session = change.agent, change.agent.session
     if session is not None and session.client_id != meta.session_id:
         change.anomalies.append("end of another session than the one in use")
@@ -208,7 +208,7 @@ def session_ended(change: Change, meta: Meta, fact: facts.SessionEnded) -> None:
 
 
 def end_agent(change: Change, at: Micros, reason: str) -> None:
-    """The agent is gone, unless it was heard of later than that."""
+    """End the agent. No-op if a newer hook shows it alive."""
     agent = change.agent
     if at < max(agent.last_hook_at, agent.ended_at or 0):
         return
@@ -223,7 +223,7 @@ def end_agent(change: Change, at: Micros, reason: str) -> None:
 
 
 def end_all_before(change: Change, at: Micros, why: str, *, client_is_new: bool) -> None:
-    """A session's start or end is a line: nothing that was open before it goes on."""
+    """End everything that was open before the start or end of a session."""
     agent = change.agent
     for sub in agent.running_subagents:
         if sub.last_seen_at < at:

@@ -1,7 +1,7 @@
-"""Tool calls, the dialogs that belong to them, and sub-agents: what each thread has open.
+"""Tool calls, their dialogs, and sub-agents.
 
-The client's dialogs do not name their call (`PermissionRequest` has no id), so they join the oldest open call of the
-same thread, tool and input. One call never has two waits.
+A dialog does not name its tool call (`PermissionRequest` has no id). It is joined with the oldest open call of the same
+thread, tool and input. One call never has two waits.
 """
 
 from claude_headspace.kernel import facts
@@ -31,17 +31,17 @@ from claude_headspace.kernel.state_machine import Actor, Intent
 from claude_headspace.kernel.wait_request import Ask
 
 NOTICE_DELAY: Micros = 8 * SECOND
-"""A notification comes six seconds after its dialog, the registry at once: one that was noticed later is another."""
+"""A notification comes six seconds after its dialog, the registry at once. A later notice is about another dialog."""
 
 NOTICED_KINDS = ("permission", "question")
-"""What notification and registry call the dialogs of calls. They do not tell whose it is."""
+"""The kinds under which notification and registry report dialogs of tool calls, without naming the call."""
 
 NEXT_STEP: Micros = 3 * SECOND // 2
-"""Calls of one step begin together; one that begins this much later is of a later step: the earlier dialog is over."""
+"""Calls of one step start together. A call that starts this much later is a later step: earlier dialogs ended."""
 
 
 def thread_ended_at(agent: Agent, meta: Meta) -> Micros:
-    """Until when everything that the event's thread began has ended."""
+    """Everything that the event's thread started until this time has ended."""
     if meta.subagent_id is None:
         return max(agent.idle_at, agent.step_ended_at)
     sub = find_subagent(agent, meta.subagent_id)
@@ -49,12 +49,12 @@ def thread_ended_at(agent: Agent, meta: Meta) -> Micros:
 
 
 def has_ended(agent: Agent, meta: Meta) -> bool:
-    """Whether whatever the event's thread began at that moment has ended since."""
+    """Whether everything that the event's thread started until the event has ended."""
     return meta.at <= thread_ended_at(agent, meta)
 
 
 def record_thread_work(change: Change, meta: Meta) -> None:
-    """The event's thread works."""
+    """Record a sign of work of the event's thread: the main thread or a sub-agent."""
     if meta.subagent_id is None:
         record_work(change, meta)
     else:
@@ -76,7 +76,7 @@ def _record_subagent_work(change: Change, meta: Meta, subagent_id: str) -> None:
 
 
 def tool_started(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
-    """A call opens; a tool that asks opens a wait with it, and a later step closes the waits of an earlier one."""
+    """A tool call starts. A tool that asks opens a wait; a later step closes the waits of earlier steps."""
     agent = change.agent
     record_thread_work(change, meta)
     if has_ended(agent, meta):
@@ -110,14 +110,14 @@ def _record_call_start(change: Change, meta: Meta, fact: facts.ToolStarted) -> N
 
 
 def _is_known(agent: Agent, meta: Meta, call_id: str) -> bool:
-    """Whether the call is open, or was over after this start of it."""
+    """Whether the call is open, or ended after this start."""
     if any(call.id == call_id for call in agent.calls):
         return True
     return any(call.id == call_id and call.at > meta.at for call in agent.finished_calls)
 
 
 def _close_stale_waits(change: Change, meta: Meta, call_id: str) -> None:
-    """A later step has begun, or a dialog that no call explains was followed by progress: that wait is over."""
+    """Close waits of earlier steps, and dialogs without a call that were followed by work."""
     agent = change.agent
     if not agent.waits:
         return
@@ -134,14 +134,14 @@ def _close_stale_waits(change: Change, meta: Meta, call_id: str) -> None:
 
 
 def _is_stale(agent: Agent, subagent_id: str | None, begun: Micros) -> bool:
-    """Whether a dialog is over although its call has no end yet: a later step has begun, or the client works again."""
+    """Whether a dialog ended although its call has not: a later step started, or the client was seen busy."""
     sub = find_subagent(agent, subagent_id) if subagent_id is not None else None
     began_at = sub.call_started_at if sub is not None else agent.call_started_at if subagent_id is None else 0
     return began_at > begun + NEXT_STEP or begun <= agent.dialogs_closed_at
 
 
 def _explain_dialog(change: Change, meta: Meta, fact: facts.ToolStarted, call: ToolCall) -> None:
-    """A dialog that was seen before its call belongs to it now; else a tool that asks opens one."""
+    """Join a dialog that was reported before its call. Otherwise a tool that asks opens a wait."""
     pending = _dialog_before_call(change.agent, meta, fact)
     if pending is not None:
         known = replace(pending, call_id=call.id, digest=fact.digest, tool=fact.tool, subagent_id=meta.subagent_id)
@@ -154,7 +154,7 @@ def _explain_dialog(change: Change, meta: Meta, fact: facts.ToolStarted, call: T
 
 
 def _dialog_before_call(agent: Agent, meta: Meta, fact: facts.ToolStarted) -> Wait | None:
-    """The dialog of this call, if that was told first; one of the same input may have been given to an earlier call."""
+    """The dialog of this call, if it was reported first and is not joined with a later call of the same input."""
     wanted = (fact.tool, fact.digest, meta.subagent_id)
     later = {call.id for call in agent.calls if call.started_at > meta.at}
     for wait in agent.waits:
@@ -167,7 +167,7 @@ def _dialog_before_call(agent: Agent, meta: Meta, fact: facts.ToolStarted) -> Wa
 
 
 def _may_be_noticed(wait: Wait, meta: Meta) -> bool:
-    """Whether a dialog that only notification or registry told of may be one that opened at this moment."""
+    """Whether a dialog known only from a notification or the registry can be the one that this event opens."""
     if wait.asked_in_text or wait.call_id is not None or wait.digest is not None:
         return False
     return wait.kind in NOTICED_KINDS and 0 <= wait.opened_at - meta.at < NOTICE_DELAY
@@ -195,7 +195,7 @@ def _open_dialog(change: Change, meta: Meta, ask: Ask, call: ToolCall | facts.Pe
 
 
 def _add_question_turn(change: Change, ask: Ask, tool: str) -> None:
-    """What a tool asks is said by the agent; a permission is the client's own question."""
+    """The question of a tool is a turn of the agent. A permission is a question of the client, and no turn."""
     command = open_command_of(change.agent)
     if ask.kind in ("question", "plan") and command is not None:
         add_turn(change, command, Actor.AGENT, Intent.QUESTION, ask.text, reason=f"{tool} asks")
@@ -205,7 +205,7 @@ def _add_question_turn(change: Change, ask: Ask, tool: str) -> None:
 
 
 def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) -> None:
-    """A dialog opens for a call: one wait, joined with what is known of that call."""
+    """A dialog opens for a tool call: one wait, joined with the call if it is known."""
     agent = change.agent
     record_thread_work(change, meta)
     if has_ended(agent, meta):
@@ -229,7 +229,7 @@ def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) ->
 
 
 def _call_that_asks(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> ToolCall | None:
-    """The oldest open call of the latest step of that thread, tool and input that has no dialog yet."""
+    """The oldest call of the latest step with the same thread, tool and input that has no dialog yet."""
     open_calls = [call for call in agent.calls if _is_alike(call, meta, fact) and call.started_at <= meta.at]
     same_input = [call for call in open_calls if call.digest == fact.digest]
     alike = same_input or [call for call in open_calls if _is_question(fact) and _just_begun(call, meta)]
@@ -242,7 +242,7 @@ def _call_that_asks(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> To
 
 
 def _is_question(fact: facts.PermissionAsked) -> bool:
-    """Whether the tool itself asks: then answers are added to its input, and the digest changes."""
+    """Whether the tool itself asks. Answers are added to its input, so the digest changes."""
     return fact.ask.kind != "permission"
 
 
@@ -255,7 +255,7 @@ def _just_begun(call: ToolCall, meta: Meta) -> bool:
 
 
 def _answered_at(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> Micros | None:
-    """When the call that asked came to its end, if it has. Answers change a question's input: then the tool decides."""
+    """When the call of this late dialog ended, if it did. Questions match by tool alone: answers change their input."""
     ends = (
         call.at
         for call in agent.finished_calls
@@ -265,7 +265,7 @@ def _answered_at(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> Micro
 
 
 def _close_noticed(change: Change, meta: Meta, until: Micros) -> None:
-    """What was noticed while this dialog was open was this dialog."""
+    """Close dialogs known only from a notice that can be this ended dialog."""
     if change.agent.waits:
         close_waits(
             change,
@@ -275,7 +275,7 @@ def _close_noticed(change: Change, meta: Meta, until: Micros) -> None:
 
 
 def _dialog_of(agent: Agent, meta: Meta, fact: facts.PermissionAsked, call: ToolCall | None) -> Wait | None:
-    """The wait that is open for the same call, or was noticed before anything told whose it is, or was told twice."""
+    """The open wait of the same dialog: of the same call, a duplicate, or known only from a notice so far."""
     wanted = (fact.tool, fact.digest, meta.subagent_id)
     for wait in agent.waits:
         if call is not None and wait.call_id == call.id:
@@ -304,7 +304,7 @@ def _with_call(wait: Wait, meta: Meta, fact: facts.PermissionAsked, call: ToolCa
 
 
 def tool_finished(change: Change, meta: Meta, fact: facts.ToolFinished) -> None:
-    """A call is over; it may have started something in the background, or brought the human's answer."""
+    """A tool call ended. It may have started background work or contain the answer of a person."""
     over = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
     change.why = f"{over.tool or 'a call'} finished"
     finish_call(change, meta, over, "answered" if fact.answer else "the tool ran", fact.answer)
@@ -317,21 +317,21 @@ def tool_finished(change: Change, meta: Meta, fact: facts.ToolFinished) -> None:
 
 
 def tool_failed(change: Change, meta: Meta, fact: facts.ToolFailed) -> None:
-    """A call failed: it is over, and the agent goes on."""
+    """A tool call failed. That is not an error of the agent."""
     over = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
     change.why = f"{over.tool or 'a call'} failed: {fact.error}"
     finish_call(change, meta, over, "the tool failed")
 
 
 def tool_refused(change: Change, meta: Meta, fact: facts.ToolRefused) -> None:
-    """A call was refused without asking anybody: it is over, and the agent goes on."""
+    """A tool call was refused without a dialog."""
     over = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
     change.why = f"{over.tool or 'a call'} was refused: {fact.reason}"
     finish_call(change, meta, over, "refused")
 
 
 def finished_call(agent: Agent, meta: Meta, call_id: str | None, tool: str, digest: str) -> FinishedCall:
-    """The call that ended. Without an id it is the oldest open one of that tool, if possible with that input."""
+    """The call that ended. Without an id: the oldest open call of that tool, preferably with the same input."""
     if call_id is not None:
         known = next((call for call in agent.calls if call.id == call_id), None)
     else:
@@ -344,7 +344,7 @@ def finished_call(agent: Agent, meta: Meta, call_id: str | None, tool: str, dige
 
 
 def finish_call(change: Change, meta: Meta, over: FinishedCall, resolution: str, answer: str = "") -> None:
-    """A call is over; its wait closes with it, those of calls beside it stay."""
+    """End a call and its wait. Waits of parallel calls stay open."""
     agent = change.agent
     _record_call_end(agent, meta)
     end_call(change, over)
@@ -361,7 +361,7 @@ def _record_call_end(agent: Agent, meta: Meta) -> None:
 
 
 def closes_with(wait: Wait, over: FinishedCall, meta: Meta) -> bool:
-    """Whether the wait is the call's; a dialog without a call ends with its input's, or with any progress if none."""
+    """Whether a wait ends with a call. A dialog without a call ends with its input, or with any call if unknown."""
     if wait.asked_in_text or wait.opened_at >= meta.at:
         return False
     if wait.call_id is not None:
@@ -372,7 +372,7 @@ def closes_with(wait: Wait, over: FinishedCall, meta: Meta) -> bool:
 
 
 def step_finished(change: Change, meta: Meta, fact: facts.StepFinished) -> None:
-    """All calls of a step are over, with their dialogs: a rejected call has no other end."""
+    """All calls of a step ended, with their dialogs. A rejected call has no other end."""
     agent = change.agent
     change.why = "a step ended"
     _record_call_end(agent, meta)
@@ -388,21 +388,21 @@ def step_finished(change: Change, meta: Meta, fact: facts.StepFinished) -> None:
 
 
 def subagent_started(change: Change, meta: Meta, _fact: facts.SubagentStarted) -> None:
-    """A sub-agent runs: the agent works, whatever its own turn does."""
+    """A sub-agent started."""
     if meta.subagent_id is not None:
         change.why = f"the sub-agent {meta.subagent_type or meta.subagent_id} started"
         _record_subagent_work(change, meta, meta.subagent_id)
 
 
 def subagent_described(change: Change, meta: Meta, fact: facts.SubagentDescribed) -> None:
-    """A sub-agent that is known, be it over, gets what no hook told of it."""
+    """Add type and description to a known sub-agent, running or ended."""
     if meta.subagent_id is not None and (sub := find_subagent(change.agent, meta.subagent_id)) is not None:
         known = {"type": sub.type or fact.type, "description": sub.description or fact.description}
         store_subagent(change, replace(sub, **known))
 
 
 def subagent_stopped(change: Change, meta: Meta, _fact: facts.SubagentStopped) -> None:
-    """A sub-agent is over, with all that it had open; its parent goes on."""
+    """A sub-agent ended, with its open calls and dialogs."""
     if meta.subagent_id is not None:
         change.why = f"the sub-agent {meta.subagent_type or meta.subagent_id} ended"
         unknown = Subagent(id=meta.subagent_id, type=meta.subagent_type or "")

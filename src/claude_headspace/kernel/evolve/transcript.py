@@ -1,7 +1,7 @@
-"""What a transcript tells: words with their exact times, what became of queued prompts, and that a turn is over.
+"""Transcript lines: messages with exact times, queued prompts, and the ends of turns.
 
-A line is read a moment after the fact, so most of it is known already. Then only the time is taken from it; what is
-new goes to the command that it belongs to by its own time.
+Most messages are known from hooks when their line is read: then only the exact time is used. A new message is added to
+the command that ran at its time.
 """
 
 from claude_headspace.kernel import facts
@@ -40,13 +40,13 @@ from claude_headspace.kernel.intent import detect_intent
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 
 MAX_FINAL_TEXT = 2_000
-"""How much is kept of the last words of a turn, until it is closed: what they mean shows at their end."""
+"""How much of the final text of a turn is kept until it is closed. Its end decides the intent."""
 
 
 def _find_untimed(agent: Agent, meta: Meta, actor: Actor, text: str) -> RecentTurn | None:
-    """The oldest turn of these words whose exact time is not known yet: of the same turn of the client, or close by.
+    """The oldest recorded turn with this text and without an exact time: of the same prompt id, or close in time.
 
-    A busy client writes a prompt's line so late that it has the id of the next one: then the moment tells.
+    A busy client can write the line of a prompt with the id of the next prompt: then only the time counts.
     """
     wanted = fingerprint(text)
     for entry in agent.recent_turns:
@@ -58,11 +58,11 @@ def _find_untimed(agent: Agent, meta: Meta, actor: Actor, text: str) -> RecentTu
     return None
 
 
-# --- the human --------------------------------------------------------------------------------------------------------
+# --- the user ---------------------------------------------------------------------------------------------------------
 
 
-def user_spoke(change: Change, meta: Meta, fact: facts.UserSpoke) -> None:
-    """The human's words: a turn that is known gets its exact time, another one was missed."""
+def user_wrote(change: Change, meta: Meta, fact: facts.UserWrote) -> None:
+    """A message of the user. A recorded turn gets its exact time; otherwise its hook was missed."""
     if meta.subagent_id is not None:
         return
     if fact.queued and (waited := _find_queued(change.agent, meta, fact.text)) is not None:
@@ -74,14 +74,14 @@ def user_spoke(change: Change, meta: Meta, fact: facts.UserSpoke) -> None:
 
 
 def _find_queued(agent: Agent, meta: Meta, text: str) -> RecentTurn | None:
-    """The newest turn of these words that may have waited until now."""
+    """The newest recorded turn with this text that can have been queued until now."""
     wanted = fingerprint(text)
     said = [entry for entry in agent.recent_turns if entry.fingerprint == wanted and entry.actor is Actor.USER]
     return next((entry for entry in reversed(said) if entry.at <= meta.at + SOURCE_TOLERANCE), None)
 
 
 def _queued_prompt_started(change: Change, meta: Meta, waited: RecentTurn) -> None:
-    """A prompt that had waited begins its turn, unless that was understood already."""
+    """A queued prompt starts its turn, unless that was detected already."""
     agent, command = change.agent, open_command_of(change.agent)
     if any(entry.turn_id == waited.turn_id for entry in agent.queued_prompts):
         start_queued_turn(change, meta, list(agent.queued_prompts))
@@ -102,7 +102,7 @@ def _set_queued_trigger(change: Change, waited: RecentTurn) -> None:
 
 
 def prompt_queued(change: Change, meta: Meta, fact: facts.PromptQueued) -> None:
-    """Something waits for the turn to end: the news of background work, or what was typed, which is one more turn."""
+    """A prompt or the result of background work is queued until the turn ends."""
     agent = change.agent
     if fact.finished_task is not None:
         if fact.finished_task not in agent.delivered_results:
@@ -122,7 +122,7 @@ def prompt_queued(change: Change, meta: Meta, fact: facts.PromptQueued) -> None:
 
 
 def _find_hook_turn(agent: Agent, meta: Meta, text: str) -> RecentTurn | None:
-    """The turn that a hook made of it, at once or when it was taken up."""
+    """The turn that a hook recorded for the same prompt, when it was typed or when its turn started."""
     wanted = fingerprint(text)
     return next(
         (
@@ -138,7 +138,7 @@ def _find_hook_turn(agent: Agent, meta: Meta, text: str) -> RecentTurn | None:
 
 
 def prompt_unqueued(change: Change, meta: Meta, fact: facts.PromptUnqueued) -> None:
-    """A queued prompt will be no turn of its own."""
+    """Remove a queued prompt: the running turn included it, or the user withdrew it."""
     agent, wanted = change.agent, fingerprint(fact.text)
     agent.pending_results = tuple(task for task in agent.pending_results if fact.text and task != fact.finished_task)
     agent.queued_prompts = tuple(
@@ -149,7 +149,7 @@ def prompt_unqueued(change: Change, meta: Meta, fact: facts.PromptUnqueued) -> N
 
 
 def tool_rejected(change: Change, meta: Meta, fact: facts.ToolRejected) -> None:
-    """The human said no to a call. A turn goes on only with a word of advice; a sub-agent goes on anyway."""
+    """The user rejected a call. The turn continues only if the user gave feedback; a sub-agent continues."""
     over = finished_call(change.agent, meta, fact.call_id, "", "")
     end_call(change, over)
     close_waits(change, lambda wait: closes_with(wait, over, meta), "rejected")
@@ -163,8 +163,8 @@ def tool_rejected(change: Change, meta: Meta, fact: facts.ToolRejected) -> None:
 # --- the agent --------------------------------------------------------------------------------------------------------
 
 
-def agent_spoke(change: Change, meta: Meta, fact: facts.AgentSpoke) -> None:
-    """The agent's words: a turn that is known gets its exact time, another one is new."""
+def agent_wrote(change: Change, meta: Meta, fact: facts.AgentWrote) -> None:
+    """A message of the agent. A recorded turn gets its exact time."""
     agent = change.agent
     if meta.subagent_id is not None:
         return
@@ -177,8 +177,8 @@ def agent_spoke(change: Change, meta: Meta, fact: facts.AgentSpoke) -> None:
         _add_agent_text(change, meta, fact, command)
 
 
-def _add_agent_text(change: Change, meta: Meta, fact: facts.AgentSpoke, command: Command) -> None:
-    """Say it in its command. The last words show that what looked broken off came to its end."""
+def _add_agent_text(change: Change, meta: Meta, fact: facts.AgentWrote, command: Command) -> None:
+    """Add a message to its command. A final text proves that a command that seemed interrupted was completed."""
     agent, ends_later = change.agent, _is_end_expected(change.agent, command)
     is_last = fact.final and not ends_later and not has_later_text(agent, command, meta.at)
     intent = detect_intent(fact.text).intent if is_last else Intent.PROGRESS
@@ -190,7 +190,7 @@ def _add_agent_text(change: Change, meta: Meta, fact: facts.AgentSpoke, command:
 
 
 def _is_end_expected(agent: Agent, command: Command) -> bool:
-    """Whether the end of a command is still to be told: it is open, or was only seen not to go on."""
+    """Whether the end of a command was not reported yet: it is open, or was only observed to stop."""
     if command.state is not CommandState.COMPLETE:
         return True
     return (
@@ -199,7 +199,7 @@ def _is_end_expected(agent: Agent, command: Command) -> bool:
 
 
 def turn_closed(change: Change, meta: Meta, fact: facts.TurnClosed) -> None:
-    """The client closed a turn. If nobody told how it ended, it ended with its last words."""
+    """The client closed a turn. If no end was reported, it ended with its final text."""
     agent = change.agent
     words, agent.final_text = agent.final_text, ""
     was_told = not words and agent.busy_at <= agent.turn_ended_at + 1
@@ -212,7 +212,7 @@ def turn_closed(change: Change, meta: Meta, fact: facts.TurnClosed) -> None:
 
 
 def _running(agent: Agent, *, with_subagents: bool) -> tuple[facts.Task, ...]:
-    """What runs on after the turn: shells, of which it says nothing, and the sub-agents that are pending."""
+    """The tasks that continue after the turn: shells, which the line does not list, and pending sub-agents."""
     subagents = agent.running_subagents if with_subagents else ()
     return (
         *(facts.Task(id=sub.id, kind="subagent", subagent_type=sub.type) for sub in subagents),
@@ -221,7 +221,7 @@ def _running(agent: Agent, *, with_subagents: bool) -> tuple[facts.Task, ...]:
 
 
 def _late_close(change: Change, meta: Meta) -> None:
-    """Newer work is known: the turn's command came to its end before that."""
+    """The turn was closed before newer work: its command was completed."""
     command = command_at(change.agent, meta.at)
     if command is not None and command.outcome is Outcome.SUPERSEDED:
         store_command(change, replace(command, outcome=Outcome.COMPLETED, ended_at=meta.at))

@@ -1,7 +1,7 @@
-"""Prompts and the ends of turns: when a command begins, goes on and is over.
+"""Prompts and the ends of turns: when a command starts, continues and ends.
 
-The newest sign of work and the newest end decide, by the time they were fired. A late one finds the command that it
-belongs to and changes nothing else.
+The newest sign of work and the newest end decide, by the time they fired. A late prompt or end only completes the
+record of its own command.
 """
 
 from claude_headspace.kernel import facts
@@ -39,11 +39,11 @@ from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 from claude_headspace.kernel.wait_request import Ask
 
 PROMPT_DELAY: Micros = 5 * SECOND
-"""A prompt without an id that comes this soon after a tool was overtaken by it."""
+"""A tool's hook can arrive before the hook of its prompt, up to this much."""
 
 
 def record_work(change: Change, meta: Meta) -> None:
-    """The main thread shows a sign of work; one of something that is over only shows that what was before is over."""
+    """Record a sign of work of the main thread. A late event of finished work only proves that earlier work ended."""
     agent = change.agent
     agent.busy_at = max(agent.busy_at, meta.at)
     close_questions(change, meta.at)
@@ -59,7 +59,7 @@ def record_work(change: Change, meta: Meta) -> None:
 
 
 def close_questions(change: Change, at: Micros) -> None:
-    """A question asked in text is over when the agent goes on, be it answered or not."""
+    """Close questions in text: the agent continued, answered or not."""
     if change.agent.waits:
         close_waits(change, lambda wait: wait.asked_in_text and wait.opened_at < at, "the agent went on")
 
@@ -68,7 +68,7 @@ def close_questions(change: Change, at: Micros) -> None:
 
 
 def prompt_submitted(change: Change, meta: Meta, fact: facts.PromptSubmitted) -> None:
-    """A prompt begins a command, answers a question or queues behind the turn that runs."""
+    """A prompt starts a command, answers a question, or is queued behind the running turn."""
     agent = change.agent
     if fact.finished_task is not None:
         _task_finished(change, meta, fact.finished_task)
@@ -83,7 +83,7 @@ def prompt_submitted(change: Change, meta: Meta, fact: facts.PromptSubmitted) ->
 
 
 def _repeated_prompt(change: Change, meta: Meta, known: RecentTurn) -> None:
-    """The same prompt once more: a hook registered in two places, or what the transcript had told already."""
+    """The same prompt again: a hook registered twice, or the transcript was read first."""
     if known.from_transcript is (meta.origin is Origin.TRANSCRIPT):
         change.anomalies.append("prompt told twice")
     else:
@@ -92,7 +92,7 @@ def _repeated_prompt(change: Change, meta: Meta, known: RecentTurn) -> None:
 
 
 def _matching_queue(agent: Agent, meta: Meta, text: str) -> list[RecentTurn] | None:
-    """The queued prompts, if this is one of them: 2.1.197 announces it only when it is taken up, as its own turn."""
+    """The queued prompts, if this is one of them: Claude Code 2.1.197 fires the hook only when its turn starts."""
     command, wanted = open_command_of(agent), fingerprint(text)
     if meta.prompt_id is None or (command is not None and _is_turn_of(agent, command, meta.prompt_id)):
         return None
@@ -104,7 +104,7 @@ def _matching_queue(agent: Agent, meta: Meta, text: str) -> list[RecentTurn] | N
 
 
 def start_queued_turn(change: Change, meta: Meta, waited: list[RecentTurn]) -> None:
-    """Queued prompts begin their turn: the one before is over. Nothing waited: it was understood that they run."""
+    """The turn of queued prompts starts; the previous turn ended. An empty list: its start was inferred already."""
     agent, command = change.agent, open_command_of(change.agent)
     change.why = "a queued prompt was taken up"
     if not waited and command is not None:
@@ -145,20 +145,20 @@ def _new_prompt(change: Change, meta: Meta, text: str) -> None:
 
 
 def _dismisses_dialogs(agent: Agent, command: Command | None, meta: Meta, asked: list[Wait]) -> bool:
-    """Whether a prompt shows that dialogs were dismissed: it is another turn's, and none is typed while one is open."""
+    """Whether a prompt proves that dialogs were dismissed: it starts another turn, which an open dialog prevents."""
     if command is None or meta.prompt_id is None or command.prompt_id is None:
         return False
     return not any(wait.asked_in_text for wait in asked) and not _is_turn_of(agent, command, meta.prompt_id)
 
 
 def _end_previous_turn(change: Change, meta: Meta) -> None:
-    """A turn begins only when nothing of the one before is open, and nothing queued behind it."""
+    """End what the previous turn left open. A turn starts only when nothing is open or queued."""
     end_thread(change, None, meta.at, "another turn began")
     change.agent.queued_prompts = ()
 
 
 def _was_opened_by_its_tool(command: Command, meta: Meta) -> bool:
-    """Whether the command was opened by a tool whose hook came before the prompt's own."""
+    """Whether the command was started by a tool whose hook arrived before the hook of the prompt."""
     if command.trigger is not Trigger.UNANNOUNCED:
         return False
     if meta.prompt_id and command.prompt_id:
@@ -167,7 +167,7 @@ def _was_opened_by_its_tool(command: Command, meta: Meta) -> bool:
 
 
 def _is_typed_during_turn(agent: Agent, command: Command, meta: Meta, *, answers: bool) -> bool:
-    """Whether it was typed while the turn runs: then it has that turn's id. Without ids only a question tells."""
+    """Whether the prompt was typed during the running turn: it has its id. Without ids: no question was open."""
     if meta.prompt_id is None:
         return not answers
     if command.prompt_id is None:
@@ -176,12 +176,12 @@ def _is_typed_during_turn(agent: Agent, command: Command, meta: Meta, *, answers
 
 
 def _trigger(meta: Meta, text: str) -> Trigger:
-    """What began the command: only a transcript has `!` commands."""
+    """What started the command. Only a transcript shows `!` commands."""
     return Trigger.SHELL if meta.origin is Origin.TRANSCRIPT and text.startswith("! ") else Trigger.PROMPT
 
 
 def _set_prompt(change: Change, command: Command, meta: Meta, text: str) -> None:
-    """A command that was begun by something else turns out to be this prompt's."""
+    """Give a command that another event started its prompt."""
     better = replace(
         command,
         trigger=_trigger(meta, text),
@@ -194,14 +194,14 @@ def _set_prompt(change: Change, command: Command, meta: Meta, text: str) -> None
 
 
 def queue_prompt(change: Change, meta: Meta, command: Command, text: str) -> None:
-    """A prompt typed while the agent works: it is taken into the turn, or becomes the next one."""
+    """A prompt typed while the agent works. It becomes part of the turn, or the next turn."""
     agent, entry = change.agent, add_turn(change, command, Actor.USER, Intent.ANSWER, text)
     if entry is not None and meta.prompt_id is not None:
         agent.queued_prompts = (*agent.queued_prompts[1 - MAX_RECENT :], replace(entry, text=text[:COMMAND_PREVIEW]))
 
 
 def _late_prompt(change: Change, meta: Meta, text: str) -> None:
-    """A prompt whose turn is over already: give its command the words."""
+    """A prompt whose turn has ended already: complete the record of its command."""
     agent = change.agent
     if meta.origin is Origin.HOOK:
         change.anomalies.append("late prompt")
@@ -218,7 +218,7 @@ def _late_prompt(change: Change, meta: Meta, text: str) -> None:
 
 
 def _add_past_command(change: Change, meta: Meta, text: str) -> None:
-    """A command of which only its prompt is known, too late: it stands where it belongs by its time."""
+    """Add an ended command of which only the late prompt is known, in its place by time."""
     agent = change.agent
     is_newest = agent.command is None or (open_command_of(agent) is None and agent.command.started_at < meta.at)
     past = Command(
@@ -244,7 +244,7 @@ def _add_past_command(change: Change, meta: Meta, text: str) -> None:
 
 
 def _lacks_prompt(agent: Agent, command: Command, meta: Meta) -> bool:
-    """Whether an unannounced command may be the one that the late prompt began."""
+    """Whether an unannounced command can be the one that a late prompt started."""
     if command.trigger is not Trigger.UNANNOUNCED:
         return False
     if meta.prompt_id and command.prompt_id:
@@ -264,7 +264,7 @@ def _add_turn_id(agent: Agent, prompt_id: str | None) -> None:
 
 
 def _task_finished(change: Change, meta: Meta, task_id: str) -> None:
-    """Background work finished and the client tells the model: nobody typed this."""
+    """The client gives the model the result of background work. No person typed this prompt."""
     agent = change.agent
     change.why = "background work came back"
     background_ended(change, task_id, meta.at)
@@ -285,7 +285,7 @@ def _task_finished(change: Change, meta: Meta, task_id: str) -> None:
 
 
 def turn_stopped(change: Change, meta: Meta, fact: facts.TurnStopped) -> None:
-    """A turn is over, and with it the command, unless it asks something or sub-agents still run."""
+    """A turn ended. Its command ends too, unless the final text is a question or sub-agents still run."""
     message = fact.message or ""
     if _is_duplicate_end(change, meta, message):
         return
@@ -301,7 +301,7 @@ def turn_stopped(change: Change, meta: Meta, fact: facts.TurnStopped) -> None:
 
 
 def turn_failed(change: Change, meta: Meta, fact: facts.TurnFailed) -> None:
-    """A turn ended in an API error: its command failed, and the agent shows the error until it works again."""
+    """A turn ended in an API error. The command failed; the error is shown until the agent works again."""
     if _is_duplicate_end(change, meta, fact.message):
         return
     end_thread(change, None, meta.at, "the turn failed")
@@ -343,7 +343,7 @@ def _is_late_end(change: Change, meta: Meta) -> bool:
 
 
 def _is_paused(agent: Agent, listed: tuple[facts.Task, ...] | None) -> bool:
-    """Whether the client will go on by itself: news wait for it, or sub-agents run. Its own list decides that."""
+    """Whether the client continues by itself: results are pending, or sub-agents run according to its list."""
     if agent.pending_results:
         return True
     if listed is None:
@@ -352,7 +352,7 @@ def _is_paused(agent: Agent, listed: tuple[facts.Task, ...] | None) -> bool:
 
 
 def _pause_turn(change: Change, meta: Meta, message: str) -> None:
-    """The turn pauses while sub-agents run: the agent still works, the client will go on by itself."""
+    """The turn pauses while sub-agents run: the agent is still working."""
     _record_turn_end(change, meta, message)
     meanwhile = "background work comes back" if change.agent.pending_results else "a sub-agent runs"
     change.has_new_evidence, change.why = True, f"the turn ended while {meanwhile}"
@@ -361,7 +361,7 @@ def _pause_turn(change: Change, meta: Meta, message: str) -> None:
 
 
 def _end_turn(change: Change, meta: Meta, message: str) -> None:
-    """The turn is over: what its last words mean decides whether somebody is waited for."""
+    """The turn ended. Its final text decides between idle and waiting for an answer."""
     agent = change.agent
     _detect_queued_turn(change, meta)
     command = _command_that_ended(change, meta, message, Outcome.COMPLETED)
@@ -386,7 +386,7 @@ def _end_turn(change: Change, meta: Meta, message: str) -> None:
 
 
 def _command_that_ended(change: Change, meta: Meta, message: str, outcome: Outcome) -> Command | None:
-    """The open command; else the one that was closed too early; else one that nobody announced (a `!` command)."""
+    """The command of an ended turn: the open one, one that was closed too early, or an unannounced one."""
     agent, command = change.agent, change.agent.command
     if (running := open_command_of(agent)) is not None:
         return running
@@ -404,19 +404,19 @@ def _command_that_ended(change: Change, meta: Meta, message: str, outcome: Outco
 
 
 def _was_never_seen(command: Command) -> bool:
-    """Whether nothing was ever heard of a queued prompt's turn: a client that is slow to begin it seemed to rest."""
+    """Whether no event of a queued prompt's turn arrived: a client that starts it slowly seems idle."""
     return command.trigger is Trigger.QUEUED and command.prompt_id is None
 
 
 def _queued_behind(agent: Agent, command: Command) -> list[RecentTurn]:
-    """The prompts that no tool's end took into the turn: the client runs them next, and announces nothing."""
+    """The queued prompts that no tool result included in the turn. The client runs them next, without a hook."""
     return [
         entry for entry in agent.queued_prompts if entry.at > agent.call_ended_at and entry.command_id == command.id
     ]
 
 
 def _next_queued(agent: Agent, command: Command, meta: Meta) -> list[RecentTurn]:
-    """The queued prompts that the client runs now, announced or not. A transcript shows them all by itself."""
+    """The queued prompts that the client runs now. Empty for a transcript, which shows each of them."""
     if meta.origin is Origin.TRANSCRIPT:
         return []
     known = (None, meta.prompt_id) if meta.prompt_id is not None else None
@@ -433,7 +433,7 @@ def _start_queued_command(change: Change, queued: list[RecentTurn], at: Micros, 
 
 
 def _detect_queued_turn(change: Change, meta: Meta) -> None:
-    """A turn that nothing announced, while prompts are queued: it is theirs, and the end before it is still to come."""
+    """An unknown prompt id while prompts are queued: their turn started, and the end of the previous turn is late."""
     agent = change.agent
     if not agent.queued_prompts or meta.prompt_id is None:
         return
@@ -447,7 +447,7 @@ def _detect_queued_turn(change: Change, meta: Meta) -> None:
 
 
 def _late_end(change: Change, meta: Meta, message: str, outcome: Outcome) -> None:
-    """An end of something that newer work has replaced: it settles its own command and nothing else."""
+    """The late end of a turn that newer work replaced: it only completes the record of its own command."""
     change.anomalies.append("late stop")
     agent = change.agent
     for command in commands_newest_first(agent):
@@ -461,7 +461,7 @@ def _late_end(change: Change, meta: Meta, message: str, outcome: Outcome) -> Non
 
 
 def turn_interrupted(change: Change, meta: Meta, _fact: facts.TurnInterrupted) -> None:
-    """The human stopped the turn; what runs in the background goes on."""
+    """The user interrupted the turn. Background work continues."""
     agent = change.agent
     change.why = "interrupted by the user"
     if meta.subagent_id is None:
@@ -473,14 +473,14 @@ def turn_interrupted(change: Change, meta: Meta, _fact: facts.TurnInterrupted) -
 
 
 def _interrupt_superseded(change: Change, meta: Meta) -> None:
-    """What seemed to be replaced by the next prompt had been interrupted before."""
+    """A command that seemed replaced by the next prompt was interrupted before it."""
     command = command_at(change.agent, meta.at)
     if command is not None and command.outcome is Outcome.SUPERSEDED and meta.at <= (command.ended_at or 0):
         store_command(change, replace(command, outcome=Outcome.INTERRUPTED, ended_at=meta.at))
 
 
 def record_idle(change: Change, at: Micros, resolution: str, *, in_background_too: bool = False) -> None:
-    """The main thread is seen to be idle: work and dialogs are over; errors and questions in text stay."""
+    """The main thread is idle: work and dialogs ended. Errors and questions in text stay."""
     agent = change.agent
     end_thread(change, None, at, resolution)
     agent.compaction_ended_at = max(agent.compaction_ended_at, at)

@@ -1,4 +1,4 @@
-"""What rules said of an agent's calls: the newest stay with it, so that every surface shows them."""
+"""Verdicts of the policy on tool calls. The newest are kept with the agent, so that every surface shows them."""
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import RuledCall
@@ -8,11 +8,11 @@ from claude_headspace.kernel.policy.verdict import Ruling
 
 MAX_VERDICTS = 5
 RECORDED_RULINGS = (Ruling.WARN, Ruling.ASK, Ruling.DENY)
-"""The rulings that somebody may want to know of."""
+"""The rulings that are kept. Allowed calls are not."""
 
 
 def record_verdict(change: Change, event: Event) -> None:
-    """Remember a call that a rule warned of, asked about or refused."""
+    """Record a tool call that a rule warned about, asked about or denied."""
     verdict, fact = event.decisions.verdict, event.fact
     if verdict is None or verdict.ruling not in RECORDED_RULINGS or not isinstance(fact, facts.ToolStarted):
         return

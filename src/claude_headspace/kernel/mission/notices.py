@@ -23,7 +23,11 @@ def tell(agent: Agent, event: Event) -> Care:
         return Care(
             said=(summaries(agent.worker_reports),), missions=tuple(each.mission_id for each in agent.worker_reports)
         )
-    if isinstance(event.fact, facts.TurnStopped) and not event.fact.kept_on and not _has_more(agent, event.fact):
+    if (
+        isinstance(event.fact, facts.TurnStopped)
+        and not event.fact.continued_before
+        and not _has_more(agent, event.fact)
+    ):
         return Care(said=(REMINDER,), asked_for_report=True, holds=True)
     return NO_CARE
 

@@ -16,7 +16,10 @@ from functools import lru_cache
 import msgspec
 
 from claude_headspace.kernel.policy.call import UNKNOWN, Call, PathUse, Program, Subject, Use
-from claude_headspace.kernel.policy.rules import Policy, Rule, Texts
+from claude_headspace.kernel.policy.names import fits_any
+from claude_headspace.kernel.policy.policy import Policy
+from claude_headspace.kernel.policy.rule_index import USES
+from claude_headspace.kernel.policy.rules import Rule, Texts
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -28,27 +31,19 @@ class Hit(msgspec.Struct, frozen=True):
     program: Program | None = None
 
 
-USES: dict[str, tuple[Use, ...]] = {
-    "reads": (Use.READ,),
-    "writes": (Use.WRITE,),
-    "deletes": (Use.DELETE,),
-    "changes": (Use.WRITE, Use.DELETE),
-}
-"""Which uses the lists of a rule are about."""
-
 VERBS = {Use.READ: "reads", Use.WRITE: "writes", Use.DELETE: "deletes"}
 
 
 def hits(policy: Policy, subject: Subject, call: Call) -> list[Hit]:
     """All rules that hold, each with the first thing that it holds for; an `allow` once for every program."""
-    return [hit for rule in policy.rules if _applies(rule, subject, call) for hit in _hits(rule, call)]
+    candidates = policy.index.candidates(call)
+    return [hit for rule in candidates if _applies(rule, subject, call) for hit in _hits(rule, call)]
 
 
 def _applies(rule: Rule, subject: Subject, call: Call) -> bool:
     """Whether a rule is meant for this tool and this agent."""
     return (
-        rule.enabled
-        and (not rule.tools or any(fits_name(pattern, call.tool) for pattern in rule.tools))
+        (not rule.tools or fits_any(rule.tools, call.tool))
         and (not rule.modes or subject.mode in rule.modes)
         and (not rule.roles or (subject.role or "") in rule.roles)
         and (not rule.projects or any(fits_path(p, name, call) for p in rule.projects for name in subject.projects))
@@ -102,7 +97,7 @@ def _by_program(rule: Rule, call: Call) -> Iterator[Hit]:
 
 def _is_program(rule: Rule, program: Program) -> bool:
     return (
-        (not rule.commands or any(fits_name(pattern, program.name) for pattern in rule.commands))
+        (not rule.commands or fits_any(rule.commands, program.name))
         and (not rule.arguments or _any_fits(rule.arguments, program.arguments))
         and not _any_fits(rule.except_arguments, program.arguments)
         and (not rule.fed_by or _any_fits(rule.fed_by, program.fed_by))
@@ -110,7 +105,7 @@ def _is_program(rule: Rule, program: Program) -> bool:
 
 
 def _any_fits(patterns: Texts, texts: Texts) -> bool:
-    return any(fits_name(pattern, text) for pattern in patterns for text in texts)
+    return bool(patterns) and any(fits_any(patterns, text) for text in texts)
 
 
 def written(program: Program) -> str:
@@ -202,11 +197,6 @@ def fits_path(pattern: str, path: str, call: Call) -> bool:
     return _path_regex(expanded(pattern, call)).fullmatch(path) is not None
 
 
-def fits_name(pattern: str, name: str) -> bool:
-    """Whether a word fits a pattern in which `*` stands for anything."""
-    return _name_regex(pattern).fullmatch(name) is not None
-
-
 _TOKEN = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?/]+|/")
 _TOKENS = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
@@ -214,9 +204,3 @@ _TOKENS = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": 
 @lru_cache(maxsize=4_096)
 def _path_regex(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(_TOKENS.get(token) or re.escape(token) for token in _TOKEN.findall(pattern)), re.DOTALL)
-
-
-@lru_cache(maxsize=4_096)
-def _name_regex(pattern: str) -> re.Pattern[str]:
-    parts = (".*" if part == "*" else "." if part == "?" else re.escape(part) for part in re.split(r"([*?])", pattern))
-    return re.compile("".join(parts), re.DOTALL)

@@ -56,16 +56,3 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         """Whether anything but the place is asked for: a rule without that would hold for every call."""
         about = (self.commands, self.arguments, self.fed_by, *self.path_lists, self.traits, self.messages, self.tools)
         return any(about)
-
-
-class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules in force."""
-
-    rules: tuple[Rule, ...] = ()
-    strict: bool = False
-    shadow: bool = False
-    """Whether it is only written down what would be done."""
-
-    def outcome(self, rule: Rule) -> Ruling:
-        """What a rule says under this preset."""
-        return rule.strict if self.strict and rule.strict is not None else rule.outcome

@@ -23,7 +23,7 @@ from claude_headspace.kernel.decide import decide, reason_of, ruling_of
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import UNKNOWN, Call, Subject
 from claude_headspace.kernel.policy.matching import hits, written
-from claude_headspace.kernel.policy.rules import Policy
+from claude_headspace.kernel.policy.policy import Policy
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 
 PAGE = 1_000

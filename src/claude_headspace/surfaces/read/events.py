@@ -8,7 +8,7 @@ from claude_headspace.clients.decode import decode
 from claude_headspace.engine.log_transfer import log_lines
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Origin
-from claude_headspace.kernel.facts import Fact, PromptQueued, PromptSubmitted, Several, UserSpoke
+from claude_headspace.kernel.facts import Fact, PromptQueued, PromptSubmitted, Several, UserWrote
 from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.views import Time, iso
 from claude_headspace.ports import ALL_EVENTS, Clock, EventFilter, Reader, StoredEvent
@@ -68,7 +68,7 @@ class EventQueries:
 def prompts_of(fact: Fact) -> Iterator[str]:
     """The prompts that a fact contains, running or queued."""
     for each in fact.facts if isinstance(fact, Several) else (fact,):
-        if isinstance(each, PromptSubmitted | PromptQueued | UserSpoke):
+        if isinstance(each, PromptSubmitted | PromptQueued | UserWrote):
             yield each.text
 
 

@@ -4,7 +4,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.views import WaitView, wait_view
-from claude_headspace.outputs.held_hooks import given_answer
+from claude_headspace.outputs.held_hooks import find_answer
 from claude_headspace.ports import Reader
 
 
@@ -27,4 +27,4 @@ class WaitQueries:
 
     def answer_to(self, wait: Wait) -> Answer | None:
         """The answer that a wait received."""
-        return given_answer(self._reader, wait)
+        return find_answer(self._reader, wait)

@@ -8,19 +8,19 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
+from claude_headspace.engine.active_efforts import ActiveEfforts
+from claude_headspace.engine.spool_fallback import Spooled
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import HookReceiver
-from claude_headspace.kernel.envelope import Envelope
-from claude_headspace.kernel.policy.verdict import ABSTAIN
-from claude_headspace.ports import Outcome
+from claude_headspace.ports import Outcome, Received
 from claude_headspace.surfaces.socket import efforts
 from claude_headspace.surfaces.socket.efforts import Efforts
 from claude_headspace.surfaces.socket.notes import COMMAND as NOTE
 from claude_headspace.surfaces.socket.notes import NoteCommand
 from claude_headspace.surfaces.socket.results import HOOK_COMMANDS, HookCommand, HookOutcome
 
-ProcessHook = Callable[[Envelope], Awaitable[Outcome | Envelope]]
-"""Stores a hook that expects a reply. While the journal is unavailable it returns the envelope with the verdict."""
+ProcessHook = Callable[[Received], Awaitable[Outcome | Spooled]]
+"""Processes a hook whose sender waits for the verdict (`HookPipeline.process`)."""
 
 ENVIRONMENT_HEADERS = {
     "AGENT_ID": b"agent-id",
@@ -43,10 +43,16 @@ class Commands:
     """Runs the commands of the socket."""
 
     def __init__(
-        self, receiver: HookReceiver, process_hook: ProcessHook, effort_commands: Efforts, note: NoteCommand
+        self,
+        receiver: HookReceiver,
+        process_hook: ProcessHook,
+        active_efforts: ActiveEfforts,
+        effort_commands: Efforts,
+        note: NoteCommand,
     ) -> None:
         self._receiver = receiver
         self._process_hook = process_hook
+        self._active_efforts = active_efforts
         self._efforts = effort_commands
         self._note = note
 
@@ -67,12 +73,12 @@ class Commands:
         headers = {
             header: env[name].encode("utf-8", "replace") for name, header in ENVIRONMENT_HEADERS.items() if name in env
         }
-        envelope = await self._receiver.seal_told(hook.event, snake_case(args), headers)
-        outcome = await self._process_hook(envelope)
-        if isinstance(outcome, Envelope):
-            return hook.result(HookOutcome(verdict=outcome.decisions.verdict or ABSTAIN))
+        received = await self._receiver.receive_spooled(hook.event, snake_case(args), headers)
+        outcome = await self._process_hook(received)
+        if isinstance(outcome, Spooled):
+            return hook.result(HookOutcome(verdict=outcome.verdict))
         if outcome.advice is not None and outcome.effort is not None and outcome.advice.preload:
-            await self._efforts.note_loaded(outcome.effort, outcome.advice.preload)  # the client reads them
+            await self._active_efforts.record_loaded(outcome.effort, outcome.advice.preload)  # the client reads them
         return hook.result(
             HookOutcome(outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator)
         )

@@ -5,7 +5,6 @@ client. `effort_requests` defines the arguments, `read/efforts` finds the effort
 """
 
 import asyncio
-import contextlib
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -14,18 +13,16 @@ from typing import Any
 import msgspec
 
 from claude_headspace.engine.writer import Engine
-from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.context.instruction_files import discover
 from claude_headspace.inputs.context.skills import files_of, find_skill
 from claude_headspace.inputs.receive.receiver import Surroundings, new_id
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort import acts
-from claude_headspace.kernel.effort.advise import ASKED
 from claude_headspace.kernel.effort.messages import introduction, recovery
-from claude_headspace.kernel.effort.model import Effort, EffortOutcome
+from claude_headspace.kernel.effort.model import Effort
 from claude_headspace.kernel.effort.skill import Skill
 from claude_headspace.kernel.effort.views import effort_view
-from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.surfaces.read.efforts import EffortQueries
 from claude_headspace.surfaces.socket.effort_requests import (
     DiscoverInstructions,
@@ -45,7 +42,7 @@ MAX_PATHS = 200
 
 
 class Efforts:
-    """The commands about efforts, and whether any is active."""
+    """The commands about efforts."""
 
     def __init__(
         self,
@@ -54,37 +51,12 @@ class Efforts:
         host: str,
         surroundings: Surroundings,
         config_dirs: Callable[[], tuple[Path, ...]],
-        changed: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine = engine
         self._model = model
         self._host = host
         self._surroundings = surroundings
         self._config_dirs = config_dirs
-        self._changed = changed
-        self._active: set[str] = set()
-
-    def recall(self) -> None:
-        """Know which efforts are active."""
-        self._active = {effort.id for effort in self._model.of_this_host()}
-
-    def update(self, effort: Effort) -> None:
-        """An effort changed."""
-        if effort.host != self._host:
-            return
-        before = self.any_active
-        (self._active.add if effort.active else self._active.discard)(effort.id)
-        if before != self.any_active:
-            self._changed()
-
-    @property
-    def any_active(self) -> bool:
-        """Whether there is an effort that hooks may belong to."""
-        return bool(self._active)
-
-    def asked(self) -> frozenset[HookKind]:
-        """The events that wait for an answer: none while nobody makes an effort."""
-        return ASKED if self._active else frozenset()
 
     async def __call__(self, name: str, args: msgspec.Raw, env: Env) -> object:
         """Run an effort command."""
@@ -181,12 +153,6 @@ class Efforts:
         """Finish an effort."""
         effort = await self._find(given, env)
         return await self._do(acts.EffortFinished(effort_id=effort.id, text=given.text))
-
-    async def note_loaded(self, outcome: EffortOutcome, files: tuple[str, ...]) -> None:
-        """Files went into a window with an answer; that it cannot be noted now must not spoil the answer."""
-        if outcome.window is not None and files:
-            with contextlib.suppress(HeadspaceError):
-                await self._do(acts.FilesLoaded(effort_id=outcome.effort.id, session_id=outcome.window.id, files=files))
 
     # --- reading ---
 

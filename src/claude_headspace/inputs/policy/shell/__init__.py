@@ -1,11 +1,11 @@
-"""Reads shell as bash would, without running any of it: which programs run, which files they touch.
+"""Static analysis of shell text: which programs it would run and which files they would use. Nothing is executed.
 
-`reader` walks the syntax tree (`syntax`) in order and keeps what is known on the way: directory, variables, functions,
-texts written to files. `words` expands what is written into what arrives. `commands` is the table of programs that are
-followed: those that run texts (`scripts`, `languages`) and those that run others (`wrappers`). What all others do to
-files is in `programs`, what some of them print in `prints`.
+`interpreter` walks the syntax tree (`syntax`) in the order of execution and tracks the directory, variables, functions
+and written files. `words` expands words into arguments. `commands` is the table of programs with their own handler:
+those that run text (`scripts`, `languages`, `python_code`) and those that run other programs (`wrappers`). `file_uses`
+knows what other programs do to files, `known_output` what some of them print.
 
 Rules
-- What cannot be told is `UNKNOWN`, never guessed. Both branches of a condition are taken.
-- Bounded: depth, number of commands, size of the files that are read. Past a bound the rest is unknown, and said so.
+- A value that cannot be determined is `UNKNOWN`, never guessed. Both branches of a condition are analysed.
+- Depth, number of commands and file sizes are limited. Beyond a limit the call gets the trait `unreadable-script`.
 """

@@ -1,37 +1,40 @@
-"""A program's arguments, told apart: flags, options with a value, and the rest. GNU's habits, which BSD's mostly share.
+"""Parses a program's arguments into flags, option values and operands, by GNU conventions, which BSD mostly shares.
 
-Flags may stand together (`-rf`), anywhere, and long ones may be cut short (`--recurs`); after `--` nothing is a flag.
+Short flags can be combined (`-rf`), long ones abbreviated (`--recurs`). Flags can follow operands; after `--` there are
+only operands.
 """
 
 from collections.abc import Collection, Sequence
 
 import msgspec
 
-from claude_headspace.inputs.policy.shell.markers import plain
+from claude_headspace.inputs.policy.shell.markers import unmark
 
 
 class Arguments(msgspec.Struct, frozen=True):
-    """What a program was given."""
+    """Parsed arguments."""
 
     flags: frozenset[str]
-    values: tuple[tuple[str, str], ...]
+    options: tuple[tuple[str, str], ...]
     operands: tuple[str, ...]
 
-    def has(self, *names: str) -> bool:
-        """Whether one of these flags is there; a long one may be cut short to three letters."""
+    def has_flag(self, *names: str) -> bool:
+        """Whether one of these flags is present. A long flag can be abbreviated to three letters."""
         return any(
             flag in names or (len(flag) > 2 and any(name.startswith(flag) for name in names)) for flag in self.flags
         )
 
-    def given(self, *names: str) -> list[str]:
-        """The values of these options."""
-        return [value for name, value in self.values if name in names]
+    def get_values(self, *names: str) -> list[str]:
+        """Return the values of these options."""
+        return [value for name, value in self.options if name in names]
 
 
-def read(arguments: Sequence[str], valued: Collection[str] = (), attached: str = "") -> Arguments:
-    """Tell arguments apart. `valued` take the next word as their value, `attached` what stands behind the letter."""
+def parse_arguments(
+    arguments: Sequence[str], value_options: Collection[str] = (), attached_options: str = ""
+) -> Arguments:
+    """Parse arguments. `value_options` take a value, `attached_options` only the rest of their own word (`-i.bak`)."""
     flags: set[str] = set()
-    values: list[tuple[str, str]] = []
+    options: list[tuple[str, str]] = []
     operands: list[str] = []
     rest = list(arguments)
     while rest:
@@ -41,30 +44,31 @@ def read(arguments: Sequence[str], valued: Collection[str] = (), attached: str =
             break
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
-            flags.add(plain(name))
-            if equals or (name in valued and rest):
-                values.append((name, value if equals else rest.pop(0)))
+            flags.add(unmark(name))
+            if equals or (name in value_options and rest):
+                options.append((name, value if equals else rest.pop(0)))
         elif len(word) > 1 and word.startswith("-"):
-            _letters(word[1:], valued, attached, flags, values, rest)
+            _parse_short_options(word[1:], value_options, attached_options, flags, options, rest)
         else:
             operands.append(word)
-    return Arguments(frozenset(flags), tuple(values), tuple(operands))
+    return Arguments(frozenset(flags), tuple(options), tuple(operands))
 
 
-def _letters(
+def _parse_short_options(
     word: str,
-    valued: Collection[str],
-    attached: str,
+    value_options: Collection[str],
+    attached_options: str,
     flags: set[str],
-    values: list[tuple[str, str]],
+    options: list[tuple[str, str]],
     rest: list[str],
 ) -> None:
-    for number, letter in enumerate(word):
+    """Parse combined short options. Takes a value from `rest` if the last letter needs one."""
+    for position, letter in enumerate(word, 1):
         flags.add(letter)
-        behind = word[number + 1 :]
-        if letter in attached:
-            values.append((letter, behind))
+        suffix = word[position:]
+        if letter in attached_options:
+            options.append((letter, suffix))
             return
-        if letter in valued:
-            values.append((letter, behind or (rest.pop(0) if rest else "")))
+        if letter in value_options:
+            options.append((letter, suffix or (rest.pop(0) if rest else "")))
             return

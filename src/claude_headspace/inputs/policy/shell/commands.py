@@ -1,114 +1,116 @@
-"""The table of programs of which more is known than which files they touch, and what changes the shell itself."""
+"""The entry of the shell analysis, and the table of programs with their own handler. Contains the shell builtins."""
 
-from claude_headspace.inputs.policy.shell import arguments as options
+from claude_headspace.inputs.policy.shell.arguments import parse_arguments
 from claude_headspace.inputs.policy.shell.findings import Findings
 from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow
+from claude_headspace.inputs.policy.shell.interpreter import Handler, Shell
 from claude_headspace.inputs.policy.shell.languages import LANGUAGES
-from claude_headspace.inputs.policy.shell.markers import has_glob, plain
-from claude_headspace.inputs.policy.shell.reader import Run, Shell
+from claude_headspace.inputs.policy.shell.markers import has_glob, unmark
 from claude_headspace.inputs.policy.shell.scripts import (
     SHELLS,
-    do_eval,
-    ordinary,
     run_awk,
+    run_eval,
     run_language,
+    run_program,
+    run_scheduled,
     run_shell,
-    run_timed,
-    source,
-    trap,
+    run_source,
+    run_trap,
 )
 from claude_headspace.inputs.policy.shell.wrappers import (
-    RUNNERS,
+    PROJECT_RUNNERS,
     WRAPPERS,
-    command_builtin,
-    find,
-    handed_on,
-    option_text,
-    parallel,
+    run_command_builtin,
+    run_find,
+    run_parallel,
     run_project_tool,
     run_wrapped,
-    xargs,
+    run_xargs,
+    shell_from_arguments,
+    shell_from_option,
 )
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait
 
 
 def read_shell(text: str, *, directory: str, home: str, project: str = "") -> Findings:
-    """What a text of the shell would do."""
+    """Analyse a shell text: return the programs it would run, the files they would use, and its traits."""
     findings = Findings()
-    shell = Shell(findings, directory=directory, home=home, project=project, commands=COMMANDS, ordinary=ordinary)
+    shell = Shell(
+        findings, directory=directory, home=home, project=project, handlers=HANDLERS, default_handler=run_program
+    )
     try:
         shell.run(text)
-    except RecursionError:  # no person writes that
-        findings.traits[Trait.UNREADABLE_SCRIPT] = None
+    except RecursionError:  # only from generated text
+        findings.add_trait(Trait.UNREADABLE_SCRIPT)
     findings.programs, findings.paths = list(dict.fromkeys(findings.programs)), list(dict.fromkeys(findings.paths))
     return findings
 
 
-def _cd(shell: Shell, _path: str, arguments: list[str], _given: Flow) -> Flow:
+def _run_cd(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:
     operands = [word for word in arguments if not (word.startswith("-") and len(word) > 1)]
     target = operands[0] if operands else shell.home
-    before, shell.variables["OLDPWD"] = shell.variables.get("OLDPWD", UNKNOWN), shell.directory
-    if plain(target) == "-":
-        shell.directory = before
+    previous, shell.variables["OLDPWD"] = shell.variables.get("OLDPWD", UNKNOWN), shell.directory
+    if unmark(target) == "-":
+        shell.directory = previous
     else:
-        shell.directory = UNKNOWN if has_glob(target) else shell.place(target)
+        shell.directory = UNKNOWN if has_glob(target) else shell.resolve_path(target)
     return EMPTY
 
 
-def _alias(shell: Shell, _path: str, arguments: list[str], _given: Flow) -> Flow:
-    for word in map(plain, arguments):
+def _run_alias(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:
+    for word in map(unmark, arguments):
         name, equals, text = word.partition("=")
         if equals:
             shell.aliases[name] = text
     return EMPTY
 
 
-def _read(shell: Shell, _path: str, arguments: list[str], given: Flow) -> Flow:
-    names = options.read(arguments, tuple("a d i n N p t u".split())).operands
-    line = given.text.partition("\n")[0] if given.text else UNKNOWN
+def _run_read(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flow:
+    names = parse_arguments(arguments, tuple("a d i n N p t u".split())).operands
+    line = stdin.text.partition("\n")[0] if stdin.text else UNKNOWN
     for name in names or ("REPLY",):
-        shell.assign(plain(name), line if len(names) <= 1 else UNKNOWN)
-        shell.origins[plain(name)] = given.by
+        shell.assign(unmark(name), line if len(names) <= 1 else UNKNOWN)
+        shell.variable_sources[unmark(name)] = stdin.sources
     return EMPTY
 
 
-def _set(shell: Shell, _path: str, arguments: list[str], _given: Flow) -> Flow:
+def _run_set(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:
     if "--" in arguments:
-        shell.positional(arguments[arguments.index("--") + 1 :])
+        shell.set_positional(arguments[arguments.index("--") + 1 :])
     return EMPTY
 
 
-def _pwd(shell: Shell, _path: str, _arguments: list[str], _given: Flow) -> Flow:
+def _run_pwd(shell: Shell, _path: str, _arguments: list[str], _stdin: Flow) -> Flow:
     return Flow(f"{shell.directory}\n")
 
 
-COMMANDS: dict[str, Run] = {
+HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(SHELLS, run_shell),
     **dict.fromkeys(WRAPPERS, run_wrapped),
-    **dict.fromkeys(RUNNERS, run_project_tool),
+    **dict.fromkeys(PROJECT_RUNNERS, run_project_tool),
     **dict.fromkeys(LANGUAGES, run_language),
     **dict.fromkeys(("python2", "python3", "python3.11", "python3.12", "python3.13", "pypy3", "nodejs"), run_language),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), run_awk),
-    **dict.fromkeys(("cd", "pushd", "chdir"), _cd),
-    **dict.fromkeys((".", "source"), source),
-    "eval": do_eval,
-    "command": command_builtin,
-    **dict.fromkeys(("at", "batch", "crontab"), run_timed),
-    "trap": trap,
-    "xargs": xargs,
-    "gxargs": xargs,
-    "parallel": parallel,
-    "find": find,
-    "gfind": find,
-    "ssh": handed_on(1, tuple("B b c D E e F I i J L l m O o p Q R S W w".split())),
-    "watch": handed_on(0, ("n", "interval")),
-    "su": option_text("c", "command"),
-    "runuser": option_text("c", "command"),
-    "script": option_text("c", "command"),
-    "flock": option_text("c", "command"),
-    "alias": _alias,
-    "read": _read,
-    "set": _set,
-    "pwd": _pwd,
+    **dict.fromkeys(("cd", "pushd", "chdir"), _run_cd),
+    **dict.fromkeys((".", "source"), run_source),
+    "eval": run_eval,
+    "command": run_command_builtin,
+    **dict.fromkeys(("at", "batch", "crontab"), run_scheduled),
+    "trap": run_trap,
+    "xargs": run_xargs,
+    "gxargs": run_xargs,
+    "parallel": run_parallel,
+    "find": run_find,
+    "gfind": run_find,
+    "ssh": shell_from_arguments(1, tuple("B b c D E e F I i J L l m O o p Q R S W w".split())),
+    "watch": shell_from_arguments(0, ("n", "interval")),
+    "su": shell_from_option("c", "command"),
+    "runuser": shell_from_option("c", "command"),
+    "script": shell_from_option("c", "command"),
+    "flock": shell_from_option("c", "command"),
+    "alias": _run_alias,
+    "read": _run_read,
+    "set": _run_set,
+    "pwd": _run_pwd,
 }
-"""Programs of which more is known than which files they touch."""
+"""Programs with their own handler. `run_program` handles all others."""

@@ -1,34 +1,38 @@
-"""What reading a text of the shell brought to light, and how much may still be read."""
+"""The result of analysing shell text, and the limits of the analysis."""
 
 from claude_headspace.kernel.policy.call import UNKNOWN, PathUse, Program, Trait
 
-MOST_COMMANDS = 1_000
-"""Commands of one call that are looked at; loops and functions count each time."""
-MOST_WORDS = 5_000
-"""Words of one command that are looked at."""
-DEEPEST = 12
-"""Shells within shells, functions within functions."""
+MAX_COMMANDS = 1_000
+"""Analysed commands per tool call. Loops and functions count each time they run."""
+MAX_WORDS = 5_000
+"""Analysed words per command."""
+MAX_DEPTH = 12
+"""Nesting of shells and functions."""
 
 
 class Findings:
-    """Programs, files and traits, in the order in which they were met."""
+    """Programs, files and traits, in the order in which they were found."""
 
     def __init__(self) -> None:
         self.programs: list[Program] = []
         self.paths: list[PathUse] = []
         self.traits: dict[Trait, None] = {}
-        self._left = MOST_COMMANDS
+        self._commands_left = MAX_COMMANDS
 
-    def spend(self) -> bool:
-        """Whether one more command may be looked at."""
-        self._left -= 1
-        if self._left == 0:
-            self.traits[Trait.UNREADABLE_SCRIPT] = None
-        return self._left > 0
+    def add_trait(self, trait: Trait) -> None:
+        """Add a trait. No-op if present."""
+        self.traits[trait] = None
 
-    def take(self, other: "Findings") -> None:
-        """Add what is certain of a file's text: what its author left open is no doubt about this call."""
+    def try_count_command(self) -> bool:
+        """Count one more command. False if the limit is reached."""
+        self._commands_left -= 1
+        if self._commands_left == 0:
+            self.add_trait(Trait.UNREADABLE_SCRIPT)
+        return self._commands_left > 0
+
+    def merge_certain(self, other: "Findings") -> None:
+        """Add the certain findings of an existing script. Its unknown paths and other traits are dropped."""
         self.programs += other.programs
         self.paths += [use for use in other.paths if UNKNOWN not in use.path]
         if Trait.FORK_BOMB in other.traits:
-            self.traits[Trait.FORK_BOMB] = None
+            self.add_trait(Trait.FORK_BOMB)

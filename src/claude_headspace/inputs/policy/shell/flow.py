@@ -1,4 +1,4 @@
-"""What goes from one program to the next: the text as far as it is known, and who it comes from."""
+"""The data that passes between programs: standard input and output, as far as the analysis knows them."""
 
 from collections.abc import Iterable
 
@@ -6,16 +6,17 @@ import msgspec
 
 
 class Flow(msgspec.Struct, frozen=True):
-    """What goes from one program to the next: the text as far as it is known, and who it comes from."""
+    """A text that a program reads or prints, and the programs that it comes from."""
 
     text: str = ""
-    by: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 EMPTY = Flow()
 
 
-def joined(flows: Iterable[Flow]) -> Flow:
-    """What several commands print, one after the other."""
-    found = list(flows)
-    return Flow("".join(flow.text for flow in found), tuple(dict.fromkeys(name for flow in found for name in flow.by)))
+def concatenate(flows: Iterable[Flow]) -> Flow:
+    """Join the output of several commands."""
+    parts = list(flows)
+    sources = dict.fromkeys(name for flow in parts for name in flow.sources)
+    return Flow("".join(flow.text for flow in parts), tuple(sources))

@@ -1,246 +1,72 @@
-"""The little that is read of other languages: what a one-liner of Python, Perl, Ruby, Node or awk does to files, and
-the commands that it hands to a shell. Literal texts only; what is computed is unknown.
+"""Static analysis of other languages: what a one-line program does to files, and which commands it runs in a shell.
+
+Python is parsed (`python_code`). In Perl, Ruby, Node, PHP and awk, regular expressions find the usual functions with a
+literal argument.
 """
 
-import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 
 import msgspec
 
+from claude_headspace.inputs.policy.shell.effects import Effect, FileUse, ShellText
 from claude_headspace.inputs.policy.shell.markers import without_markers
-from claude_headspace.inputs.policy.shell.programs import Touch
-from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
+from claude_headspace.inputs.policy.shell.python_code import analyse_python
+from claude_headspace.kernel.policy.call import Trait, Use
 
-
-class Script(msgspec.Struct, frozen=True):
-    """A text that is handed to a shell."""
-
-    text: str
-
-
-class Argv(msgspec.Struct, frozen=True):
-    """A program that is run without a shell."""
-
-    arguments: tuple[str, ...]
-
-
-Deed = Touch | Script | Argv | Trait
-
-MOST_ROUNDS = 10
-"""Values of a loop's name that are looked at."""
-
-
-# --- Python -----------------------------------------------------------------------------------------------------------
-
-
-def python(text: str, home: str) -> list[Deed]:
-    """What a text of Python does, as far as it stands there in so many words."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    return _Python(home).deeds(tree)
-
-
-_DELETES = {"os.remove", "os.unlink", "os.rmdir", "os.removedirs"}
-_WRITES = {"os.mkdir", "os.makedirs", "os.chmod", "os.chown", "os.truncate", "os.mknod"}
-_MOVES = {"shutil.move", "os.rename", "os.replace", "os.renames"}
-_COPIES = {"shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree", "os.link", "os.symlink"}
-_SHELLS = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"}
-_RUNS = {f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen")}
-_PATH_DELETES = {"unlink", "rmdir"}
-_PATH_WRITES = {"write_text", "write_bytes", "touch", "mkdir", "chmod"}
-_PATHS = {"pathlib.Path", "Path", "pathlib.PosixPath", "os.path.abspath", "os.path.realpath", "str", "os.fspath"}
-
-
-class _Python:
-    """Names that are bound on the way, and what calls mean."""
-
-    def __init__(self, home: str) -> None:
-        self._home = home
-        self._modules: dict[str, str] = {}
-        self._values: dict[str, str] = {}
-        self._choices: dict[str, list[str]] = {}
-
-    def deeds(self, tree: ast.AST) -> list[Deed]:
-        """Once for every value that a loop's name takes."""
-        nodes = list(ast.walk(tree))
-        for node in nodes:
-            self._bind(node)
-        found: dict[Deed, None] = {}
-        for number in range(min(max(map(len, self._choices.values()), default=1), MOST_ROUNDS)):
-            self._values |= {name: texts[number % len(texts)] for name, texts in self._choices.items()}
-            found |= dict.fromkeys(deed for node in nodes for deed in self._deeds(node))
-        return list(found)
-
-    def _bind(self, node: ast.AST) -> None:
-        match node:
-            case ast.Import(names=names):
-                self._modules |= {alias.asname: alias.name for alias in names if alias.asname}
-            case ast.ImportFrom(module=module, names=names):
-                self._modules |= {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self._values[name] = self._text(value)
-            case (
-                ast.For(target=ast.Name(id=name), iter=ast.List(elts=values) | ast.Tuple(elts=values))
-                | ast.comprehension(target=ast.Name(id=name), iter=ast.List(elts=values) | ast.Tuple(elts=values))
-            ) if values:
-                self._choices[name] = [self._text(value) for value in values]
-
-    def _deeds(self, node: ast.AST) -> Iterator[Deed]:
-        if isinstance(node, ast.Call):
-            yield from self._call(node)
-        elif isinstance(node, ast.While) and any(self._name(each) == "os.fork" for each in ast.walk(node)):
-            yield Trait.FORK_BOMB
-
-    def _name(self, node: ast.AST) -> str:
-        """The full name of what is called: `rmtree` after `from shutil import rmtree` is `shutil.rmtree`."""
-        if not isinstance(node, ast.Attribute | ast.Name):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("__import__"):
-                return self._text(node.args[0]) if node.args else ""
-            return self._name(node.func) if isinstance(node, ast.Call) else ""
-        if isinstance(node, ast.Name):
-            return self._modules.get(node.id, node.id)
-        return f"{self._name(node.value)}.{node.attr}"
-
-    def _call(self, node: ast.Call) -> Iterator[Deed]:
-        name, arguments = self._name(node.func), [self._text(argument) for argument in node.args]
-        first = arguments[0] if arguments else UNKNOWN
-        if name == "shutil.rmtree":
-            yield Touch(first, Use.DELETE, recursive=True)
-        elif name in _DELETES:
-            yield Touch(first, Use.DELETE)
-        elif name in _WRITES:
-            yield Touch(first, Use.WRITE)
-        elif name in _MOVES | _COPIES and len(arguments) > 1:
-            yield from [Touch(first, Use.DELETE, recursive=True)] if name in _MOVES else []
-            yield Touch(arguments[1], Use.WRITE)
-        elif name in ("open", "io.open", "os.open") and self._opens_to_write(node):
-            yield Touch(first, Use.WRITE)
-        elif name in _SHELLS or (name in _RUNS and not _is_list(node)):
-            yield Script(first)
-        elif name in _RUNS or name.startswith(("os.exec", "os.spawn", "pty.spawn")):
-            yield Argv(self._argv(node))
-        elif name in ("exec", "eval") and first != UNKNOWN:
-            yield from python(first, self._home)
-        else:
-            yield from self._method(node)
-
-    def _method(self, node: ast.Call) -> Iterator[Deed]:
-        """What is done through a `Path`."""
-        if not isinstance(node.func, ast.Attribute):
-            return
-        verb, path = node.func.attr, self._text(node.func.value)
-        if path == UNKNOWN and not isinstance(node.func.value, ast.Call | ast.BinOp):
-            return
-        if verb in _PATH_DELETES:
-            yield Touch(path, Use.DELETE)
-        elif verb in _PATH_WRITES or (verb == "open" and self._opens_to_write(node, at=0)):
-            yield Touch(path, Use.WRITE)
-        elif verb in ("rename", "replace") and node.args and path != UNKNOWN and isinstance(node.func.value, ast.Call):
-            yield Touch(path, Use.DELETE, recursive=True)
-            yield Touch(self._text(node.args[0]), Use.WRITE)
-
-    def _opens_to_write(self, node: ast.Call, at: int = 1) -> bool:
-        modes = [keyword.value for keyword in node.keywords if keyword.arg == "mode"] + node.args[at : at + 1]
-        return any(set("wax+") & set(self._text(mode)) or "O_WRONLY" in ast.unparse(mode) for mode in modes)
-
-    def _argv(self, node: ast.Call) -> tuple[str, ...]:
-        listed = [argument for argument in node.args if isinstance(argument, ast.List | ast.Tuple)]
-        elements: Sequence[ast.expr] = listed[0].elts if listed else node.args[1:]
-        return tuple(self._text(element) for element in elements)
-
-    def _text(self, node: ast.expr) -> str:
-        match node:
-            case ast.Constant(value=str() as text):
-                return without_markers(text)
-            case ast.Name(id=name):
-                return self._values.get(name, UNKNOWN)
-            case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return self._text(left) + self._text(right)
-            case ast.BinOp(left=left, op=ast.Div(), right=right):
-                return f"{self._text(left)}/{self._text(right)}"
-            case ast.JoinedStr(values=values):
-                return "".join(self._text(value) for value in values)
-            case ast.FormattedValue(value=value):
-                return self._text(value)
-            case ast.Subscript(value=value, slice=ast.Constant(value="HOME")) if self._name(value) == "os.environ":
-                return self._home
-            case ast.Call():
-                return self._made(node)
-            case _:
-                return UNKNOWN
-
-    def _made(self, node: ast.Call) -> str:
-        name, arguments = self._name(node.func), [self._text(argument) for argument in node.args]
-        if name in _PATHS and arguments:
-            return "/".join(arguments)
-        if name == "os.path.expanduser" and arguments:
-            return self._home + arguments[0][1:] if arguments[0].startswith("~") else arguments[0]
-        if name == "os.path.join":
-            return "/".join(arguments)
-        if name.endswith("Path.home") or (name in ("os.getenv", "os.environ.get") and arguments[:1] == ["HOME"]):
-            return self._home
-        if isinstance(node.func, ast.Attribute) and node.func.attr in ("expanduser", "resolve", "absolute"):
-            inner = self._text(node.func.value)
-            return self._home + inner[1:] if inner.startswith("~") else inner
-        return UNKNOWN
-
-
-def _is_list(node: ast.Call) -> bool:
-    return bool(node.args) and isinstance(node.args[0], ast.List | ast.Tuple)
-
-
-# --- others -----------------------------------------------------------------------------------------------------------
-
-_TEXT = r"""(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|q[qxw]?\{([^}]*)\})"""
-_RUN = re.compile(
-    r"\b(?:system|exec|execSync|spawnSync|execFileSync|popen|shell_exec|passthru|os\.execute|do shell script)\s*\(?\s*"
-    + _TEXT
+_LITERAL = r"""(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|q[qxw]?\{([^}]*)\})"""
+_RUN_PATTERN = re.compile(
+    r"\b(?:system|exec|execSync|spawnSync|execFileSync|popen|shell_exec|passthru)\s*\(?\s*" + _LITERAL
 )
-_BACKTICKS = re.compile(r"`([^`]+)`|%x\{([^}]*)\}")
-_REMOVE = re.compile(
-    r"\b(?:unlinkSync|unlink|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|rmtree|remove_entry_secure|File\.delete|os\.remove"
-    r"|fs\.rm|fs\.unlink|fs\.promises\.rm)\s*\(?\s*\[?" + _TEXT
+_BACKTICK_PATTERN = re.compile(r"`([^`]+)`|%x\{([^}]*)\}")
+_DELETE_PATTERN = re.compile(
+    r"\b(?:unlinkSync|unlink|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|rmtree|remove_entry_secure|File\.delete"
+    r"|fs\.rm|fs\.unlink|fs\.promises\.rm)\s*\(?\s*\[?" + _LITERAL
 )
-_PUT = re.compile(
+_WRITE_PATTERN = re.compile(
     r"\b(?:writeFileSync|writeFile|appendFileSync|createWriteStream|File\.write|IO\.write|file_put_contents)\s*\(?\s*"
-    + _TEXT
+    + _LITERAL
 )
-_OPEN = re.compile(r"\bopen\s*\(?[^;]*?['\"]\s*(?:>>?|\+<)\s*['\"]?\s*,?\s*['\"]?([^'\",;)]+)")
-_FORKS = re.compile(r"fork\s+while\s+fork|while\s*\(?\s*(?:1|true)?\s*\)?\s*\{?\s*fork|loop\s*\{\s*fork", re.IGNORECASE)
+_OPEN_PATTERN = re.compile(r"\bopen\s*\(?[^;]*?['\"]\s*(?:>>?|\+<)\s*['\"]?\s*,?\s*['\"]?([^'\",;)]+)")
+_FORK_BOMB_PATTERN = re.compile(
+    r"fork\s+while\s+fork|while\s*\(?\s*(?:1|true)?\s*\)?\s*\{?\s*fork|loop\s*\{\s*fork", re.IGNORECASE
+)
 
 
-def other(text: str, _home: str) -> list[Deed]:
-    """What a one-liner of another language does, found by the names of its usual functions."""
-    found: list[Deed] = [Script(_literal(match)) for match in _RUN.finditer(text)]
-    found += [Script(without_markers(match[1] or match[2])) for match in _BACKTICKS.finditer(text)]
-    found += [Touch(_literal(match), Use.DELETE, recursive=True) for match in _REMOVE.finditer(text)]
-    found += [Touch(_literal(match), Use.WRITE) for match in _PUT.finditer(text)]
-    found += [Touch(without_markers(match[1]), Use.WRITE) for match in _OPEN.finditer(text)]
-    return [*found, *([Trait.FORK_BOMB] if _FORKS.search(text) else [])]
+def analyse_other(text: str, _home: str) -> list[Effect]:
+    """Find the effects of a program by the names of common functions."""
+    found: list[Effect] = [ShellText(_literal(match)) for match in _RUN_PATTERN.finditer(text)]
+    found += [ShellText(without_markers(match[1] or match[2])) for match in _BACKTICK_PATTERN.finditer(text)]
+    found += [FileUse(_literal(match), Use.DELETE, recursive=True) for match in _DELETE_PATTERN.finditer(text)]
+    found += [FileUse(_literal(match), Use.WRITE) for match in _WRITE_PATTERN.finditer(text)]
+    found += [FileUse(without_markers(match[1]), Use.WRITE) for match in _OPEN_PATTERN.finditer(text)]
+    return [*found, *([Trait.FORK_BOMB] if _FORK_BOMB_PATTERN.search(text) else [])]
 
 
 def _literal(match: re.Match[str]) -> str:
     return without_markers(re.sub(r"\\(.)", r"\1", match[1] or match[2] or match[3] or ""))
 
 
-def awk(text: str, home: str) -> list[Deed]:
-    """What a program of awk runs: `system("…")`, `"…" | getline`, `print | "…"`."""
+def analyse_awk(text: str, home: str) -> list[Effect]:
+    """Find the commands of an awk program: `system("…")`, `"…" | getline`, `print | "…"`."""
     piped = re.finditer(r'"((?:[^"\\]|\\.)*)"\s*\|\s*getline|\|\s*"((?:[^"\\]|\\.)*)"', text)
-    return [*other(text, home), *(Script(without_markers(match[1] or match[2])) for match in piped)]
+    return [*analyse_other(text, home), *(ShellText(without_markers(match[1] or match[2])) for match in piped)]
 
 
-LANGUAGES: dict[str, tuple[tuple[str, ...], Callable[[str, str], list[Deed]]]] = {
-    "python": (("c",), python),
-    "perl": (("e", "E"), other),
-    "ruby": (("e",), other),
-    "node": (("e", "eval", "p", "print"), other),
-    "deno": (("e",), other),
-    "bun": (("e",), other),
-    "php": (("r",), other),
-    "lua": (("e",), other),
-    "osascript": (("e",), other),
+class Language(msgspec.Struct, frozen=True):
+    """How to analyse the code of an interpreter."""
+
+    code_options: tuple[str, ...]
+    """Options whose value is a program."""
+    analyse: Callable[[str, str], list[Effect]]
+    """Returns the effects of a program, given its text and the home directory."""
+
+
+LANGUAGES = {
+    "python": Language(("c",), analyse_python),
+    "perl": Language(("e", "E"), analyse_other),
+    "ruby": Language(("e",), analyse_other),
+    "node": Language(("e", "eval", "p", "print"), analyse_other),
+    "php": Language(("r",), analyse_other),
 }
-"""Interpreters, the options whose value is a program, and how that is read."""
+"""Interpreters by name."""

@@ -1,7 +1,7 @@
-"""Signs within a text that plain text cannot have: they tell what a character meant to the shell.
+"""Markers: private Unicode characters that stand for characters with a meaning in the shell.
 
-A `*` that bash would expand is not the `*` of a quoted text. Both stand in one string while a word is expanded, the
-meaningful ones as characters of Unicode's private use area, which are taken out of what arrives.
+While a word is expanded, an unquoted `*` and a quoted `*` are in the same string. The unquoted one is a marker. Input
+text cannot contain markers, because `without_markers` removes them first.
 """
 
 import re
@@ -11,54 +11,54 @@ from claude_headspace.kernel.policy.call import UNKNOWN
 STAR, QUESTION, BRACKET = "\ue001", "\ue002", "\ue003"
 OPEN, COMMA, CLOSE = "\ue004", "\ue005", "\ue006"
 SPLIT = "\ue007"
-"""A gap between words that came out of an expansion."""
-NOTHING = "\ue008"
-"""Quotes with nothing between: a word, though an empty one."""
+"""Separates the words of an unquoted expansion."""
+EMPTY_WORD = "\ue008"
+"""Empty quotes: an empty argument, which field splitting must keep."""
 
-PLAIN = {STAR: "*", QUESTION: "?", BRACKET: "[", OPEN: "{", COMMA: ",", CLOSE: "}", SPLIT: " ", NOTHING: ""}
-MEANT = {"*": STAR, "?": QUESTION, "[": BRACKET, "{": OPEN, ",": COMMA, "}": CLOSE}
+CHARACTER_FOR = {STAR: "*", QUESTION: "?", BRACKET: "[", OPEN: "{", COMMA: ",", CLOSE: "}", SPLIT: " ", EMPTY_WORD: ""}
+MARKER_FOR = {"*": STAR, "?": QUESTION, "[": BRACKET, "{": OPEN, ",": COMMA, "}": CLOSE}
 
-_ALL = re.compile(f"[{UNKNOWN}-{NOTHING}]")
+_ALL = re.compile(f"[{UNKNOWN}-{EMPTY_WORD}]")
 _GLOB = re.compile(f"[{STAR}{QUESTION}{BRACKET}]")
 
 
 def without_markers(text: str) -> str:
-    """A text from outside, in which nothing can pass for a sign of ours."""
+    """Replace all markers in input text by U+FFFD."""
     return _ALL.sub("\ufffd", text)
 
 
-def plain(text: str) -> str:
-    """A text as people write it; what is unknown stays so."""
-    return "".join(PLAIN.get(char, char) for char in text) if _ALL.search(text) else text
+def unmark(text: str) -> str:
+    """Replace markers by the characters that they stand for. `UNKNOWN` stays."""
+    return "".join(CHARACTER_FOR.get(char, char) for char in text) if _ALL.search(text) else text
 
 
-def quoted(argument: str) -> str:
-    """An argument that the shell takes as it is."""
-    return "'" + plain(argument).replace("'", "'\\''") + "'"
+def quote(argument: str) -> str:
+    """Quote an argument for the shell."""
+    return "'" + unmark(argument).replace("'", "'\\''") + "'"
 
 
 def has_glob(text: str) -> bool:
-    """Whether bash would look for files of that name."""
+    """Whether the text contains an unquoted glob character."""
     return _GLOB.search(text) is not None
 
 
-def braces(text: str, most: int = 64) -> list[str]:
-    """`a{b,c}d` → `abd`, `acd`, innermost first; braces without a comma mean nothing."""
+def expand_braces(text: str, limit: int = 64) -> list[str]:
+    """Expand braces, innermost first: `a{b,c}d` → `abd`, `acd`. Braces without comma or range stay."""
     done: list[str] = []
     todo = [text]
-    while todo and len(done) + len(todo) < most:
+    while todo and len(done) + len(todo) < limit:
         current = todo.pop(0)
         inner = re.search(f"{OPEN}([^{OPEN}{CLOSE}]*){CLOSE}", current)
         if inner is None:
             done.append(current)
             continue
-        choices = inner[1].split(COMMA) if COMMA in inner[1] else _range(inner[1])
+        choices = inner[1].split(COMMA) if COMMA in inner[1] else _expand_range(inner[1])
         before, after = current[: inner.start()], current[inner.end() :]
         todo += [before + choice + after for choice in choices or [f"{{{inner[1]}}}"]]
     return done + todo
 
 
-def _range(text: str) -> list[str]:
+def _expand_range(text: str) -> list[str]:
     """`1..3` → 1, 2, 3."""
     found = re.fullmatch(r"(-?\d{1,6})\.\.(-?\d{1,6})", text)
     if found is None:
@@ -72,16 +72,16 @@ _ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 
 
-def ansi(text: str) -> str:
-    r"""The escapes of `$'…'`, `echo -e` and `printf`: `\x72` is an r."""
-    return _ANSI.sub(_escape, text)
+def decode_escapes(text: str) -> str:
+    r"""Decode the escapes of `$'…'`, `echo -e` and `printf`: `\x72` → `r`."""
+    return _ANSI.sub(_decode_escape, text)
 
 
-def _escape(found: re.Match[str]) -> str:
-    what = found[1]
-    if what[0] in "xuU" and len(what) > 1:
-        number = int(what[1:], 16)
+def _decode_escape(match: re.Match[str]) -> str:
+    escape = match[1]
+    if escape[0] in "xuU" and len(escape) > 1:
+        number = int(escape[1:], 16)
         return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd"
-    if what[0] in "01234567":
-        return chr(int(what, 8) & 0xFF)
-    return _LETTERS.get(what, what)
+    if escape[0] in "01234567":
+        return chr(int(escape, 8) & 0xFF)
+    return _LETTERS.get(escape, escape)

@@ -1,8 +1,8 @@
-"""From text to a syntax tree, around the places where the grammar of tree-sitter-bash errs.
+"""Parses shell text into a syntax tree, with workarounds for errors of the tree-sitter-bash grammar (version 0.25).
 
-Found with version 0.25: `a$X$HOME/b` loses its last expansion (braces around the names help); `[ -d / ] && rm x` is
-taken for one long test. Where a text cannot be parsed as a whole its statements are parsed one by one as well, so that
-a mistake in one does not hide another.
+- `a$X$HOME/b` loses its last expansion. `parse` puts braces around the names.
+- `[ -d / ] && rm x` is parsed as one test. `text_after_test` returns the rest.
+- A syntax error can hide other statements. `split_statements` returns the statements, to parse each one separately.
 """
 
 import re
@@ -19,52 +19,52 @@ _TEST_END = re.compile(r"\s\]{1,2}(?=[\s;&|)]|$)")
 
 
 def parse(text: str) -> Node:
-    """The tree of a text."""
-    return Parser(LANGUAGE).parse(_WORD.sub(_braced, text).encode("utf-8", "replace")).root_node
+    """Parse a text and return the root of its tree."""
+    return Parser(LANGUAGE).parse(_WORD.sub(_add_braces, text).encode("utf-8", "replace")).root_node
 
 
-def _braced(word: re.Match[str]) -> str:
-    """A word with braces around its names, if it has several and a slash."""
+def _add_braces(word: re.Match[str]) -> str:
+    """Put braces around the variables of a word, if it has several and a slash."""
     return _NAME.sub(r"${\1}", word[0]) if word[0].count("$") > 1 and "/" in word[0] else word[0]
 
 
-def source(node: Node) -> str:
-    """The text that a node was read from."""
+def node_text(node: Node) -> str:
+    """Return the source text of a node."""
     return (node.text or b"").decode("utf-8", "replace")
 
 
-def after_test(source: str) -> str:
-    """What follows the end of a test that was taken for longer than it is."""
-    parts = _TEST_END.split(source, maxsplit=1)
+def text_after_test(text: str) -> str:
+    """Return the text after the end of a test."""
+    parts = _TEST_END.split(text, maxsplit=1)
     return parts[1].lstrip(" \t&|;") if len(parts) > 1 else ""
 
 
-def pieces(text: str) -> Iterator[str]:
-    """The statements of a text that cannot be parsed as a whole: cut at `;`, `&`, `|`, line ends outside of quotes."""
-    piece, quote, escaped = "", "", False
+def split_statements(text: str) -> Iterator[str]:
+    """Split a text at `;`, `&`, `|` and line ends outside quotes."""
+    statement, quote, escaped = "", "", False
     for char in text:
         if not quote and not escaped and char in ";&|\n":
-            yield piece
-            piece = ""
+            yield statement
+            statement = ""
             continue
         if not escaped and char in "'\"" and quote in ("", char):
             quote = "" if quote else char
         escaped = char == "\\" and not escaped and quote != "'"
-        piece += char
+        statement += char
     if not quote:
-        yield piece
+        yield statement
 
 
 def is_fork_bomb(name: str, body: Node) -> bool:
-    """Whether a function does nothing but start itself several times over, or in the background."""
-    text = source(body)
-    calls = [node for node in commands_below(body) if source(node).split() in ([name], [name, "$@"])]
+    """Whether a function calls itself in the background, through a pipe or several times."""
+    text = node_text(body)
+    calls = [node for node in find_commands(body) if node_text(node).split() in ([name], [name, "$@"])]
     return bool(calls) and ("|" in text or len(calls) > 1) and "&" in text.replace("&&", "")
 
 
-def commands_below(node: Node) -> list[Node]:
-    """All commands within a statement."""
+def find_commands(node: Node) -> list[Node]:
+    """Return all commands within a node."""
     found = [node] if node.type == "command" else []
     for child in node.named_children:
-        found += commands_below(child)
+        found += find_commands(child)
     return found

@@ -1,7 +1,7 @@
-"""What is written becomes what arrives: quotes, variables, substitutions, braces, tildes, splitting.
+"""Word expansion: turns words of the shell text into the arguments that a program would receive.
 
-One word of the text may become several arguments, or none. Globs stay as signs (`markers`): only who uses the argument
-as a file needs to look for files.
+Handles quotes, variables, substitutions, braces, tildes and field splitting. One word can become several arguments, or
+none. Globs stay in the argument as markers (`markers`); `paths` expands them if the argument is used as a file.
 """
 
 import re
@@ -11,57 +11,65 @@ from typing import Protocol
 
 from tree_sitter import Node
 
-from claude_headspace.inputs.policy.shell.markers import MEANT, NOTHING, SPLIT, ansi, braces, plain
-from claude_headspace.inputs.policy.shell.syntax import source
+from claude_headspace.inputs.policy.shell.markers import (
+    EMPTY_WORD,
+    MARKER_FOR,
+    SPLIT,
+    decode_escapes,
+    expand_braces,
+    unmark,
+)
+from claude_headspace.inputs.policy.shell.syntax import node_text
 from claude_headspace.kernel.policy.call import UNKNOWN
 
 
-class World(Protocol):
-    """What is known where the words stand."""
+class Scope(Protocol):
+    """The state of the shell that an expansion reads and changes."""
 
     home: str
 
-    def variable(self, name: str) -> str:
-        """A variable's value; unknown if it comes from elsewhere."""
+    def get_variable(self, name: str) -> str:
+        """Return the value of a variable, or `UNKNOWN`."""
 
     def assign(self, name: str, value: str) -> None:
-        """A variable has this value from here on."""
+        """Set a variable."""
 
-    def substituted(self, node: Node) -> str:
-        """What the commands in `$( )` print."""
+    def run_substitution(self, node: Node) -> str:
+        """Run the commands in `$( )` and return their output."""
 
-    def substituted_file(self, node: Node) -> str:
-        """The file that `<( )` stands for."""
-
-
-def fields(node: Node, world: World) -> list[str]:
-    """The arguments that a word becomes."""
-    return [field for text in braces(_value(node, world, quoted=False, first=True)) for field in _split(text)]
+    def run_process_substitution(self, node: Node) -> str:
+        """Run the commands in `<( )` and return the file name that replaces it."""
 
 
-def text_of(node: Node | None, world: World) -> str:
-    """A word as one text: in an assignment, after a redirect."""
-    return plain(_value(node, world, quoted=False, first=True)) if node is not None else ""
+def expand_word(node: Node, scope: Scope) -> list[str]:
+    """Expand a word into arguments."""
+    texts = expand_braces(_expand(node, scope, quoted=False, first=True))
+    return [field for text in texts for field in _split_fields(text)]
 
 
-def _split(text: str) -> Iterator[str]:
+def expand_to_text(node: Node | None, scope: Scope) -> str:
+    """Expand a word without splitting it, as in an assignment or after a redirect."""
+    return unmark(_expand(node, scope, quoted=False, first=True)) if node is not None else ""
+
+
+def _split_fields(text: str) -> Iterator[str]:
     for part in re.split(f"{SPLIT}+", text):
         if part:
-            yield part.replace(NOTHING, "")
+            yield part.replace(EMPTY_WORD, "")
 
 
-def _value(node: Node, world: World, *, quoted: bool, first: bool = False) -> str:
-    reader = READERS.get(node.type)
-    if reader is not None:
-        return reader(node, world, quoted)
-    return _unquoted(source(node), world, first=first)
+def _expand(node: Node, scope: Scope, *, quoted: bool, first: bool = False) -> str:
+    expander = EXPANDERS.get(node.type)
+    if expander is not None:
+        return expander(node, scope, quoted)
+    return _expand_unquoted(node_text(node), scope, first=first)
 
 
-def _unquoted(text: str, world: World, *, first: bool) -> str:
-    """Plain text outside of quotes: a backslash protects, a glob or brace is meant."""
+def _expand_unquoted(text: str, scope: Scope, *, first: bool) -> str:
+    """Expand text outside quotes: a backslash escapes the next character, globs and braces become markers."""
     if first and text.startswith("~"):
         name, slash, rest = text[1:].partition("/")
-        text = (world.home if not name or name == "+" else f"/home/{name}") + slash + rest
+        text = (scope.home if not name or name == "+" else f"/home/{name}") + slash + rest
     out: list[str] = []
     chars = iter(text)
     for char in chars:
@@ -69,79 +77,80 @@ def _unquoted(text: str, world: World, *, first: bool) -> str:
             after = next(chars, "")
             out.append("" if after == "\n" else after)
         else:
-            out.append(MEANT.get(char, char))
+            out.append(MARKER_FOR.get(char, char))
     return "".join(out)
 
 
-def _concatenation(node: Node, world: World, quoted: bool) -> str:
+def _expand_concatenation(node: Node, scope: Scope, quoted: bool) -> str:
     parts = node.children
-    return "".join(_value(part, world, quoted=quoted, first=number == 0) for number, part in enumerate(parts))
+    return "".join(_expand(part, scope, quoted=quoted, first=number == 0) for number, part in enumerate(parts))
 
 
-def _string(node: Node, world: World, _quoted: bool) -> str:
-    """Between double quotes; the tree leaves blanks out, so they are taken from the text itself."""
+def _expand_string(node: Node, scope: Scope, _quoted: bool) -> str:
+    """Expand text in double quotes."""
     raw = node.text or b""
     opening = 2 if raw.startswith(b"$") else 1
-    return _filled(node, world, opening, len(raw) - 1) or NOTHING
+    return _expand_between(node, scope, opening, len(raw) - 1) or EMPTY_WORD
 
 
-def filled(node: Node, world: World) -> str:
-    """The text of a here-document, with its expansions."""
-    return _filled(node, world, 0, len(node.text or b""))
+def expand_heredoc(node: Node, scope: Scope) -> str:
+    """Expand the text of a here-document."""
+    return _expand_between(node, scope, 0, len(node.text or b""))
 
 
-def _filled(node: Node, world: World, position: int, end: int) -> str:
+def _expand_between(node: Node, scope: Scope, position: int, end: int) -> str:
+    """Expand the nodes of a quoted text. The tree omits blanks between nodes, so they are copied from the source."""
     raw, start, out = node.text or b"", node.start_byte, list[str]()
     for child in node.named_children:
-        out.append(_quoted_text(raw[position : child.start_byte - start]))
+        out.append(_unescape_quoted(raw[position : child.start_byte - start]))
         is_text = child.type in ("string_content", "heredoc_content")
-        out.append(_quoted_text(child.text or b"") if is_text else _value(child, world, quoted=True))
+        out.append(_unescape_quoted(child.text or b"") if is_text else _expand(child, scope, quoted=True))
         position = max(position, child.end_byte - start)
-    out.append(_quoted_text(raw[position:end]))
+    out.append(_unescape_quoted(raw[position:end]))
     return "".join(out)
 
 
-def _quoted_text(raw: bytes) -> str:
+def _unescape_quoted(raw: bytes) -> str:
     return re.sub(r'\\([\\"$`])|\\\n', lambda found: found[1] or "", raw.decode("utf-8", "replace"))
 
 
-def _raw_string(node: Node, _world: World, _quoted: bool) -> str:
-    return source(node)[1:-1] or NOTHING
+def _expand_raw_string(node: Node, _scope: Scope, _quoted: bool) -> str:
+    return node_text(node)[1:-1] or EMPTY_WORD
 
 
-def _ansi_string(node: Node, _world: World, _quoted: bool) -> str:
-    return ansi(source(node)[2:-1]) or NOTHING
+def _expand_ansi_string(node: Node, _scope: Scope, _quoted: bool) -> str:
+    return decode_escapes(node_text(node)[2:-1]) or EMPTY_WORD
 
 
-def _expanded(value: str, quoted: bool, world: World) -> str:
-    """An expansion's value: outside of quotes it is split, at blanks or as `IFS` says, and its globs are meant."""
+def _mark_expansion(value: str, quoted: bool, scope: Scope) -> str:
+    """Mark the splits and globs in an expanded value, unless it is quoted. `IFS` defines where it is split."""
     if quoted:
         return value
-    gaps = world.variable("IFS")
-    gaps = " \t\n" if UNKNOWN in gaps else gaps
-    marks = {ord(char): MEANT[char] for char in "*?["} | {ord(char): SPLIT for char in gaps}
-    return value.translate(marks)
+    separators = scope.get_variable("IFS")
+    separators = " \t\n" if UNKNOWN in separators else separators
+    markers = {ord(char): MARKER_FOR[char] for char in "*?["} | {ord(char): SPLIT for char in separators}
+    return value.translate(markers)
 
 
-def _simple_expansion(node: Node, world: World, quoted: bool) -> str:
-    return _expanded(world.variable(source(node)[1:].strip("{}")), quoted, world)
+def _expand_variable(node: Node, scope: Scope, quoted: bool) -> str:
+    return _mark_expansion(scope.get_variable(node_text(node)[1:].strip("{}")), quoted, scope)
 
 
-def _substitution(node: Node, world: World, quoted: bool) -> str:
-    return _expanded(world.substituted(node).rstrip("\n"), quoted, world)
+def _expand_substitution(node: Node, scope: Scope, quoted: bool) -> str:
+    return _mark_expansion(scope.run_substitution(node).rstrip("\n"), quoted, scope)
 
 
-def _process_substitution(node: Node, world: World, _quoted: bool) -> str:
-    return world.substituted_file(node)
+def _expand_process_substitution(node: Node, scope: Scope, _quoted: bool) -> str:
+    return scope.run_process_substitution(node)
 
 
-def _arithmetic(node: Node, _world: World, _quoted: bool) -> str:
-    inner = source(node)[3:-2].strip()
+def _expand_arithmetic(node: Node, _scope: Scope, _quoted: bool) -> str:
+    inner = node_text(node)[3:-2].strip()
     return inner if inner.isdigit() else UNKNOWN
 
 
-def _brace_range(node: Node, _world: World, _quoted: bool) -> str:
-    return "".join(MEANT.get(char, char) for char in source(node))
+def _expand_brace_range(node: Node, _scope: Scope, _quoted: bool) -> str:
+    return "".join(MARKER_FOR.get(char, char) for char in node_text(node))
 
 
 # --- ${…} -------------------------------------------------------------------------------------------------------------
@@ -150,61 +159,62 @@ _PARAMETER = re.compile(r"\$\{(?P<mark>[!#])?(?P<name>\w+|[@*#?$!-])(?:\[(?P<ind
 _OPERATOR = re.compile(r":?[-=+?]|##?|%%?|//?|\^\^?|,,?|:|@")
 
 
-def _parameter(node: Node, world: World, quoted: bool) -> str:
-    found = _PARAMETER.fullmatch(source(node))
+def _expand_parameter(node: Node, scope: Scope, quoted: bool) -> str:
+    found = _PARAMETER.fullmatch(node_text(node))
     if found is None:
         return UNKNOWN
     name = found["name"] + (f"[{found['index']}]" if found["index"] else "")
-    value = world.variable(name)
+    value = scope.get_variable(name)
     if found["mark"] == "!":
-        value = world.variable(value) if UNKNOWN not in value and value else UNKNOWN
+        value = scope.get_variable(value) if UNKNOWN not in value and value else UNKNOWN
     elif found["mark"] == "#":
         return str(len(value)) if UNKNOWN not in value else UNKNOWN
     operator = _OPERATOR.match(found["rest"])
     if operator is not None:
-        value = _operated(node, world, name, value, operator[0], found["rest"][operator.end() :])
-    return _expanded(value, quoted, world)
+        value = _apply_operator(node, scope, name, value, operator[0], found["rest"][operator.end() :])
+    return _mark_expansion(value, quoted, scope)
 
 
-def _operated(node: Node, world: World, name: str, value: str, operator: str, rest: str) -> str:
+def _apply_operator(node: Node, scope: Scope, name: str, value: str, operator: str, rest: str) -> str:
     if operator.lstrip(":") in ("-", "=", "+", "?"):
-        word = _word_within(node, world, rest)
+        word = _expand_operand(node, scope, rest)
         if operator.endswith("+"):
             return word if value else ""
         chosen = value if value and value != UNKNOWN else word
         if operator.endswith("="):
-            world.assign(name, chosen)
+            scope.assign(name, chosen)
         return value if operator.endswith("?") else chosen
     if UNKNOWN in value:
         return UNKNOWN
-    return OPERATIONS[operator](value, rest) if operator in OPERATIONS else UNKNOWN
+    return OPERATORS[operator](value, rest) if operator in OPERATORS else UNKNOWN
 
 
-def _word_within(node: Node, world: World, rest: str) -> str:
-    """The word after `:-`, expanded where the tree knows it."""
+def _expand_operand(node: Node, scope: Scope, rest: str) -> str:
+    """Expand the word after an operator such as `:-`, if the tree has a node for it."""
     last = node.named_children[-1] if node.named_child_count > 1 else None
-    return plain(_value(last, world, quoted=True)) if last is not None else rest
+    return unmark(_expand(last, scope, quoted=True)) if last is not None else rest
 
 
-def _cut(value: str, pattern: str, *, front: bool, longest: bool) -> str:
-    """`${x#a*}`, `${x%%b*}`: without the piece that fits."""
-    fits = re.compile(translate(pattern))
+def _remove_match(value: str, pattern: str, *, front: bool, longest: bool) -> str:
+    """Remove a prefix or suffix that matches a pattern: `${x#a*}`, `${x%%b*}`."""
+    matcher = re.compile(translate(pattern))
     sizes = range(len(value), -1, -1) if longest else range(len(value) + 1)
     for size in sizes:
         piece = value[:size] if front else value[len(value) - size :]
-        if fits.match(piece):
+        if matcher.match(piece):
             return value[size:] if front else value[: len(value) - size]
     return value
 
 
-def _replaced(value: str, rest: str, count: int) -> str:
-    pattern, _, by = rest.partition("/")
+def _replace_match(value: str, rest: str, count: int) -> str:
+    pattern, _, replacement = rest.partition("/")
     if not pattern:
         return value
-    return re.sub(translate(pattern).removesuffix(r"\Z").removesuffix(r"\z"), lambda _found: by, value, count=count)
+    unanchored = translate(pattern).removesuffix(r"\Z").removesuffix(r"\z")
+    return re.sub(unanchored, lambda _match: replacement, value, count=count)
 
 
-def _slice(value: str, rest: str) -> str:
+def _substring(value: str, rest: str) -> str:
     bounds = [part.strip() for part in rest.split(":")]
     if not all(re.fullmatch(r"-?\d+", part) for part in bounds):
         return UNKNOWN
@@ -213,32 +223,32 @@ def _slice(value: str, rest: str) -> str:
     return value[: int(bounds[1])] if len(bounds) > 1 else value
 
 
-OPERATIONS: dict[str, Callable[[str, str], str]] = {
-    "#": lambda value, rest: _cut(value, rest, front=True, longest=False),
-    "##": lambda value, rest: _cut(value, rest, front=True, longest=True),
-    "%": lambda value, rest: _cut(value, rest, front=False, longest=False),
-    "%%": lambda value, rest: _cut(value, rest, front=False, longest=True),
-    "/": lambda value, rest: _replaced(value, rest, 1),
-    "//": lambda value, rest: _replaced(value, rest, 0),
+OPERATORS: dict[str, Callable[[str, str], str]] = {
+    "#": lambda value, rest: _remove_match(value, rest, front=True, longest=False),
+    "##": lambda value, rest: _remove_match(value, rest, front=True, longest=True),
+    "%": lambda value, rest: _remove_match(value, rest, front=False, longest=False),
+    "%%": lambda value, rest: _remove_match(value, rest, front=False, longest=True),
+    "/": lambda value, rest: _replace_match(value, rest, 1),
+    "//": lambda value, rest: _replace_match(value, rest, 0),
     "^": lambda value, _rest: value[:1].upper() + value[1:],
     "^^": lambda value, _rest: value.upper(),
     ",": lambda value, _rest: value[:1].lower() + value[1:],
     ",,": lambda value, _rest: value.lower(),
-    ":": _slice,
+    ":": _substring,
 }
 
-READERS: dict[str, Callable[[Node, World, bool], str]] = {
-    "concatenation": _concatenation,
-    "command_name": _concatenation,
-    "string": _string,
-    "translated_string": _string,
-    "raw_string": _raw_string,
-    "ansi_c_string": _ansi_string,
-    "simple_expansion": _simple_expansion,
-    "expansion": _parameter,
-    "command_substitution": _substitution,
-    "process_substitution": _process_substitution,
-    "arithmetic_expansion": _arithmetic,
-    "brace_expression": _brace_range,
+EXPANDERS: dict[str, Callable[[Node, Scope, bool], str]] = {
+    "concatenation": _expand_concatenation,
+    "command_name": _expand_concatenation,
+    "string": _expand_string,
+    "translated_string": _expand_string,
+    "raw_string": _expand_raw_string,
+    "ansi_c_string": _expand_ansi_string,
+    "simple_expansion": _expand_variable,
+    "expansion": _expand_parameter,
+    "command_substitution": _expand_substitution,
+    "process_substitution": _expand_process_substitution,
+    "arithmetic_expansion": _expand_arithmetic,
+    "brace_expression": _expand_brace_range,
 }
-"""How each kind of word is read; what is not listed is plain text."""
+"""The function that expands each type of node. Other types are unquoted text."""

@@ -1,6 +1,5 @@
-"""A journal that another version made is made anew when it is opened, and only then."""
+"""Opening a journal rebuilds projections of another kernel version, and only these."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,25 +10,22 @@ from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.search_terms import read_query
 from claude_headspace.ports import SearchFilter
 from claude_headspace.testing import START, hook
-from tests.journals import MAKERS, store
+from tests.journals import store
 
 RESULT = "collected 900 items\n" + "tests/shop.py ....\n" * 400 + "FAILED rejects_expired_cards"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def journal(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[SqlJournal]:
-    """A journal in which a long test run failed."""
-    made = MAKERS[request.param](request, tmp_path)
-    assert isinstance(made, SqlJournal)
+@pytest.fixture
+def journal(any_journal: SqlJournal) -> SqlJournal:
+    """A journal with the output of a long failed test run."""
     call: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "pytest"}}
-    store(made, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="test it"))
-    store(made, hook("PostToolUse", START + 2, tool_response={"stdout": RESULT}, **call))
-    yield made
-    made.close()
+    store(any_journal, hook("SessionStart"), hook("UserPromptSubmit", START + 1, prompt="test it"))
+    store(any_journal, hook("PostToolUse", START + 2, tool_response={"stdout": RESULT}, **call))
+    return any_journal
 
 
-def made_by_an_older_version(journal: SqlJournal) -> None:
-    """Leave it as a version did that indexed the beginning of a result alone."""
+def downgrade(journal: SqlJournal) -> None:
+    """Leave the journal as an older version did, which indexed only the start of a result."""
     [match] = journal.search(read_query("failed"), SearchFilter(), 10)
     [(document, indexed)] = journal.documents([match.document_id]).values()
     with journal.transaction() as batch:
@@ -38,9 +34,9 @@ def made_by_an_older_version(journal: SqlJournal) -> None:
         batch.connection.execute(text("UPDATE agents SET kernel_version = 1"))
 
 
-def test_what_an_older_version_indexed_is_indexed_anew(journal: SqlJournal) -> None:
-    """Nobody is told of differences that are only another version's, and what was left out is found."""
-    made_by_an_older_version(journal)
+def test_an_older_index_is_rebuilt(journal: SqlJournal) -> None:
+    """`verify` finds no difference afterwards, and search finds the whole text."""
+    downgrade(journal)
     assert journal.search(read_query("failed"), SearchFilter(), 10) == []
     assert list(journal.verify()) != []
     journal.open()
@@ -48,7 +44,7 @@ def test_what_an_older_version_indexed_is_indexed_anew(journal: SqlJournal) -> N
     assert len(journal.search(read_query("failed rejects"), SearchFilter(), 10)) == 1
 
 
-def test_a_journal_of_this_version_is_left_alone(journal: SqlJournal) -> None:
+def test_a_current_journal_is_not_changed(journal: SqlJournal) -> None:
     """Opening it again writes nothing."""
     asked: list[str] = []
     event.listen(journal._engine, "before_cursor_execute", lambda *told: asked.append(told[2].split()[0]))

@@ -1,4 +1,4 @@
-"""What reading a text of the shell brings to light: programs, their sources, files, doubts; and that it always ends."""
+"""The shell analysis finds programs, their sources, files and traits, and always terminates."""
 
 from pathlib import Path
 
@@ -7,23 +7,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claude_headspace.inputs.policy.shell.commands import read_shell
-from claude_headspace.inputs.policy.shell.findings import MOST_COMMANDS, Findings
+from claude_headspace.inputs.policy.shell.findings import MAX_COMMANDS, Findings
+from claude_headspace.inputs.policy.shell.markers import without_markers
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
 
 
-def read(text: str, directory: str = "/code") -> Findings:
-    """Read a text in a directory."""
+def analyse(text: str, directory: str = "/code") -> Findings:
+    """Analyse a text in a directory."""
     return read_shell(text, directory=directory, home="/home/dev", project="/code")
 
 
-def runs(text: str) -> list[str]:
-    """The programs, with their arguments."""
-    return [" ".join((program.name, *program.arguments)) for program in read(text).programs]
+def command_lines(text: str) -> list[str]:
+    """Return the programs with their arguments."""
+    return [" ".join((program.name, *program.arguments)) for program in analyse(text).programs]
 
 
-def touched(text: str, directory: str = "/code") -> list[tuple[str, str]]:
-    """What happens to which files."""
-    return [(use.use.value, use.path) for use in read(text, directory).paths]
+def file_uses(text: str, directory: str = "/code") -> list[tuple[str, str]]:
+    """Return the used files and their uses."""
+    return [(use.use.value, use.path) for use in analyse(text, directory).paths]
 
 
 @pytest.mark.parametrize(
@@ -58,9 +59,9 @@ def touched(text: str, directory: str = "/code") -> list[tuple[str, str]]:
         ("", []),
     ],
 )
-def test_programs_as_they_arrive(text: str, expected: list[str]) -> None:
-    """Quoting, variables, braces, functions, loops, and the programs that run others."""
-    assert runs(text) == expected
+def test_programs_and_arguments(text: str, expected: list[str]) -> None:
+    """Quotes, variables, braces, functions and loops are expanded; wrapped programs are found."""
+    assert command_lines(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -86,48 +87,46 @@ def test_programs_as_they_arrive(text: str, expected: list[str]) -> None:
         ("python3 -c 'open(\"a\")'", []),
     ],
 )
-def test_files_and_what_becomes_of_them(text: str, expected: list[tuple[str, str]]) -> None:
-    """Redirects, the usual programs, and the directory that a `cd` leads to."""
-    assert touched(text) == expected
+def test_file_uses(text: str, expected: list[tuple[str, str]]) -> None:
+    """Redirects and common programs use files, relative to the directory after `cd`."""
+    assert file_uses(text) == expected
 
 
-def test_where_something_comes_from() -> None:
-    """Through pipes, substitutions and variables."""
+def test_sources_are_tracked() -> None:
+    """Pipes, substitutions and variables pass on the programs that a text comes from."""
     for text in (
         "a | b | xargs kill",
         "kill $(a | b)",
         "x=$(a | b); kill $x",
         "a | b | while read x; do kill $x; done",
     ):
-        [kill] = [program for program in read(text).programs if program.name == "kill"]
+        [kill] = [program for program in analyse(text).programs if program.name == "kill"]
         assert {"a", "b"} <= set(kill.fed_by), text
 
 
 @pytest.mark.parametrize("text", ["rm -rf $X", 'rm -rf "$X"', "rm -rf $(a)", "read X; rm -rf $X", "rm -rf ${X:-$Y}"])
-def test_what_is_not_known_is_said_to_be_unknown(text: str) -> None:
-    """Never guessed, never left out."""
-    [use] = read(text).paths
+def test_undetermined_values_are_unknown(text: str) -> None:
+    """They are neither guessed nor dropped."""
+    [use] = analyse(text).paths
     assert (use.path, use.use, use.recursive) == (UNKNOWN, Use.DELETE, True)
 
 
-def test_the_sign_for_unknown_cannot_be_written() -> None:
-    """A text that brings our signs along is no way around."""
-    from claude_headspace.inputs.policy.shell.markers import without_markers
-
+def test_markers_in_the_input_are_removed() -> None:
+    """An input cannot contain the marker for unknown values."""
     assert UNKNOWN not in without_markers(f"rm -rf {UNKNOWN}")
 
 
-def test_a_script_that_was_there_before_raises_no_doubts(tmp_path: Path) -> None:
-    """What it certainly does counts; what its author left open does not."""
+def test_existing_script_counts_only_certain_findings(tmp_path: Path) -> None:
+    """Its unknown paths and unreadable texts are ignored."""
     (tmp_path / "x.sh").write_text('rm -rf "$1"\nrm -rf "$OUT"\nrm -rf build\neval "$HOOK"\n')
-    found = read("bash x.sh", str(tmp_path))
+    found = analyse("bash x.sh", str(tmp_path))
     assert [use.path for use in found.paths] == [str(tmp_path / "build")]
     assert list(found.traits) == []
 
 
-def test_a_script_that_was_just_written_is_read_in_full() -> None:
-    """Its doubts are this call's doubts."""
-    assert Trait.UNREADABLE_SCRIPT in read("curl x > y.sh; sh y.sh").traits
+def test_script_written_by_the_same_call_counts_fully() -> None:
+    """Its unreadable text makes the call unreadable."""
+    assert Trait.UNREADABLE_SCRIPT in analyse("curl x > y.sh; sh y.sh").traits
 
 
 @pytest.mark.parametrize(
@@ -145,15 +144,15 @@ def test_a_script_that_was_just_written_is_read_in_full() -> None:
         "x=" + "${x:-" * 200 + "}" * 200,
     ],
 )
-def test_reading_always_ends(text: str) -> None:
-    """Whatever the text, after so many commands at the latest."""
-    assert len(read(text).programs) <= MOST_COMMANDS
+def test_analysis_terminates(text: str) -> None:
+    """The number of analysed commands is limited."""
+    assert len(analyse(text).programs) <= MAX_COMMANDS
 
 
 @pytest.mark.parametrize("text", ["ls $x;" * 2_000 + "rm -rf /", "echo" + " x" * 6_000, "$(" * 30 + "a" + ")" * 30])
-def test_what_lies_past_a_bound_is_said_to_be_unread(text: str) -> None:
-    """Nobody hides behind sheer length or depth."""
-    assert Trait.UNREADABLE_SCRIPT in read(text).traits
+def test_exceeded_limit_is_unreadable(text: str) -> None:
+    """A long or deeply nested text gets the trait `unreadable-script`."""
+    assert Trait.UNREADABLE_SCRIPT in analyse(text).traits
 
 
 WORDS = """rm -rf / $X $( ) ` ' " | & ; { } <<EOF EOF > <( if fi for do done case esac \\ ~ * ${ = eval xargs find
@@ -163,6 +162,6 @@ PIECES = st.sampled_from([*WORDS.split(), "\n", "\0", "\ue000"])
 
 @given(st.lists(PIECES, max_size=25).map(" ".join) | st.text(max_size=60))
 @settings(max_examples=150, deadline=None)
-def test_no_text_makes_it_fail(text: str) -> None:
-    """Half a quote, stray words, signs of ours: something comes out."""
-    read(text)
+def test_any_text_can_be_analysed(text: str) -> None:
+    """Unbalanced quotes, stray keywords and markers raise no exception."""
+    analyse(text)

@@ -1,0 +1,296 @@
+"""The components below the surfaces, in groups: what everything needs, the stream, the inputs, the engine, the outputs.
+
+Each group is a dataclass with a builder. A builder gets earlier groups only, so the groups form a line:
+base → stream → inputs → engine → outputs.
+"""
+
+import time
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from claude_headspace.config import Paths, Settings, claude_config_dirs
+from claude_headspace.daemon.health import Counters
+from claude_headspace.engine.active_efforts import ActiveEfforts
+from claude_headspace.engine.batch import BatchRules
+from claude_headspace.engine.changes import CommittedChanges
+from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
+from claude_headspace.engine.outages import Outages
+from claude_headspace.engine.pipeline import HookPipeline, Order
+from claude_headspace.engine.remote_actions import RemoteActions
+from claude_headspace.engine.spool_fallback import SpoolFallback
+from claude_headspace.engine.writer import Engine
+from claude_headspace.inputs.policy.guard import PolicyGuard
+from claude_headspace.inputs.receive.advertisement import ExpectedHooks
+from claude_headspace.inputs.receive.clock import SteadyClock
+from claude_headspace.inputs.receive.project_location import SurroundingsFinder
+from claude_headspace.inputs.receive.receiver import HookReceiver
+from claude_headspace.inputs.receive.sanitize import Keeper
+from claude_headspace.inputs.receive.spool import Spool, SpoolReader
+from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler, awake_clock
+from claude_headspace.inputs.watch.sources import Sources
+from claude_headspace.journal.host_lease import HostLease
+from claude_headspace.journal.listener import CommitListener
+from claude_headspace.journal.open import database_url
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.claude_os.notices import attend
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
+from claude_headspace.kernel.redaction import Redactor
+from claude_headspace.kernel.size_limits import Bounds
+from claude_headspace.outputs.board_displays import BoardDisplays, Display
+from claude_headspace.outputs.held_hooks import HeldHooks
+from claude_headspace.outputs.keyboard import Keyboard
+from claude_headspace.outputs.mission_reports import MissionReports
+from claude_headspace.outputs.notify.notifier import Notifier
+from claude_headspace.outputs.pane_views import PaneViewWatcher
+from claude_headspace.outputs.status_file import StatusFile
+from claude_headspace.outputs.tmux_colours import Colours
+from claude_headspace.ports import Journal
+from claude_headspace.surfaces.api.metrics import Metrics
+from claude_headspace.surfaces.api.terminal_input import TerminalInput
+from claude_headspace.surfaces.auth.answer_links import AnswerLinks
+from claude_headspace.surfaces.auth.tokens import read_secret
+from claude_headspace.surfaces.client.running_daemon import read_daemon_file
+from claude_headspace.surfaces.live.follower import StreamFollower
+from claude_headspace.surfaces.live.stream import EventStream
+from claude_headspace.surfaces.read.model import ReadModel
+
+SHOWN_AFTER_END: Micros = 600 * SECOND
+"""How long the displays and notifications still get an agent that ended."""
+
+
+def wall_clock() -> Micros:
+    """The time, in microseconds."""
+    return time.time_ns() // 1_000
+
+
+# --- base -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Base:
+    """What everything else needs."""
+
+    settings: Settings
+    paths: Paths
+    journal: Journal
+    spool: Spool
+    outages: Outages
+    clock: SteadyClock
+    counters: Counters
+    changes: CommittedChanges
+
+    @property
+    def host(self) -> str:
+        """The name of this machine."""
+        return self.settings.host_name
+
+    @property
+    def secret(self) -> bytes:
+        """The secret of this installation."""
+        return read_secret(self.paths.secret_file)
+
+    def config_dirs(self) -> tuple[Path, ...]:
+        """The configuration directories of the clients."""
+        return claude_config_dirs(self.settings, self.paths)
+
+
+def build_base(settings: Settings, paths: Paths, journal: Journal) -> Base:
+    """Create the base."""
+    spool = Spool(paths.spool)
+    outages = Outages(wall_clock, paths.outages_file, spool.count_new)
+    clock = SteadyClock(wall_clock, outages.note)
+    return Base(settings, paths, journal, spool, outages, clock, Counters(Metrics()), CommittedChanges())
+
+
+# --- stream -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The event stream. On a shared journal a follower publishes the messages of all daemons."""
+
+    events: EventStream
+    follower: StreamFollower | None = None
+    listener: CommitListener | None = None
+
+    def check_may_write(self) -> None:
+        """Raise while another daemon uses the name of this machine."""
+        if self.listener is not None:
+            self.listener.require_host_name()
+
+    def health(self) -> tuple[bool, str | None, str]:
+        """It always runs; why following fails, and the number of readers."""
+        failures = (each.failure for each in (self.listener, self.follower) if each is not None and each.failure)
+        return True, next(failures, None), f"{self.events.readers} readers"
+
+
+def build_stream(base: Base) -> Stream:
+    """Create the stream."""
+    journal, settings = base.journal, base.settings
+    events = EventStream(journal, lambda: settings.heartbeat_seconds, is_shared=journal.is_shared)
+    if not journal.is_shared:
+        return Stream(events)
+    follower = StreamFollower(journal, events, base.changes.publish_messages)
+    lease = HostLease(base.host, base.secret + uuid.getnode().to_bytes(8))  # a copy of the home is another machine
+    return Stream(events, follower, CommitListener(database_url(settings, base.paths), lease, follower.read_soon))
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Where events come from, with the engine that stores them."""
+
+    engine: Engine
+    guard: PolicyGuard
+    agents: AgentCache
+    locations: SurroundingsFinder
+    sources: Sources
+    receiver: HookReceiver
+    reconciler: Reconciler
+
+    def client_pids(self) -> Iterable[int]:
+        """The processes of the clients that run."""
+        return (agent.pid for agent in self.agents.with_client() if agent.pid is not None)
+
+
+def build_inputs(base: Base, stream: Stream) -> Inputs:
+    """Create the inputs."""
+    settings, clock = base.settings, base.clock
+    guard = PolicyGuard(base.paths, settings.policy_preset)
+    engine = Engine(
+        base.journal,
+        base.changes,
+        base.host,
+        clock,
+        rules=BatchRules(guard.judge, partial(attend, claude_os_settings(settings))),
+        outages=base.outages,
+        observe_commit=base.counters.metrics.committed,
+        check_may_write=stream.check_may_write,
+    )
+    agents, locations = AgentCache(base.host), SurroundingsFinder()
+    sanitizer = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
+    submit = partial(_submit, engine)
+    sources = Sources(base.host, clock, base.config_dirs, base.journal, submit, locations, agents, sanitizer)
+    receiver = HookReceiver(base.host, clock, locations, sources.kinship, clock.told, sanitizer)
+    cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
+    reconciler = Reconciler(cadence, clock, sources.looks, awake_clock(wall_clock))
+    return Inputs(engine, guard, agents, locations, sources, receiver, reconciler)
+
+
+async def _submit(engine: Engine, envelope: Envelope, agent_id: str | None) -> Agent:
+    return (await engine.submit(envelope, agent_id)).agent
+
+
+# --- hooks ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """The pipeline of hooks, and what it uses."""
+
+    expected: ExpectedHooks
+    efforts: ActiveEfforts
+    injection: ContextInjection
+    held: HeldHooks
+    pipeline: HookPipeline
+    spool: SpoolReader
+
+
+def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
+    """Create the pipeline."""
+    settings, engine, sources, counters = base.settings, inputs.engine, inputs.sources, base.counters
+    efforts = ActiveEfforts(base.journal, engine, base.host, partial(expected.declare, "efforts"))
+    injection = ContextInjection(efforts, settings, engine)
+    held = HeldHooks(
+        base.journal,
+        engine,
+        base.clock,
+        settings.hold_seconds,
+        headless=settings.hold_headless,
+        shows_dialog=sources.registry.shows_dialog,
+    )
+    pipeline = HookPipeline(
+        Order(base.spool, sources.transcripts),
+        inputs.guard,
+        injection,
+        engine,
+        SpoolFallback(base.spool, settings.patience_seconds, base.outages, counters.refused),
+        held,
+        inputs.agents,
+        inputs.reconciler,
+    )
+    spool = SpoolReader(
+        base.spool, inputs.receiver, pipeline.process_spooled, base.clock, settings.max_body_bytes, counters
+    )
+    return Hooks(expected, efforts, injection, held, pipeline, spool)
+
+
+# --- outputs ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What acts on committed changes."""
+
+    links: AnswerLinks
+    remote_actions: RemoteActions
+    mission_reports: MissionReports
+    notifier: Notifier
+    displays: BoardDisplays
+    pane_views: PaneViewWatcher
+
+
+def build_outputs(base: Base, inputs: Inputs, expected: ExpectedHooks, read: ReadModel) -> Outputs:
+    """Create the outputs."""
+    engine, journal, clock, host = inputs.engine, base.journal, base.clock, base.host
+    keyboard, links = Keyboard(), AnswerLinks(base.secret, base.settings.public_url)
+    terminal = TerminalInput(read, engine, keyboard)
+    handlers = {"send": terminal.type_text, "interrupt": terminal.press_escape}
+    expect = partial(expected.declare, "missions")
+    notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, partial(_url, base), links.create)
+    return Outputs(
+        links,
+        RemoteActions(journal, engine, clock, host, handlers),
+        MissionReports(journal, engine, keyboard, clock, host, expect),
+        notifier,
+        BoardDisplays(_board(base), _displays(base, notifier)),
+        PaneViewWatcher(inputs.agents.with_client, engine),
+    )
+
+
+def _url(base: Base) -> str:
+    """The public address of this daemon, or else its local one."""
+    if base.settings.public_url:
+        return base.settings.public_url.rstrip("/")
+    found = read_daemon_file(base.paths.daemon_file)
+    return found.url if found is not None else ""
+
+
+def _board(base: Base) -> Callable[[], list[Agent]]:
+    """The agents of the board, and those that ended recently: their notifications are withdrawn."""
+    return lambda: base.journal.agents(ended_after=base.clock() - SHOWN_AFTER_END)
+
+
+def _displays(base: Base, notifier: Notifier) -> list[Display]:
+    colours = [Colours(base.host)] if base.settings.tmux_colours else []
+    return [StatusFile(base.paths.status_file), *colours, notifier]
+
+
+def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs: Outputs) -> None:
+    """Connect the committed changes with everything that uses them."""
+    base.changes.on_agent(inputs.agents.update, outputs.mission_reports.update_agent)
+    base.changes.on_effort(hooks.efforts.update)
+    base.changes.on_messages(
+        stream.events.publish,
+        hooks.held.receive,
+        outputs.mission_reports.receive,
+        outputs.remote_actions.receive,
+        outputs.displays.refresh,
+        outputs.pane_views.refresh,
+    )

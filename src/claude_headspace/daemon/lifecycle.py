@@ -1,0 +1,181 @@
+"""Starts and stops the components, in order.
+
+Rules
+- Hooks are answered from the start, even while the database is unavailable. Everything else starts with the database.
+- Events that wait in the spool are stored before what is found without hooks.
+- The stop does not wait for a database that does not respond.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from claude_headspace.daemon.components import Base, Hooks, Inputs, Outputs, Stream
+from claude_headspace.errors import JournalUnavailable
+from claude_headspace.inputs.receive.advertisement import Advertisement
+from claude_headspace.inputs.receive.socket import RpcServer
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.envelope import Micros
+
+GRACE_SECONDS = 3
+"""How long the stop may take; then connections are cut."""
+NEWEST_EVENTS = 100
+"""Among how many events the newest one of this machine is searched at the start."""
+RETRY_SECONDS = 1.0
+"""How soon an unavailable database is tried again."""
+FIRST_DRAIN_SECONDS = 0.5
+"""How long the start waits for the spool. The rest is stored while the daemon answers already."""
+
+
+class Stoppable(Protocol):
+    """A component that runs until it is stopped."""
+
+    async def stop(self) -> None:
+        """Stop, and wait for the end."""
+
+
+class Lifecycle:
+    """The daemon from its start to its stop."""
+
+    def __init__(
+        self,
+        base: Base,
+        stream: Stream,
+        inputs: Inputs,
+        hooks: Hooks,
+        outputs: Outputs,
+        socket: RpcServer,
+        advertisement: Advertisement | None,
+    ) -> None:
+        self._base = base
+        self._stream = stream
+        self._inputs = inputs
+        self._hooks = hooks
+        self._outputs = outputs
+        self._socket = socket
+        self._advertisement = advertisement
+        self._starting: asyncio.Task[None] | None = None
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether the daemon still waits for its database."""
+        return self._starting is not None and not self._starting.done()
+
+    @contextlib.asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Run the components."""
+        self._inputs.engine.start()
+        if await self._is_available():
+            self._base.outages.end()
+            await self._start()
+        else:
+            self._starting = asyncio.create_task(self._start_later(), name="start")
+        await self._socket.start()
+        if self._advertisement is not None:
+            self._advertisement.start()
+        try:
+            yield
+        finally:
+            await self._stop()
+
+    # --- start ---
+
+    async def _is_available(self) -> bool:
+        """Open the journal, and read what the components need before they start."""
+        try:
+            await asyncio.to_thread(self._base.journal.open)
+            if self._stream.listener is not None:
+                await self._stream.listener.acquire_host_name()
+            await asyncio.to_thread(self._load)
+        except JournalUnavailable as error:
+            self._base.outages.begin(error.message)
+            return False
+        return True
+
+    def _load(self) -> None:
+        self._base.counters.load(self._base.journal, self._base.host)
+        self._base.clock.go_on_after(self._last_received())
+
+    def _last_received(self) -> Micros:
+        """When the last event of this machine was received."""
+        envelopes = (stored.envelope for stored in self._base.journal.events(limit=NEWEST_EVENTS))
+        return max((each.received_at for each in envelopes if each.host == self._base.host), default=0)
+
+    async def _start_later(self) -> None:
+        """Start as soon as the database is available."""
+        while True:
+            await asyncio.sleep(RETRY_SECONDS)
+            if not await self._is_available():
+                continue
+            try:
+                await self._start()
+            except JournalUnavailable as error:  # unavailable again
+                self._base.outages.begin(error.message)
+            else:
+                self._base.outages.end()
+                return
+
+    async def _start(self) -> None:
+        inputs, hooks, outputs, stream = self._inputs, self._hooks, self._outputs, self._stream
+        await inputs.sources.recall()
+        await asyncio.to_thread(hooks.efforts.load)
+        await asyncio.to_thread(outputs.mission_reports.load)
+        await hooks.held.release_all(await asyncio.to_thread(self._own_agents))
+        if self._base.spool.depth:
+            await inputs.sources.gather()
+        stream.events.start(self._base.counters.journal.last_seq)
+        if stream.follower is not None:
+            stream.follower.start()
+            stream.follower.read_soon()
+        hooks.spool.start()
+        await hooks.spool.first_drain(FIRST_DRAIN_SECONDS)
+        inputs.sources.start()
+        for component in (
+            inputs.reconciler,
+            outputs.notifier,
+            outputs.displays,
+            outputs.mission_reports,
+            outputs.pane_views,
+        ):
+            component.start()
+
+    def _own_agents(self) -> list[Agent]:
+        return [agent for agent in self._base.journal.agents() if agent.host == self._base.host]
+
+    # --- stop ---
+
+    def release_clients(self) -> None:
+        """End the streams and the held hooks, before the server waits for its connections."""
+        self._stream.events.close()
+        self._hooks.held.close()
+
+    async def _stop(self) -> None:
+        inputs, hooks, outputs, journal = self._inputs, self._hooks, self._outputs, self._base.journal
+        deadline = asyncio.get_running_loop().call_later(GRACE_SECONDS, journal.abort_connections)
+        if self._advertisement is not None:
+            await self._advertisement.stop()
+        await self._socket.stop()
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.gather(self._starting, return_exceptions=True)
+        components: tuple[Stoppable, ...] = (
+            outputs.notifier,
+            outputs.mission_reports,
+            outputs.remote_actions,
+            outputs.displays,
+            outputs.pane_views,
+            inputs.reconciler,
+            inputs.sources,
+            hooks.spool,
+            inputs.engine,
+            *(each for each in (self._stream.listener, self._stream.follower) if each is not None),
+        )
+        for component in components:
+            await component.stop()
+        inputs.locations.close()
+        hooks.injection.close()
+        inputs.guard.close()
+        await asyncio.to_thread(journal.close)
+        deadline.cancel()
+        journal.abort_connections()

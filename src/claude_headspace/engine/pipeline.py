@@ -1,0 +1,198 @@
+"""The pipeline of a hook: it is received, judged, stored with everything that follows from it, published, and answered.
+
+    receive   wrapped in an envelope and decoded, once              inputs/receive/receiver.py
+    order     hooks that wait in the spool are stored first         inputs/receive/spool.py
+    prepare   the guard analyses the tool call                      inputs/policy/guard.py
+              the instruction files of its path are found           engine/context_injection.py
+    store     correlated, judged, evolved, advised, committed       engine/writer.py, engine/batch.py
+              or put into the spool if the journal does not commit  engine/spool_fallback.py
+    publish   subscribers get the committed changes                 engine/changes.py
+    answer    with the verdict and the context to inject            engine/context_injection.py
+              or held open until a person answers                   outputs/held_hooks.py
+
+Hooks enter in three ways: over HTTP (`answer`), over the socket (`process`) and from the spool (`process_spooled`).
+
+Rules
+- An event is decoded when it is received. Every later step uses that `Event`.
+- No reply before the commit, unless the event is safe in the spool.
+- Only the hook script and the socket are trusted. What anyone else sends is stored, but counts for no effort.
+"""
+
+import asyncio
+from functools import partial
+from typing import Protocol
+
+import msgspec
+
+from claude_headspace.clients.claude_code.replies import verdict_reply
+from claude_headspace.engine.context_injection import ContextInjection
+from claude_headspace.engine.spool_fallback import Spooled, SpoolFallback
+from claude_headspace.engine.writer import Engine
+from claude_headspace.errors import HeadspaceError, JournalUnavailable
+from claude_headspace.inputs.policy.guard import PolicyGuard
+from claude_headspace.inputs.receive.http import Held, Reply
+from claude_headspace.inputs.receive.spool import Spool
+from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.reconcile import Reconciler
+from claude_headspace.kernel.answers import wait_of
+from claude_headspace.kernel.creation import create_agent
+from claude_headspace.kernel.decide import with_verdict
+from claude_headspace.kernel.envelope import Envelope, Micros, Origin
+from claude_headspace.kernel.hooks import HELD
+from claude_headspace.kernel.novelty import is_new_usage
+from claude_headspace.outputs.held_hooks import HeldHooks
+from claude_headspace.outputs.reply import SPOOLED, compose
+from claude_headspace.ports import Outcome, Received
+
+
+class Backlog(Protocol):
+    """Transcript lines that were written before the daemon started."""
+
+    async def tell_until(self, at: Micros) -> None:
+        """Store those that are older than this."""
+
+
+class Order:
+    """What must be stored before a hook."""
+
+    def __init__(self, spool: Spool, backlog: Backlog) -> None:
+        self.spool = spool
+        self.backlog = backlog
+        self.turn = asyncio.Lock()
+        """Held while a hook from the spool is prepared, so that no later one overtakes it."""
+
+
+class HookPipeline:
+    """Processes hooks."""
+
+    def __init__(
+        self,
+        order: Order,
+        guard: PolicyGuard,
+        injection: ContextInjection,
+        engine: Engine,
+        fallback: SpoolFallback,
+        held_hooks: HeldHooks,
+        agents: AgentCache,
+        reconciler: Reconciler,
+    ) -> None:
+        self._order = order
+        self._guard = guard
+        self._injection = injection
+        self._engine = engine
+        self._fallback = fallback
+        self._held_hooks = held_hooks
+        self._agents = agents
+        self._reconciler = reconciler
+
+    # --- the three entries ---
+
+    async def answer(self, received: Received, *, reply_reaches_client: bool) -> Reply:
+        """Process a hook that arrived over HTTP: from the hook script, or from anyone else."""
+        if not reply_reaches_client:
+            outcome = await self._store(received, trusted=False)
+            return Reply(_report(outcome), is_stored=not isinstance(outcome, Spooled))
+        outcome = await self.process(received, reply_reaches_client=True)
+        if isinstance(outcome, Spooled):
+            return Reply(verdict_reply(received.envelope.name, outcome.verdict), is_stored=False)
+        return Reply(await self._reply(received, outcome), is_stored=True)
+
+    async def process(self, received: Received, *, reply_reaches_client: bool = False) -> Outcome | Spooled:
+        """Process a hook whose sender waits for the verdict."""
+        await self._order.spool.caught_up()
+        received = await self._prepare(received, expects_reply=True)
+        return await self._store(received, expects_reply=True, reply_reaches_client=reply_reaches_client)
+
+    async def process_spooled(self, received: Received) -> bool:
+        """Process a hook from the spool, which may have fired long ago. Returns whether it was a hook."""
+        if received.envelope.origin is Origin.STATUS_LINE:
+            await self._store_usage(received)
+            return False
+        await self._order.backlog.tell_until(received.envelope.fired_at)
+        async with self._order.turn:
+            received = await self._prepare(received, expects_reply=False)
+            commit = asyncio.ensure_future(self._commit(received, hook_at=received.envelope.fired_at))
+        try:
+            await commit
+        except JournalUnavailable:
+            raise
+        except HeadspaceError:
+            self._fallback.left_spool(received.envelope)  # it is set aside
+            raise
+        self._fallback.left_spool(received.envelope)
+        return True
+
+    # --- the steps ---
+
+    async def _prepare(self, received: Received, *, expects_reply: bool) -> Received:
+        """Gather what the decisions need. A tool call that was judged before it was spooled is not judged again."""
+        if received.envelope.decisions.verdict is None:
+            await self._guard.prepare(received, expects_reply=expects_reply)
+        return await self._injection.prepare(received)
+
+    async def _store(
+        self,
+        received: Received,
+        *,
+        expects_reply: bool = False,
+        trusted: bool = True,
+        reply_reaches_client: bool = False,
+    ) -> Outcome | Spooled:
+        commit = partial(
+            self._commit,
+            received,
+            hook_at=received.envelope.received_at,
+            expects_reply=expects_reply,
+            trusted=trusted,
+            reply_reaches_client=reply_reaches_client,
+        )
+        judge = partial(self._judge_without_journal, received) if expects_reply else None
+        return await self._fallback.store(received.envelope, commit, judge)
+
+    async def _commit(
+        self,
+        received: Received,
+        *,
+        hook_at: Micros,
+        expects_reply: bool = False,
+        trusted: bool = True,
+        reply_reaches_client: bool = False,
+    ) -> Outcome:
+        outcome = await self._engine.submit(
+            received.envelope,
+            event=received.event,
+            expects_reply=expects_reply,
+            trusted=trusted,
+            reply_reaches_client=reply_reaches_client,
+        )
+        self._reconciler.hook_arrived(hook_at)
+        return outcome
+
+    async def _store_usage(self, received: Received) -> None:
+        """Store the numbers of a status line, if they changed."""
+        agent = self._agents.of_session(received.event.meta.session_id)
+        if agent is None or is_new_usage(agent, received.event):
+            await self._engine.submit(received.envelope, event=received.event)
+
+    async def _judge_without_journal(self, received: Received) -> Envelope:
+        """Judge a tool call with the cached agent. If it is committed after all, the result is the same."""
+        envelope, event = received.envelope, received.event
+        await self._guard.prepare(received, expects_reply=True)
+        agent = self._agents.of_session(event.meta.session_id) or create_agent("", envelope, event)
+        return with_verdict(envelope, self._guard.judge(envelope, agent, last=False))
+
+    async def _reply(self, received: Received, outcome: Outcome) -> bytes | Held:
+        """The client's reply. A question is held open, unless its effort refuses it at once."""
+        event = received.event
+        wait = wait_of(outcome.agent, event) if event.hook in HELD else None
+        is_refused = outcome.advice is not None and outcome.advice.denies
+        if wait is not None and not is_refused and self._held_hooks.accepts(outcome.agent, wait):
+            return partial(self._held_hooks.hold, event, wait)
+        return await self._injection.reply(event, outcome)
+
+
+def _report(outcome: Outcome | Spooled) -> bytes:
+    """The reply for API users."""
+    if isinstance(outcome, Spooled):
+        return msgspec.json.encode(SPOOLED)
+    return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate))

@@ -1,0 +1,176 @@
+"""Static analysis of Python code: which files it uses and which commands it runs.
+
+Only literal values, names bound to them, and common path functions are evaluated. Everything else is `UNKNOWN`.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from claude_headspace.inputs.policy.shell.effects import Argv, Effect, FileUse, ShellText
+from claude_headspace.inputs.policy.shell.markers import without_markers
+from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
+
+MAX_LOOP_VALUES = 10
+"""Analysed values of a loop variable."""
+
+
+def analyse_python(text: str, home: str) -> list[Effect]:
+    """Return the effects of Python code; none if it has a syntax error."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return _PythonAnalysis(home).find_effects(tree)
+
+
+_DELETES = {"os.remove", "os.unlink", "os.rmdir", "os.removedirs"}
+_WRITES = {"os.mkdir", "os.makedirs", "os.chmod", "os.chown", "os.truncate", "os.mknod"}
+_MOVES = {"shutil.move", "os.rename", "os.replace", "os.renames"}
+_COPIES = {"shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree", "os.link", "os.symlink"}
+_SHELLS = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"}
+_RUNS = {f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen")}
+_PATH_DELETES = {"unlink", "rmdir"}
+_PATH_WRITES = {"write_text", "write_bytes", "touch", "mkdir", "chmod"}
+_PATHS = {"pathlib.Path", "Path", "pathlib.PosixPath", "os.path.abspath", "os.path.realpath", "str", "os.fspath"}
+
+
+class _PythonAnalysis:
+    """The names that a program binds, and the effects of its calls."""
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self._modules: dict[str, str] = {}
+        self._values: dict[str, str] = {}
+        self._loop_values: dict[str, list[str]] = {}
+
+    def find_effects(self, tree: ast.AST) -> list[Effect]:
+        """Return the effects of all nodes, once per value of the loop variables."""
+        nodes = list(ast.walk(tree))
+        for node in nodes:
+            self._bind(node)
+        found: dict[Effect, None] = {}
+        iterations = max(map(len, self._loop_values.values()), default=1)
+        for iteration in range(min(iterations, MAX_LOOP_VALUES)):
+            self._values |= {name: texts[iteration % len(texts)] for name, texts in self._loop_values.items()}
+            found |= dict.fromkeys(effect for node in nodes for effect in self._node_effects(node))
+        return list(found)
+
+    def _bind(self, node: ast.AST) -> None:
+        match node:
+            case ast.Import(names=names):
+                self._modules |= {alias.asname: alias.name for alias in names if alias.asname}
+            case ast.ImportFrom(module=module, names=names):
+                self._modules |= {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self._values[name] = self._evaluate(value)
+            case (
+                ast.For(target=ast.Name(id=name), iter=ast.List(elts=values) | ast.Tuple(elts=values))
+                | ast.comprehension(target=ast.Name(id=name), iter=ast.List(elts=values) | ast.Tuple(elts=values))
+            ) if values:
+                self._loop_values[name] = [self._evaluate(value) for value in values]
+
+    def _node_effects(self, node: ast.AST) -> Iterator[Effect]:
+        if isinstance(node, ast.Call):
+            yield from self._call_effects(node)
+        elif isinstance(node, ast.While) and any(self._full_name(inner) == "os.fork" for inner in ast.walk(node)):
+            yield Trait.FORK_BOMB
+
+    def _full_name(self, node: ast.AST) -> str:
+        """Return the qualified name: `shutil.rmtree` for `rmtree` after `from shutil import rmtree`."""
+        if not isinstance(node, ast.Attribute | ast.Name):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("__import__"):
+                return self._evaluate(node.args[0]) if node.args else ""
+            return self._full_name(node.func) if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Name):
+            return self._modules.get(node.id, node.id)
+        return f"{self._full_name(node.value)}.{node.attr}"
+
+    def _call_effects(self, node: ast.Call) -> Iterator[Effect]:
+        name, arguments = self._full_name(node.func), [self._evaluate(argument) for argument in node.args]
+        first = arguments[0] if arguments else UNKNOWN
+        if name == "shutil.rmtree":
+            yield FileUse(first, Use.DELETE, recursive=True)
+        elif name in _DELETES:
+            yield FileUse(first, Use.DELETE)
+        elif name in _WRITES:
+            yield FileUse(first, Use.WRITE)
+        elif name in _MOVES | _COPIES and len(arguments) > 1:
+            yield from [FileUse(first, Use.DELETE, recursive=True)] if name in _MOVES else []
+            yield FileUse(arguments[1], Use.WRITE)
+        elif name in ("open", "io.open", "os.open") and self._opens_to_write(node):
+            yield FileUse(first, Use.WRITE)
+        elif name in _SHELLS or (name in _RUNS and not _has_list_argument(node)):
+            yield ShellText(first)
+        elif name in _RUNS or name.startswith(("os.exec", "os.spawn", "pty.spawn")):
+            yield Argv(self._argv(node))
+        elif name in ("exec", "eval") and first != UNKNOWN:
+            yield from analyse_python(first, self._home)
+        else:
+            yield from self._path_method_effects(node)
+
+    def _path_method_effects(self, node: ast.Call) -> Iterator[Effect]:
+        """Return the effects of a method of `Path`."""
+        if not isinstance(node.func, ast.Attribute):
+            return
+        verb, path = node.func.attr, self._evaluate(node.func.value)
+        if path == UNKNOWN and not isinstance(node.func.value, ast.Call | ast.BinOp):
+            return
+        if verb in _PATH_DELETES:
+            yield FileUse(path, Use.DELETE)
+        elif verb in _PATH_WRITES or (verb == "open" and self._opens_to_write(node, mode_index=0)):
+            yield FileUse(path, Use.WRITE)
+        elif verb in ("rename", "replace") and node.args and path != UNKNOWN and isinstance(node.func.value, ast.Call):
+            yield FileUse(path, Use.DELETE, recursive=True)
+            yield FileUse(self._evaluate(node.args[0]), Use.WRITE)
+
+    def _opens_to_write(self, node: ast.Call, mode_index: int = 1) -> bool:
+        modes = [keyword.value for keyword in node.keywords if keyword.arg == "mode"] + node.args[
+            mode_index : mode_index + 1
+        ]
+        return any(set("wax+") & set(self._evaluate(mode)) or "O_WRONLY" in ast.unparse(mode) for mode in modes)
+
+    def _argv(self, node: ast.Call) -> tuple[str, ...]:
+        lists = [argument for argument in node.args if isinstance(argument, ast.List | ast.Tuple)]
+        elements: Sequence[ast.expr] = lists[0].elts if lists else node.args[1:]
+        return tuple(self._evaluate(element) for element in elements)
+
+    def _evaluate(self, node: ast.expr) -> str:
+        match node:
+            case ast.Constant(value=str() as text):
+                return without_markers(text)
+            case ast.Name(id=name):
+                return self._values.get(name, UNKNOWN)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self._evaluate(left) + self._evaluate(right)
+            case ast.BinOp(left=left, op=ast.Div(), right=right):
+                return f"{self._evaluate(left)}/{self._evaluate(right)}"
+            case ast.JoinedStr(values=values):
+                return "".join(self._evaluate(value) for value in values)
+            case ast.FormattedValue(value=value):
+                return self._evaluate(value)
+            case ast.Subscript(value=value, slice=ast.Constant(value="HOME")) if self._full_name(value) == "os.environ":
+                return self._home
+            case ast.Call():
+                return self._evaluate_call(node)
+            case _:
+                return UNKNOWN
+
+    def _evaluate_call(self, node: ast.Call) -> str:
+        name, arguments = self._full_name(node.func), [self._evaluate(argument) for argument in node.args]
+        if name in _PATHS and arguments:
+            return "/".join(arguments)
+        if name == "os.path.expanduser" and arguments:
+            return self._home + arguments[0][1:] if arguments[0].startswith("~") else arguments[0]
+        if name == "os.path.join":
+            return "/".join(arguments)
+        if name.endswith("Path.home") or (name in ("os.getenv", "os.environ.get") and arguments[:1] == ["HOME"]):
+            return self._home
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("expanduser", "resolve", "absolute"):
+            inner = self._evaluate(node.func.value)
+            return self._home + inner[1:] if inner.startswith("~") else inner
+        return UNKNOWN
+
+
+def _has_list_argument(node: ast.Call) -> bool:
+    """Whether the first argument is a list of arguments, not a shell text."""
+    return bool(node.args) and isinstance(node.args[0], ast.List | ast.Tuple)
