@@ -15,7 +15,7 @@ from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.calls import understand
 from claude_headspace.inputs.policy.cases import Case, read_cases
-from claude_headspace.inputs.policy.files import RuleBook, load
+from claude_headspace.inputs.policy.files import RuleBook, load_rules
 from claude_headspace.kernel.decide import decide
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.policy.call import Subject
@@ -30,7 +30,7 @@ def run(options: Options) -> list[Row]:
     options.say("policy")
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
-        book = load(Paths(home, home, home, home), "guard")
+        book = load_rules(Paths(home, home, home, home), "guard")
         envelopes = [_envelope(case, home) for path in sorted(CORPUS.glob("*.toml")) for case in read_cases(path)]
         taken = sorted(_measured(envelopes, book, str(home), options.seconds or SECONDS))
     note = f"{len(envelopes)} calls of the corpus, {len(taken)} verdicts"

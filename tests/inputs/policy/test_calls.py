@@ -51,7 +51,7 @@ def test_a_payload_of_the_client(book: RuleBook) -> None:
 def test_file_tools(book: RuleBook, tool: str, field: str, use: Use) -> None:
     """Each names its file in its own way."""
     [found] = call(book, tool, **{field: "./a/../b"}).paths
-    assert (found.path, found.use, found.by) == ("/code/b", use, tool)
+    assert (found.path, found.use, found.used_by) == ("/code/b", use, tool)
 
 
 def test_links_are_followed_for_writing_and_not_for_deleting(book: RuleBook, home: Path) -> None:

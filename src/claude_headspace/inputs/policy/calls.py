@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 
 from claude_headspace.inputs.policy.files import Contact, Messaging, RuleBook
-from claude_headspace.inputs.policy.paths import uses
-from claude_headspace.inputs.policy.shell.commands import read_shell
+from claude_headspace.inputs.policy.paths import find_path_uses
+from claude_headspace.inputs.policy.shell.commands import analyse_shell
 from claude_headspace.inputs.policy.shell.markers import without_markers
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.policy.call import Call, Message, PathUse, Program, Recipient, Use
-from claude_headspace.kernel.policy.names import fits_any
+from claude_headspace.kernel.policy.names import matches_any
 from claude_headspace.kernel.tools import ToolKind, ToolUse, strings_under
 
 MOST_RECIPIENTS = 50
@@ -32,7 +32,7 @@ def call_of(tool: ToolUse, book: RuleBook, *, directory: str, home: str, project
         raise TypeError("the input of the call is no object")
     call = Call(tool=tool.name, home=home, project=project)
     if tool.kind is ToolKind.SHELL and isinstance(command := given.get("command"), str):
-        found = read_shell(without_markers(command), directory=directory, home=home, project=project)
+        found = analyse_shell(without_markers(command), directory=directory, home=home, project=project)
         programs = tuple(found.programs)
         message = _mail(programs, book)
         return msgspec.structs.replace(
@@ -44,7 +44,9 @@ def call_of(tool: ToolUse, book: RuleBook, *, directory: str, home: str, project
 def _files(tool: ToolUse, directory: str) -> Iterator[PathUse]:
     for file in tool.files:
         is_recursive = file.use is Use.DELETE
-        yield from uses(without_markers(file.path), directory, file.use, by=tool.name, recursive=is_recursive)
+        yield from find_path_uses(
+            without_markers(file.path), directory, file.use, used_by=tool.name, recursive=is_recursive
+        )
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------
@@ -60,14 +62,14 @@ def _message(tool: str, given: dict[str, Any], book: RuleBook) -> Message | None
 
 def _kind(tool: str, messaging: Messaging) -> str | None:
     """A tool that drafts is no tool that sends, whatever else its name says."""
-    if fits_any(messaging.draft, tool):
+    if matches_any(messaging.draft, tool):
         return "draft"
-    return "send" if fits_any(messaging.send, tool) else None
+    return "send" if matches_any(messaging.send, tool) else None
 
 
 def _mail(programs: tuple[Program, ...], book: RuleBook) -> Message | None:
     """Programs that send mail: whom to stands among their arguments."""
-    senders = [p for p in programs if fits_any(book.messaging.commands, p.name)]
+    senders = [p for p in programs if matches_any(book.messaging.commands, p.name)]
     if not senders:
         return None
     words = [word for program in senders for word in program.arguments if "@" in word or word.startswith("+")]
