@@ -121,19 +121,13 @@ SOURCE = ROOT / "src" / "claude_headspace"
 CLAUDE_CODE = SOURCE / "clients" / "claude_code"
 NAMES_OF_THE_CLIENT = frozenset(HOOKS) | frozenset(TOOLS)
 
-MAY_NAME = {
-    "demo": "it plays a client, so it writes the client's payloads and transcripts",
-    "testing.py": "its helpers make the client's payloads for tests",
-}
-"""Files and directories outside the package that may use the client's names, and why."""
-
 OTHER_MEANINGS: dict[str, frozenset[str]] = {}
 """Words that are also a hook or tool of the client, by file."""
 
 
 def test_exceptions_exist() -> None:
     """Every exception is about a file that is there."""
-    assert [name for name in (*MAY_NAME, *OTHER_MEANINGS) if not (SOURCE / name).exists()] == []
+    assert [name for name in OTHER_MEANINGS if not (SOURCE / name).exists()] == []
 
 
 @pytest.mark.parametrize(
@@ -144,8 +138,6 @@ def test_exceptions_exist() -> None:
 def test_only_its_package_names_the_hooks_and_tools_of_a_client(path: Path) -> None:
     """Code outside `clients/claude_code` uses kinds, facts or look-ups, never the name of a hook or tool."""
     place = path.relative_to(SOURCE)
-    if str(place) in MAY_NAME or place.parts[0] in MAY_NAME:
-        return
     allowed = OTHER_MEANINGS.get(str(place), frozenset())
     assert [name for name in literals(parse(path)) if name in NAMES_OF_THE_CLIENT - allowed] == []
 
@@ -156,3 +148,62 @@ def literals(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
             yield node.value
+
+
+# --- composition ---
+
+MAX_ARGUMENTS = 8
+MAX_DAEMON_LINES = 40
+
+TOO_MANY_ARGUMENTS = {
+    "Sources": "it connects the watchers of one client",
+    "TranscriptFollower": "it reads files, correlates their lines and stores how far it read",
+}
+"""Constructors with more arguments, and why."""
+
+ENTRY_POINTS = {
+    "__init__.py",
+    "__main__.py",
+    "background.py",
+    "config.py",
+    "database.py",
+    "errors.py",
+    "main.py",
+    "ports.py",
+    "testing.py",
+}
+"""The modules directly below the root package. Everything else is in a package."""
+
+
+def test_constructors_are_small() -> None:
+    """A component that needs more than eight others is to be divided, or what it needs to be grouped."""
+    found = {name: count for path in sorted(SOURCE.rglob("*.py")) for name, count in constructors(parse(path))}
+    large = {name: count for name, count in found.items() if count > MAX_ARGUMENTS}
+    assert large.keys() == TOO_MANY_ARGUMENTS.keys(), large
+
+
+def test_the_daemon_only_composes() -> None:
+    """The composition root fits on a screen."""
+    tree = parse(SOURCE / "daemon" / "compose.py")
+    daemon = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Daemon")
+    method = next(node for node in daemon.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
+    assert method.end_lineno is not None
+    assert method.end_lineno - method.body[0].lineno < MAX_DAEMON_LINES
+
+
+def test_packages_hold_everything() -> None:
+    """Only a few modules are directly below the root package, and none below `surfaces`."""
+    assert {path.name for path in SOURCE.glob("*.py")} <= ENTRY_POINTS
+    assert {path.name for path in (SOURCE / "surfaces").glob("*.py")} == {"__init__.py"}
+
+
+def constructors(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """The classes of a file, each with the number of arguments of its constructor, without `self`."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        if any("dataclass" in ast.unparse(each) for each in node.decorator_list):
+            yield node.name, sum(isinstance(each, ast.AnnAssign) for each in node.body)
+        for each in node.body:
+            if isinstance(each, ast.FunctionDef) and each.name == "__init__":
+                yield node.name, len(each.args.posonlyargs + each.args.args + each.args.kwonlyargs) - 1

@@ -14,20 +14,20 @@ from pathlib import Path
 from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Counters
 from claude_headspace.engine.active_efforts import ActiveEfforts
-from claude_headspace.engine.batch import BatchRules
 from claude_headspace.engine.changes import CommittedChanges
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.pipeline import HookPipeline, Order
 from claude_headspace.engine.remote_actions import RemoteActions
 from claude_headspace.engine.spool_fallback import SpoolFallback
+from claude_headspace.engine.submission import BatchRules
 from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.receive.advertisement import ExpectedHooks
 from claude_headspace.inputs.receive.clock import SteadyClock
-from claude_headspace.inputs.receive.project_location import SurroundingsFinder
+from claude_headspace.inputs.receive.project_location import ProjectLocator
 from claude_headspace.inputs.receive.receiver import HookReceiver
-from claude_headspace.inputs.receive.sanitize import Keeper
+from claude_headspace.inputs.receive.sanitize import Sanitizer
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler, awake_clock
@@ -44,7 +44,7 @@ from claude_headspace.outputs.board_displays import BoardDisplays, Display
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.mission_reports import MissionReports
-from claude_headspace.outputs.notify.notifier import Notifier, calling
+from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.outputs.pane_views import PaneViewWatcher
 from claude_headspace.outputs.status_file import StatusFile
 from claude_headspace.outputs.tmux_colours import Colours
@@ -149,7 +149,7 @@ class Inputs:
     engine: Engine
     guard: PolicyGuard
     agents: AgentCache
-    locations: SurroundingsFinder
+    locations: ProjectLocator
     sources: Sources
     receiver: HookReceiver
     reconciler: Reconciler
@@ -173,13 +173,13 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
         observe_commit=base.counters.metrics.committed,
         check_may_write=stream.check_may_write,
     )
-    agents, locations = AgentCache(base.host), SurroundingsFinder()
-    sanitizer = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
+    agents, locations = AgentCache(base.host), ProjectLocator()
+    sanitizer = Sanitizer(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
     submit = partial(_submit, engine)
     sources = Sources(base.host, clock, base.config_dirs, base.journal, submit, locations, agents, sanitizer)
-    receiver = HookReceiver(base.host, clock, locations, sources.kinship, clock.told, sanitizer)
+    receiver = HookReceiver(base.host, clock, locations, sources.ancestry, clock.correct, sanitizer)
     cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
-    reconciler = Reconciler(cadence, clock, sources.looks, awake_clock(wall_clock))
+    reconciler = Reconciler(cadence, clock, sources.checks, awake_clock(wall_clock))
     return Inputs(engine, guard, agents, locations, sources, receiver, reconciler)
 
 
@@ -253,7 +253,7 @@ def build_outputs(base: Base, inputs: Inputs, expected: ExpectedHooks, read: Rea
     terminal = TerminalInput(read, engine, keyboard)
     handlers = {"send": terminal.type_text, "interrupt": terminal.press_escape}
     expect = partial(expected.declare, "missions")
-    notifier = calling(host, engine, journal, clock, base.paths.notify_file, partial(_url, base), links.create)
+    notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, partial(_url, base), links.create)
     return Outputs(
         links,
         RemoteActions(journal, engine, clock, host, handlers),

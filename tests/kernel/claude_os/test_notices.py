@@ -10,7 +10,7 @@ from claude_headspace.kernel.agent import Agent, Note
 from claude_headspace.kernel.claude_os.notices import Customs, attend, is_told, level_of, takes_part
 from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care, together
 from claude_headspace.kernel.mission.model import Mission
-from tests.kernel.story import START, Story, envelope, moment
+from tests.kernel.story import START, Story, envelope, time_at
 
 CUSTOMS = Customs(set_up=True)
 
@@ -105,9 +105,9 @@ def test_a_note_is_asked_for_after_two_minutes_once() -> None:
         '[CLAUDE OS SYS: INFO]: Consider setting a session status with: headspace note "what you\'re working on"',
     )
     assert care.asked_for_note
-    assert prompted(agent(note_requested_at=moment(130)), at=500) == NO_CARE
-    assert prompted(agent(note=Note("the login", moment(50))), at=500) == NO_CARE
-    assert prompted(agent(note=Note("before", moment(0))), at=500).asked_for_note
+    assert prompted(agent(note_requested_at=time_at(130)), at=500) == NO_CARE
+    assert prompted(agent(note=Note("the login", time_at(50))), at=500) == NO_CARE
+    assert prompted(agent(note=Note("before", time_at(0))), at=500).asked_for_note
     assert prompted(agent(), at=500, customs=Customs(set_up=True, note_after=0)) == NO_CARE
 
 

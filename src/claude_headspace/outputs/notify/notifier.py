@@ -85,9 +85,7 @@ class Notifier(Loop):
         recorder: Recorder,
         reader: Reader,
         clock: Clock,
-        keeper: BookKeeper,
-        channels: Channels,
-        attention: Attention,
+        preferences_file: Path,
         base_url: Callable[[], str] = lambda: "",
         answer_link: AnswerLink = no_link,
     ) -> None:
@@ -96,9 +94,9 @@ class Notifier(Loop):
         self._recorder = recorder
         self._reader = reader
         self._clock = clock
-        self.keeper = keeper
-        self.channels = channels
-        self._attention = attention
+        self.keeper = BookKeeper(preferences_file)
+        self._attention = Attention()
+        self.channels = Channels(has_page=self._attention.has_page)
         self._base_url = base_url
         self._answer_link = answer_link
         self._agents: dict[str, Agent] = {}
@@ -383,21 +381,6 @@ class Notifier(Loop):
             failure = f"no answer within {SEND_SECONDS:.0f} s"
         self.last[channel] = (self._clock(), failure)
         return Tried(channel, "failed" if failure else "sent", failure or state.detail)
-
-
-def calling(
-    host: str,
-    recorder: Recorder,
-    reader: Reader,
-    clock: Clock,
-    file: Path,
-    base_url: Callable[[], str] = lambda: "",
-    answer_link: AnswerLink = no_link,
-) -> Notifier:
-    """A notifier with all that belongs to it, by the rules of a file."""
-    attention = Attention()
-    channels = Channels(has_page=attention.has_page)
-    return Notifier(host, recorder, reader, clock, BookKeeper(file), channels, attention, base_url, answer_link)
 
 
 def local_offset(now: Micros) -> Micros:

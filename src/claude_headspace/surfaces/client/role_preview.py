@@ -5,8 +5,14 @@ from typing import Any
 import msgspec
 
 from claude_headspace.config import Settings
-from claude_headspace.inputs.context.claude_os import House, find_house, find_own, gather, roles
-from claude_headspace.inputs.receive.project_location import look_around
+from claude_headspace.inputs.context.claude_os import (
+    ContextRoots,
+    context_roots,
+    list_names,
+    read_context_files,
+    read_definition,
+)
+from claude_headspace.inputs.receive.project_location import locate_project
 from claude_headspace.kernel.claude_os.context_files import MODE, ROLE, Composed, compose
 from claude_headspace.outputs.file_contents import BUDGET
 
@@ -40,34 +46,34 @@ def to_json(found: object) -> Any:
 
 def claude_os_root(settings: Settings, directory: str) -> str:
     """The Claude OS directory of a session in a directory."""
-    return _find_house(settings, directory).root
+    return _roots(settings, directory).root
 
 
-def _find_house(settings: Settings, directory: str) -> House:
-    project = look_around(directory).project_root or directory
-    return find_house(settings.claude_os_root, settings.claude_os_core, project)
+def _roots(settings: Settings, directory: str) -> ContextRoots:
+    project = locate_project(directory).project_root or directory
+    return context_roots(settings.claude_os_root, settings.claude_os_core, project)
 
 
 def preview(settings: Settings, directory: str, role: str | None, mode: str | None) -> Preview:
     """The context of a session in a directory, without an effort. An effort leaves less room for files."""
-    house = _find_house(settings, directory)
-    composed: Composed = compose(gather(house, role, mode), settings.claude_os_prefix, BUDGET)
-    return Preview(role, mode, house.root, house.project, composed.text, composed.loaded, composed.left_out)
+    roots = _roots(settings, directory)
+    composed: Composed = compose(read_context_files(roots, role, mode), settings.claude_os_prefix, BUDGET)
+    return Preview(role, mode, roots.root, roots.project, composed.text, composed.loaded, composed.left_out)
 
 
 def find_roles(settings: Settings, directory: str) -> list[Role]:
     """All roles, then all modes, each with the files that it includes."""
-    house = _find_house(settings, directory)
-    return [_role(house, kind, name) for kind in (ROLE, MODE) for name in roles(house, kind)]
+    roots = _roots(settings, directory)
+    return [_role(roots, kind, name) for kind in (ROLE, MODE) for name in list_names(roots, kind)]
 
 
-def _role(house: House, kind: str, name: str) -> Role:
+def _role(roots: ContextRoots, kind: str, name: str) -> Role:
     given = (name, None) if kind == ROLE else (None, name)
-    pieces = [piece for piece in gather(house, *given).pieces if piece.kind == kind]
+    pieces = [piece for piece in read_context_files(roots, *given).pieces if piece.kind == kind]
     return Role(
         kind,
         name,
-        find_own(house, kind, name).name,
+        read_definition(roots, kind, name).name,
         tuple(piece.name for piece in pieces if piece.text is not None),
         tuple(f"{piece.name}: {piece.why}" for piece in pieces if piece.text is None),
     )
