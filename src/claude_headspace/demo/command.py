@@ -30,7 +30,7 @@ def demo(
     length: Annotated[
         str | None, typer.Option("--for", metavar="60s", help="Stop after this time. Without it: until Ctrl+C.")
     ] = None,
-    tui: Annotated[bool, typer.Option("--tui", help="Show the board in this output. Quit it to stop.")] = False,
+    tui: Annotated[bool, typer.Option("--tui", help="Show the board in this terminal. Quit it to stop.")] = False,
     only_print: Annotated[bool, typer.Option("--print", "-p", help="Print the link, do not open a browser.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Varies the timing. The same seed gives the same timing.")] = 1,
     speed: Annotated[
