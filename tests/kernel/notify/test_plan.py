@@ -41,25 +41,25 @@ def test_who_is_away_is_called_at_once() -> None:
 
 def test_who_is_there_is_called_a_little_later() -> None:
     """The board may tell it first; the plan says when to look again."""
-    made = planned(asking(), at=10, looking=PRESENT)
+    made = planned(asking(), at=10, attention=PRESENT)
     assert calls(made) == []
     assert made.next_check_at == time_at(30)
-    assert calls(planned(asking(), at=30, looking=PRESENT)) == [("desktop", ["agent-1"])]
+    assert calls(planned(asking(), at=30, attention=PRESENT)) == [("desktop", ["agent-1"])]
 
 
 def test_nobody_is_called_about_what_he_has_before_him() -> None:
     """As long as he looks; afterwards he is, if it is still open."""
-    made = planned(asking(), at=1_000, looking=WATCHED)
+    made = planned(asking(), at=1_000, attention=WATCHED)
     assert (calls(made), whys(made)) == ([], {"somebody looks at it"})
     assert made.next_check_at == time_at(1_000) + WATCHED_CHECK_INTERVAL
-    assert calls(planned(asking(), at=1_000, looking=PRESENT)) == [("desktop", ["agent-1"])]
+    assert calls(planned(asking(), at=1_000, attention=PRESENT)) == [("desktop", ["agent-1"])]
 
 
 @pytest.mark.parametrize("agent", [finished(), failed(1_200), asking(at=1_200)])
 def test_looking_at_it_is_seeing_it(agent: Agent) -> None:
     """It is told once that somebody saw it, not at every look."""
-    assert [each.id for each in planned(agent, at=1_210, looking=WATCHED).seen] == ["agent-1"]
-    assert planned(seen(agent, 1_210), at=1_213, looking=WATCHED).seen == []
+    assert [each.id for each in planned(agent, at=1_210, attention=WATCHED).seen] == ["agent-1"]
+    assert planned(seen(agent, 1_210), at=1_213, attention=WATCHED).seen == []
 
 
 def test_a_need_is_announced_once() -> None:
@@ -190,9 +190,9 @@ def test_whatever_happens_each_channel_is_used_once_and_in_order(steps: list[tup
     """Time passes, people come and go, channels fail or not: nobody who was reached is called again."""
     agent, at = asking(), 10.0
     reached: list[str] = []
-    for passed, looking, fails in steps:
+    for passed, attention, fails in steps:
         at += passed
-        made = planned(agent, at=at, looking=looking)
+        made = planned(agent, at=at, attention=attention)
         for call in made.deliveries:
             assert call.channel not in reached
             agent = told(agent, need_of(agent), call.channel, at, failure="no" if fails else "")
