@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.kernel.claude_os.session_notice import Care
+from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.envelope import Decisions, Origin
 from claude_headspace.kernel.facts import AgentNoted, ContextLoaded, UsageMeasured
 from tests.kernel.story import CLIENT, Story, moment
@@ -12,7 +12,7 @@ from tests.kernel.story import CLIENT, Story, moment
 
 def with_notice(**said: Any) -> Decisions:
     """The decisions about a hook whose reply told the session something."""
-    return Decisions(session_notice=Care(said=("x",), **said))
+    return Decisions(session_notice=SessionNotice(texts=("x",), **said))
 
 
 def working() -> Story:

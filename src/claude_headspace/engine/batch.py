@@ -23,7 +23,7 @@ from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailab
 from claude_headspace.kernel.acts import AgentClosed, caused_by
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import too_late
-from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
+from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.correlate import (
     CLAIMABLE_AFTER_END,
     Correlation,
@@ -92,16 +92,16 @@ class Submission(msgspec.Struct):
 
 Result = Outcome | HeadspaceError
 
-ChooseNotices = Callable[[Agent, Event], Care]
+ChooseNotices = Callable[[Agent, Event], SessionNotice]
 """Chooses the session notices of an agent, as it was before an event."""
 
 NOTICES_FAILED = "the session notices failed: "
 """Prefix of the anomaly of an event whose session notices could not be chosen."""
 
 
-def no_notices(_agent: Agent, _event: Event) -> Care:
+def no_notices(_agent: Agent, _event: Event) -> SessionNotice:
     """No session notices."""
-    return NO_CARE
+    return NO_NOTICE
 
 
 class BatchRules(msgspec.Struct, frozen=True):
@@ -290,7 +290,7 @@ class Batch:
         verdict = ABSTAIN
         try:
             verdict = envelope.decisions.verdict or self._rules.judge(envelope, agent)
-            care, notices_failed = self._cared(agent, event) if submission.can_inject else (NO_CARE, "")
+            care, notices_failed = self._cared(agent, event) if submission.can_inject else (NO_NOTICE, "")
             envelope = record.envelope = _told(with_verdict(envelope, verdict), care)
             change = evolve(agent, msgspec.structs.replace(event, decisions=envelope.decisions))
             record.change, record.publish = change, react(before, change) if submission.announce else ()
@@ -308,13 +308,13 @@ class Batch:
             return self._keep(record, agent, outcome)
         return self._serve_effort(record, event, outcome, expects_reply=submission.expects_reply)
 
-    def _cared(self, agent: Agent, event: Event) -> tuple[Care, str]:
+    def _cared(self, agent: Agent, event: Event) -> tuple[SessionNotice, str]:
         """What the agent is told of itself; a mistake there says nothing, and is noted."""
         try:
             return self._rules.choose_notices(agent, event), ""
         except Exception as error:
             log.exception("session_not_attended_to", event_name=event.meta.name, agent=agent.id)
-            return NO_CARE, f"{NOTICES_FAILED}{type(error).__name__}"
+            return NO_NOTICE, f"{NOTICES_FAILED}{type(error).__name__}"
 
     def _ordered(self, envelope: Envelope, event: Event, agent: Agent, *, trusted: bool) -> Envelope:
         """The envelope with the mode and the mission that count for its client."""
@@ -422,9 +422,9 @@ def _attempt(step: Callable[[Given], Made], given: Given, event_name: str) -> Ma
         return unavailable(error)
 
 
-def _told(envelope: Envelope, care: Care) -> Envelope:
+def _told(envelope: Envelope, care: SessionNotice) -> Envelope:
     """An envelope that tells what was said in return, where something was."""
-    return envelope if care == NO_CARE else decided(envelope, session_notice=care)
+    return envelope if care == NO_NOTICE else decided(envelope, session_notice=care)
 
 
 def _refuse_late_answer(agent: Agent | None, event: Event) -> None:

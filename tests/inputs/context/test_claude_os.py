@@ -35,11 +35,15 @@ class Desk:
 
     def found(self, role: str | None = None, mode: str | None = None, *core: str) -> dict[str, str | None]:
         """Every file with its text."""
-        return {piece.name: piece.text for piece in gather(self.house(*core), role, mode).pieces}
+        return {piece.name: piece.text for piece in gather(self.house(*core), role, mode).files}
 
     def why(self, role: str | None = None, mode: str | None = None, *core: str) -> dict[str, str]:
         """What was left out, and why."""
-        return {piece.name: piece.why for piece in gather(self.house(*core), role, mode).pieces if piece.text is None}
+        return {
+            piece.name: piece.missing_reason
+            for piece in gather(self.house(*core), role, mode).files
+            if piece.text is None
+        }
 
 
 @pytest.fixture
@@ -139,15 +143,15 @@ def test_the_root_itself_may_be_a_link(desk: Desk, tmp_path: Path) -> None:
     desk.write("Desktop/TODAY.md", "today")
     (tmp_path / "link").symlink_to(desk.root)
     house = find_house(str(tmp_path / "link"), (), str(desk.project))
-    assert [piece.text for piece in gather(house, None, None).pieces] == ["today"]
+    assert [piece.text for piece in gather(house, None, None).files] == ["today"]
 
 
 def test_the_whole_machine_is_no_project(desk: Desk) -> None:
     """A client that was started in `/` has none."""
-    assert gather(find_house("", (), "/"), "chief", None).pieces == ()
+    assert gather(find_house("", (), "/"), "chief", None).files == ()
     desk.role("thief", "/etc/hostname")
-    [piece] = gather(find_house(str(desk.root), (), "/"), "thief", None).pieces
-    assert (piece.text, piece.why) == (None, "lies outside of the root and the project")
+    [piece] = gather(find_house(str(desk.root), (), "/"), "thief", None).files
+    assert (piece.text, piece.missing_reason) == (None, "lies outside of the root and the project")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import msgspec
 from claude_headspace.config import Settings
 from claude_headspace.inputs.context.claude_os import House, find_house, find_own, gather, roles
 from claude_headspace.inputs.receive.project_location import look_around
-from claude_headspace.kernel.claude_os.context_files import MODE, ROLE, Composed, compose
+from claude_headspace.kernel.claude_os.context_files import MODE, ROLE, ComposedContext, compose
 from claude_headspace.outputs.file_contents import BUDGET
 
 
@@ -47,7 +47,7 @@ def house_of(settings: Settings, directory: str) -> House:
 def preview(settings: Settings, directory: str, role: str | None, mode: str | None) -> Preview:
     """What a session in a directory would be given; an effort takes some of the room."""
     house = house_of(settings, directory)
-    composed: Composed = compose(gather(house, role, mode), settings.claude_os_prefix, BUDGET)
+    composed: ComposedContext = compose(gather(house, role, mode), settings.claude_os_prefix, BUDGET)
     return Preview(role, mode, house.root, house.project, composed.text, composed.loaded, composed.left_out)
 
 
@@ -59,11 +59,11 @@ def list_roles(settings: Settings, directory: str) -> list[Role]:
 
 def _role(house: House, kind: str, name: str) -> Role:
     given = (name, None) if kind == ROLE else (None, name)
-    pieces = [piece for piece in gather(house, *given).pieces if piece.kind == kind]
+    pieces = [piece for piece in gather(house, *given).files if piece.kind == kind]
     return Role(
         kind,
         name,
         find_own(house, kind, name).name,
         tuple(piece.name for piece in pieces if piece.text is not None),
-        tuple(f"{piece.name}: {piece.why}" for piece in pieces if piece.text is None),
+        tuple(f"{piece.name}: {piece.missing_reason}" for piece in pieces if piece.text is None),
     )
