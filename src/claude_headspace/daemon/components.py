@@ -25,9 +25,9 @@ from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.receive.advertisement import ExpectedHooks
 from claude_headspace.inputs.receive.clock import SteadyClock
-from claude_headspace.inputs.receive.project_location import SurroundingsFinder
+from claude_headspace.inputs.receive.project_location import ProjectLocator
 from claude_headspace.inputs.receive.receiver import HookReceiver
-from claude_headspace.inputs.receive.sanitize import Keeper
+from claude_headspace.inputs.receive.sanitize import Sanitizer
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler, awake_clock
@@ -149,7 +149,7 @@ class Inputs:
     engine: Engine
     guard: PolicyGuard
     agents: AgentCache
-    locations: SurroundingsFinder
+    locations: ProjectLocator
     sources: Sources
     receiver: HookReceiver
     reconciler: Reconciler
@@ -173,13 +173,13 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
         observe_commit=base.counters.metrics.committed,
         check_may_write=stream.check_may_write,
     )
-    agents, locations = AgentCache(base.host), SurroundingsFinder()
-    sanitizer = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
+    agents, locations = AgentCache(base.host), ProjectLocator()
+    sanitizer = Sanitizer(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
     submit = partial(_submit, engine)
     sources = Sources(base.host, clock, base.config_dirs, base.journal, submit, locations, agents, sanitizer)
-    receiver = HookReceiver(base.host, clock, locations, sources.kinship, clock.told, sanitizer)
+    receiver = HookReceiver(base.host, clock, locations, sources.ancestry, clock.correct, sanitizer)
     cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
-    reconciler = Reconciler(cadence, clock, sources.looks, awake_clock(wall_clock))
+    reconciler = Reconciler(cadence, clock, sources.checks, awake_clock(wall_clock))
     return Inputs(engine, guard, agents, locations, sources, receiver, reconciler)
 
 

@@ -18,8 +18,8 @@ from claude_headspace.clients.claude_code.replies import verdict_reply
 from claude_headspace.config import Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.inputs.context.claude_os import find_house, gather
-from claude_headspace.inputs.context.instruction_files import DirectiveFinder
+from claude_headspace.inputs.context.claude_os import context_roots, read_context_files
+from claude_headspace.inputs.context.instruction_files import InstructionFileFinder
 from claude_headspace.kernel.acts import ContextLoaded
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.context_files import ComposedContext, compose
@@ -61,7 +61,7 @@ class ContextInjection:
         self._settings = settings
         self._claude_os = claude_os_settings(settings)
         self._recorder = recorder
-        self._instruction_files = DirectiveFinder()
+        self._instruction_files = InstructionFileFinder()
 
     async def prepare(self, received: Received) -> Received:
         """Add the instruction files that belong to the path of a finished tool call."""
@@ -110,8 +110,8 @@ class ContextInjection:
         return composed.text
 
     def _read(self, agent: Agent, room: int) -> ComposedContext:
-        directory = find_house(self._settings.claude_os_root, self._settings.claude_os_core, agent.project.root)
-        return compose(gather(directory, agent.role, agent.mode), self._claude_os.prefix, room)
+        directory = context_roots(self._settings.claude_os_root, self._settings.claude_os_core, agent.project.root)
+        return compose(read_context_files(directory, agent.role, agent.mode), self._claude_os.prefix, room)
 
     def close(self) -> None:
         """Stop searching for files."""

@@ -16,7 +16,7 @@ from claude_headspace.kernel.claude_os.notices import (
 )
 from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice, combine
 from claude_headspace.kernel.mission.model import Mission
-from tests.kernel.story import START, Story, envelope, moment
+from tests.kernel.story import START, Story, envelope, time_at
 
 CUSTOMS = ClaudeOsSettings(is_configured=True)
 
@@ -113,9 +113,9 @@ def test_a_note_is_asked_for_after_two_minutes_once() -> None:
         '[CLAUDE OS SYS: INFO]: Consider setting a session status with: headspace note "what you\'re working on"',
     )
     assert notice.requests_note
-    assert prompted(agent(note_requested_at=moment(130)), at=500) == NO_NOTICE
-    assert prompted(agent(note=Note("the login", moment(50))), at=500) == NO_NOTICE
-    assert prompted(agent(note=Note("before", moment(0))), at=500).requests_note
+    assert prompted(agent(note_requested_at=time_at(130)), at=500) == NO_NOTICE
+    assert prompted(agent(note=Note("the login", time_at(50))), at=500) == NO_NOTICE
+    assert prompted(agent(note=Note("before", time_at(0))), at=500).requests_note
     assert prompted(agent(), at=500, customs=ClaudeOsSettings(is_configured=True, note_after=0)) == NO_NOTICE
 
 

@@ -2,7 +2,7 @@
 
 from claude_headspace.kernel.mission.messages import MAX_SUMMARY_CHARS, summaries, summary, wake_up, worker_prompt
 from claude_headspace.kernel.mission.model import Mission, MissionOutcome, WorkerReport
-from tests.kernel.story import START, moment, new_agent
+from tests.kernel.story import START, new_agent, time_at
 
 DONE = Mission(
     id="m1",
@@ -11,7 +11,7 @@ DONE = Mission(
     report="There are 12.",
     answer="I counted them.",
     outcome=MissionOutcome.SUCCEEDED,
-    ended_at=moment(75),
+    ended_at=time_at(75),
 )
 
 

@@ -10,7 +10,7 @@ from claude_headspace.engine.log_transfer import BroughtIn, import_lines, read_h
 from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import new_id
-from claude_headspace.inputs.watch.transcript_import import History
+from claude_headspace.inputs.watch.transcript_import import TranscriptImport
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.ports import Clock, Difference, Maintenance, PruneResult
 from claude_headspace.surfaces.auth.named_tokens import NamedTokens
@@ -36,7 +36,7 @@ class Administration:
         engine: Engine,
         clock: Clock,
         retention_days: int,
-        transcripts: History,
+        transcripts: TranscriptImport,
         tokens: NamedTokens,
     ) -> None:
         self._journal = journal
