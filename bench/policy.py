@@ -13,7 +13,7 @@ from bench.options import Options
 from bench.report import Row, at_most
 from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
-from claude_headspace.inputs.policy.calls import understand
+from claude_headspace.inputs.policy.calls import analyse_event
 from claude_headspace.inputs.policy.cases import Case, read_cases
 from claude_headspace.inputs.policy.files import RuleBook, load_rules
 from claude_headspace.kernel.decide import decide
@@ -51,6 +51,6 @@ def _measured(envelopes: list[Envelope], book: RuleBook, home: str, seconds: flo
     while not taken or time.perf_counter() < deadline:
         for envelope in envelopes:
             began = time.perf_counter()
-            decide(book.policy, Subject(), understand(decode(envelope), book, home=home, project=home))
+            decide(book.policy, Subject(), analyse_event(decode(envelope), book, home=home, project=home))
             taken.append(time.perf_counter() - began)
     return taken

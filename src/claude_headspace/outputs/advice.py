@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from claude_headspace.clients.claude_code.replies import keep_turn, with_context
-from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
+from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.effort import messages as texts
 from claude_headspace.kernel.effort.advice import NOTHING, Advice
 from claude_headspace.kernel.effort.model import Injection
@@ -44,12 +44,12 @@ def add_advice(
     injections: Sequence[Injection] = (),
     *,
     session_context: str = "",
-    notice: Care = NO_CARE,
+    notice: SessionNotice = NO_NOTICE,
 ) -> AdvisedReply:
     """Claude Code's part of the reply with all of it. It reads the files to preload, which may take a moment."""
-    if notice.holds:
-        return AdvisedReply(keep_turn(reply, "\n\n".join(notice.said)))
-    text, loaded = _compose_text([session_context, *notice.said], advice, injections)
+    if notice.blocks_turn_end:
+        return AdvisedReply(keep_turn(reply, "\n\n".join(notice.texts)))
+    text, loaded = _compose_text([session_context, *notice.texts], advice, injections)
     return AdvisedReply(with_context(event, reply, text, advice.reason if advice.denies else None), loaded)
 
 

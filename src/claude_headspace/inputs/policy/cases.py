@@ -21,7 +21,7 @@ from claude_headspace.clients.claude_code import SHELL_TOOL
 from claude_headspace.clients.tool_uses import describe_call
 from claude_headspace.clients.tools import find_tool
 from claude_headspace.errors import BadConfiguration
-from claude_headspace.inputs.policy.calls import call_of
+from claude_headspace.inputs.policy.calls import analyse_call
 from claude_headspace.inputs.policy.files import RuleBook
 from claude_headspace.kernel.decide import decide
 from claude_headspace.kernel.policy.call import Subject
@@ -103,7 +103,7 @@ def judge_case(case: Case, book: RuleBook, *, directory: str, home: str, project
     arguments = (
         {name: _expand_home(value, home) for name, value in case.input.items()} if case.group.paths else case.input
     )
-    call = call_of(describe_call(case.tool, arguments), book, directory=directory, home=home, project=project)
+    call = analyse_call(describe_call(case.tool, arguments), book, directory=directory, home=home, project=project)
     return CaseResult(case, decide(book.policy, Subject(case.group.mode, case.group.role, (project,)), call))
 
 

@@ -23,7 +23,7 @@ from claude_headspace.clients.claude_code.hook_kinds import KINDS, hook_names
 from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
-from claude_headspace.inputs.policy.calls import understand
+from claude_headspace.inputs.policy.calls import analyse_event
 from claude_headspace.inputs.policy.files import PROJECT_FILE, load_built_in_rules, load_rules, read_project_rules
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decide import decide, get_subject
@@ -152,7 +152,7 @@ class PolicyGuard:
         root = envelope.observations.project_root or ""
         if envelope.original_payload is not None:  # rules apply to what runs, not to what is stored
             event = decode(msgspec.structs.replace(envelope, payload=envelope.original_payload), received.body)
-        call = understand(event, self.book, home=self._home, project=root)
+        call = analyse_event(event, self.book, home=self._home, project=root)
         return PreparedCall(self._add_project_rules(root), call, lapse)
 
     def _refresh(self) -> None:

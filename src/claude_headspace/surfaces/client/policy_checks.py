@@ -14,7 +14,7 @@ import msgspec
 from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.tool_uses import describe_call
 from claude_headspace.config import Paths
-from claude_headspace.inputs.policy.calls import call_of
+from claude_headspace.inputs.policy.calls import analyse_call
 from claude_headspace.inputs.policy.cases import CaseResult, judge_case, read_cases
 from claude_headspace.inputs.policy.files import (
     PROJECT_FILE,
@@ -88,7 +88,7 @@ def explain(book: RuleBook, tool: str, given: Json, subject: Subject, directory:
     """What a call would do, which rules hold for it, and what comes of that."""
     root = project_of(directory)
     book = with_project(book, root)
-    call = call_of(describe_call(tool, given), book, directory=directory, home=home, project=root)
+    call = analyse_call(describe_call(tool, given), book, directory=directory, home=home, project=root)
     subject = Subject(subject.mode, subject.role, (root, Path(root).name))
     return {
         "tool": tool,
@@ -197,7 +197,7 @@ def _judged(book: RuleBook, payload: Json, subject: Subject, root: str, home: st
     tool, given = str(payload.get("tool_name", "")), payload.get("tool_input")
     given = given if isinstance(given, dict) else {}
     directory = str(payload.get("cwd") or root or home)
-    call = call_of(describe_call(tool, given), book, directory=directory, home=home, project=root)
+    call = analyse_call(describe_call(tool, given), book, directory=directory, home=home, project=root)
     return _verdict(book.policy, subject, call), call_text(tool, given)
 
 
