@@ -36,7 +36,7 @@ from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.claude_os.notices import attend
+from claude_headspace.kernel.claude_os.notices import session_notice
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.kernel.redaction import Redactor
 from claude_headspace.kernel.size_limits import Bounds
@@ -168,7 +168,7 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
         base.changes,
         base.host,
         clock,
-        rules=BatchRules(guard.judge, partial(attend, claude_os_settings(settings))),
+        rules=BatchRules(guard.judge, partial(session_notice, claude_os_settings(settings))),
         outages=base.outages,
         observe_commit=base.counters.metrics.committed,
         check_may_write=stream.check_may_write,
