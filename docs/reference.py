@@ -183,11 +183,11 @@ def shipped_rules() -> str:
     from pathlib import Path
 
     from claude_headspace.config import Paths
-    from claude_headspace.inputs.policy.files import built_in
+    from claude_headspace.inputs.policy.files import load_built_in_rules
 
     nowhere = Paths(*[Path("/headspace")] * 4)
-    rules = built_in(nowhere, "strict").policy
-    rows = [f"| `{r.id}` | {r.outcome.value} | {rules.outcome(r).value} | {r.reason} |" for r in rules.rules]
+    rules = load_built_in_rules(nowhere, "strict").policy
+    rows = [f"| `{r.id}` | {r.outcome.value} | {rules.get_outcome(r).value} | {r.reason} |" for r in rules.rules]
     return "\n".join(["| rule | `guard` | `strict` | reason |", "|---|---|---|---|", *rows])
 
 

@@ -319,7 +319,7 @@ class LogReader(Protocol):
     def event(self, agent_id: str, event_id: str) -> StoredEvent | None:
         """One event of an agent by its id."""
 
-    def event_delivered(self, delivery_id: str) -> StoredEvent | None:
+    def event_by_delivery(self, delivery_id: str) -> StoredEvent | None:
         """The event with this delivery id."""
 
     def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:

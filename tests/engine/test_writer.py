@@ -10,7 +10,8 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from claude_headspace.engine.batch import NOTICES_FAILED, Batch, ChooseNotices, no_notices
+from claude_headspace.engine.batch import NOTICES_FAILED, Batch
+from claude_headspace.engine.submission import ChooseNotices, no_notices
 from claude_headspace.engine.writer import MAX_BATCH
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.journal.transaction import SqlTransaction

@@ -14,13 +14,13 @@ from pathlib import Path
 from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Counters
 from claude_headspace.engine.active_efforts import ActiveEfforts
-from claude_headspace.engine.batch import BatchRules
 from claude_headspace.engine.changes import CommittedChanges
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.pipeline import HookPipeline, Order
 from claude_headspace.engine.remote_actions import RemoteActions
 from claude_headspace.engine.spool_fallback import SpoolFallback
+from claude_headspace.engine.submission import BatchRules
 from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.receive.advertisement import ExpectedHooks
