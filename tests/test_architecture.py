@@ -121,19 +121,13 @@ SOURCE = ROOT / "src" / "claude_headspace"
 CLAUDE_CODE = SOURCE / "clients" / "claude_code"
 NAMES_OF_THE_CLIENT = frozenset(HOOKS) | frozenset(TOOLS)
 
-MAY_NAME = {
-    "demo": "it plays a client, so it writes the client's payloads and transcripts",
-    "testing.py": "its helpers make the client's payloads for tests",
-}
-"""Files and directories outside the package that may use the client's names, and why."""
-
 OTHER_MEANINGS: dict[str, frozenset[str]] = {}
 """Words that are also a hook or tool of the client, by file."""
 
 
 def test_exceptions_exist() -> None:
     """Every exception is about a file that is there."""
-    assert [name for name in (*MAY_NAME, *OTHER_MEANINGS) if not (SOURCE / name).exists()] == []
+    assert [name for name in OTHER_MEANINGS if not (SOURCE / name).exists()] == []
 
 
 @pytest.mark.parametrize(
@@ -144,8 +138,6 @@ def test_exceptions_exist() -> None:
 def test_only_its_package_names_the_hooks_and_tools_of_a_client(path: Path) -> None:
     """Code outside `clients/claude_code` uses kinds, facts or look-ups, never the name of a hook or tool."""
     place = path.relative_to(SOURCE)
-    if str(place) in MAY_NAME or place.parts[0] in MAY_NAME:
-        return
     allowed = OTHER_MEANINGS.get(str(place), frozenset())
     assert [name for name in literals(parse(path)) if name in NAMES_OF_THE_CLIENT - allowed] == []
 

@@ -14,20 +14,20 @@ from pathlib import Path
 from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Counters
 from claude_headspace.engine.active_efforts import ActiveEfforts
-from claude_headspace.engine.batch import BatchRules
 from claude_headspace.engine.changes import CommittedChanges
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.pipeline import HookPipeline, Order
 from claude_headspace.engine.remote_actions import RemoteActions
 from claude_headspace.engine.spool_fallback import SpoolFallback
+from claude_headspace.engine.submission import BatchRules
 from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.receive.advertisement import ExpectedHooks
 from claude_headspace.inputs.receive.clock import SteadyClock
-from claude_headspace.inputs.receive.project_location import SurroundingsFinder
+from claude_headspace.inputs.receive.project_location import ProjectLocator
 from claude_headspace.inputs.receive.receiver import HookReceiver
-from claude_headspace.inputs.receive.sanitize import Keeper
+from claude_headspace.inputs.receive.sanitize import Sanitizer
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler, awake_clock
@@ -36,7 +36,7 @@ from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.claude_os.notices import attend
+from claude_headspace.kernel.claude_os.notices import session_notice
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.kernel.redaction import Redactor
 from claude_headspace.kernel.size_limits import Bounds
@@ -149,7 +149,7 @@ class Inputs:
     engine: Engine
     guard: PolicyGuard
     agents: AgentCache
-    locations: SurroundingsFinder
+    locations: ProjectLocator
     sources: Sources
     receiver: HookReceiver
     reconciler: Reconciler
@@ -168,18 +168,18 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
         base.changes,
         base.host,
         clock,
-        rules=BatchRules(guard.judge, partial(attend, claude_os_settings(settings))),
+        rules=BatchRules(guard.judge, partial(session_notice, claude_os_settings(settings))),
         outages=base.outages,
         observe_commit=base.counters.metrics.committed,
         check_may_write=stream.check_may_write,
     )
-    agents, locations = AgentCache(base.host), SurroundingsFinder()
-    sanitizer = Keeper(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
+    agents, locations = AgentCache(base.host), ProjectLocator()
+    sanitizer = Sanitizer(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
     submit = partial(_submit, engine)
     sources = Sources(base.host, clock, base.config_dirs, base.journal, submit, locations, agents, sanitizer)
-    receiver = HookReceiver(base.host, clock, locations, sources.kinship, clock.told, sanitizer)
+    receiver = HookReceiver(base.host, clock, locations, sources.ancestry, clock.correct, sanitizer)
     cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
-    reconciler = Reconciler(cadence, clock, sources.looks, awake_clock(wall_clock))
+    reconciler = Reconciler(cadence, clock, sources.checks, awake_clock(wall_clock))
     return Inputs(engine, guard, agents, locations, sources, receiver, reconciler)
 
 

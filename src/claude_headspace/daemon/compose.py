@@ -41,11 +41,11 @@ from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.receive.advertisement import Advertisement, ExpectedHooks
-from claude_headspace.inputs.receive.dispatch import front
+from claude_headspace.inputs.receive.dispatch import dispatch
 from claude_headspace.inputs.receive.http import HookEndpoint
 from claude_headspace.inputs.receive.plate_spinner import PlateEndpoint
 from claude_headspace.inputs.receive.socket import RpcServer
-from claude_headspace.inputs.watch.transcript_import import History
+from claude_headspace.inputs.watch.transcript_import import TranscriptImport
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.ports import Journal
@@ -67,7 +67,7 @@ from claude_headspace.surfaces.page.answer_link import AnswerPage
 from claude_headspace.surfaces.page.static import Page
 from claude_headspace.surfaces.read.model import ReadModel
 from claude_headspace.surfaces.socket.commands import Commands
-from claude_headspace.surfaces.socket.efforts import Efforts
+from claude_headspace.surfaces.socket.efforts import EffortCommands
 from claude_headspace.surfaces.socket.notes import NoteCommand
 
 HOLD_MARGIN_SECONDS = 5
@@ -118,7 +118,7 @@ class Daemon:
         return ApiContext(
             read=self.read,
             stream=self.stream.events,
-            actions=AgentActions(engine, inputs.locations, inputs.sources.kinship, outputs.remote_actions),
+            actions=AgentActions(engine, inputs.locations, inputs.sources.ancestry, outputs.remote_actions),
             answers=Answers(self.read.waits, engine),
             notifier=outputs.notifier,
             requesters=RequesterLookup(inputs.client_pids),
@@ -153,7 +153,7 @@ class Daemon:
         )
         starlette.router.redirect_slashes = False
         return AuthenticationMiddleware(
-            front(hooks, plates, starlette),
+            dispatch(hooks, plates, starlette),
             DerivedTokens(base.secret),
             self.sign_in,
             frozenset((*base.settings.allowed_hosts, hostname(base.settings.public_url))),
@@ -172,7 +172,7 @@ async def _describe(_request: Request) -> Response:
 
 
 def _socket(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> RpcServer:
-    efforts = Efforts(inputs.engine, read.efforts, base.host, inputs.locations, base.config_dirs)
+    efforts = EffortCommands(inputs.engine, read.efforts, base.host, inputs.locations, base.config_dirs)
     note = NoteCommand(read.agents, inputs.engine, base.host)
     commands = Commands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
     return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes)
@@ -205,16 +205,16 @@ def _health_reports(
     }
 
 
-def _history(base: Base, inputs: Inputs) -> History:
+def _history(base: Base, inputs: Inputs) -> TranscriptImport:
     sources = inputs.sources
-    return History(
+    return TranscriptImport(
         base.host,
         base.clock,
         base.config_dirs,
         base.journal,
         partial(_import, inputs.engine),
-        sources.sealer,
-        sources.registry.client_of,
+        sources.envelopes,
+        sources.registry.find_client,
     )
 
 

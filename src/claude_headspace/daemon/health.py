@@ -18,13 +18,13 @@ from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.views import iso
 from claude_headspace.ports import Clock, Journal, JournalCounts
 from claude_headspace.surfaces.api.health import (
-    AWAY,
+    WAITING_FOR_DATABASE,
+    ComponentStatus,
     Health,
     HookStatus,
-    PartHealth,
+    OutageView,
     SpoolStatus,
-    TroubleView,
-    part,
+    component_status,
 )
 from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.live.stream import EventStream
@@ -82,12 +82,12 @@ class ComponentHealth:
         self._is_starting = is_starting
         """Whether the daemon still waits for its database."""
 
-    def of(self, *names: str) -> dict[str, PartHealth]:
+    def of(self, *names: str) -> dict[str, ComponentStatus]:
         """The health of these components. Those that start with the database have not stopped while it is awaited."""
-        found = {name: part(*self._reports[name]()) for name in names}
+        found = {name: component_status(*self._reports[name]()) for name in names}
         if not self._is_starting():
             return found
-        return {name: AWAY if each.status == "stopped" else each for name, each in found.items()}
+        return {name: WAITING_FOR_DATABASE if each.status == "stopped" else each for name, each in found.items()}
 
     def all(self) -> Health:
         """The health of the daemon."""
@@ -120,7 +120,7 @@ class StatusReport:
     def status(self) -> HookStatus:
         """The status of event reception."""
         counts, polling = self._journal_counts(), self.reconciler.polling
-        last, looked_at = self.reconciler.last_event_at or self.counters.last_hook_at, self.reconciler.looked_at
+        last, looked_at = self.reconciler.last_event_at or self.counters.last_hook_at, self.reconciler.checked_at
         return HookStatus(
             enabled=True,
             mode=polling.mode.value,
@@ -150,11 +150,11 @@ class StatusReport:
                 return self.journal.counts()
         return None
 
-    def _outage(self, outage: Outage) -> TroubleView:
+    def _outage(self, outage: Outage) -> OutageView:
         """An outage. For one that lasts, the events that wait now are counted."""
         since, until = iso(outage.since), iso(outage.until) if outage.until else None
         waited = outage.spooled if until else max(outage.spooled, self.spool.counts().depth)
-        return TroubleView(since, until, outage.reason, waited, outage.lost)
+        return OutageView(since, until, outage.reason, waited, outage.lost)
 
     def _spool(self) -> SpoolStatus:
         counts = self.spool.counts()

@@ -149,7 +149,7 @@ class RemoteActions:
             )
 
     async def _output(self, agent: Agent, action_id: str) -> msgspec.Raw:
-        event = await asyncio.to_thread(self._journal.event_delivered, _delivery(action_id, "done"))
+        event = await asyncio.to_thread(self._journal.event_by_delivery, _delivery(action_id, "done"))
         if event is None:
             raise _no_result(agent)
         result = msgspec.json.decode(_content(event), type=Result)
@@ -177,7 +177,7 @@ class RemoteActions:
     async def _run(self, agent_id: str, action_id: str) -> None:
         """Do a requested action, unless it was cancelled."""
         with suppress(JournalUnavailable):  # the requester cancels it, or reports that the result is unknown
-            event = await asyncio.to_thread(self._journal.event_delivered, _delivery(action_id, "asked"))
+            event = await asyncio.to_thread(self._journal.event_by_delivery, _delivery(action_id, "asked"))
             if event is None or await self._record(ErrandTaken(errand_id=action_id), agent_id, "turn"):
                 return
             result = await self._result(agent_id, event)

@@ -17,15 +17,15 @@ def test_agents_are_known_by_all_their_sessions() -> None:
     """A session that was cleared away still leads to its agent."""
     agents = AgentCache("laptop", [agent("a", "s1")])
     agents.update(agent("a", "s2"))
-    assert [found and found.id for found in map(agents.of_session, ("s1", "s2", "s3"))] == ["a", "a", None]
+    assert [found and found.id for found in map(agents.find_by_session, ("s1", "s2", "s3"))] == ["a", "a", None]
 
 
 def test_the_journal_does_not_overrule_what_was_met() -> None:
     """What the engine handed back is newer."""
     agents = AgentCache("laptop")
     agents.update(agent("a", cwd="/new"))
-    agents.add(agent("a", cwd="/old"))
-    found = agents.of_session("a")
+    agents.add_if_missing(agent("a", cwd="/old"))
+    found = agents.find_by_session("a")
     assert found is not None
     assert found.cwd == "/new"
 
@@ -34,20 +34,20 @@ def test_clients_and_transcripts_are_those_of_the_living() -> None:
     """Who ended has neither."""
     agents = AgentCache("laptop", [agent("a", pid=1), agent("b", pid=2, ended_at=START), agent("c")])
     assert [each.id for each in agents.with_client()] == ["a"]
-    assert list(agents.transcripts()) == []
+    assert list(agents.transcript_paths()) == []
 
 
 def test_agents_of_other_machines_are_not_ours() -> None:
     """Their files and processes are not here."""
     agents = AgentCache("laptop", [agent("a", host="desktop")])
-    assert agents.of_session("a") is None
+    assert agents.find_by_session("a") is None
 
 
 def test_the_memory_is_bounded() -> None:
     """Those who are gone are forgotten first, then the oldest."""
     there = [agent("old"), agent("gone", ended_at=START), agent("b"), agent("c")]
-    agents = AgentCache("laptop", there, remembered=4)
+    agents = AgentCache("laptop", there, max_sessions=4)
     agents.update(agent("d"))
-    assert [name for name in ("old", "gone", "b", "c", "d") if agents.of_session(name)] == ["old", "b", "c", "d"]
+    assert [name for name in ("old", "gone", "b", "c", "d") if agents.find_by_session(name)] == ["old", "b", "c", "d"]
     agents.update(agent("e"))
-    assert [name for name in ("old", "b", "c", "d", "e") if agents.of_session(name)] == ["b", "c", "d", "e"]
+    assert [name for name in ("old", "b", "c", "d", "e") if agents.find_by_session(name)] == ["b", "c", "d", "e"]

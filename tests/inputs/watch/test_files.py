@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.inputs.watch.files import FileWatch, below, opened
+from claude_headspace.inputs.watch.files import FileWatch, open_regular_file, resolve_below
 
 
 def test_what_lies_below_a_root_is_known_by_its_real_path(tmp_path: Path) -> None:
@@ -19,16 +19,16 @@ def test_what_lies_below_a_root_is_known_by_its_real_path(tmp_path: Path) -> Non
     (root / "out").symlink_to(outside)
     (tmp_path / "linked-root").symlink_to(root)
     real = os.path.realpath(root / "file")
-    assert below(str(root / "inside"), [root]) == real
-    assert below(str(root / "inside"), [tmp_path / "linked-root"]) == real
-    assert below(str(root / "out" / "file"), [root]) is None
-    assert below(str(root / ".." / "outside"), [root]) is None
+    assert resolve_below(str(root / "inside"), [root]) == real
+    assert resolve_below(str(root / "inside"), [tmp_path / "linked-root"]) == real
+    assert resolve_below(str(root / "out" / "file"), [root]) is None
+    assert resolve_below(str(root / ".." / "outside"), [root]) is None
 
 
 @pytest.mark.parametrize("path", ["", "relative", "/a\0b", "/etc/passwd"])
 def test_strange_paths_lie_nowhere(path: str, tmp_path: Path) -> None:
     """They come from anybody's payload."""
-    assert below(path, [tmp_path]) is None
+    assert resolve_below(path, [tmp_path]) is None
 
 
 def test_only_regular_files_are_opened(tmp_path: Path) -> None:
@@ -36,10 +36,10 @@ def test_only_regular_files_are_opened(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"text")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "file")
-    with opened(str(tmp_path / "file")) as handle:
+    with open_regular_file(str(tmp_path / "file")) as handle:
         assert os.read(handle, 10) == b"text"
     for name in ("pipe", "link", "nothing", "."):
-        with pytest.raises(OSError, match=r"regular|links|such"), opened(str(tmp_path / name)):
+        with pytest.raises(OSError, match=r"regular|links|such"), open_regular_file(str(tmp_path / name)):
             pass
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.inputs.watch.processes import Kinship, ProcessWatch, is_alive, is_running, relatives
+from claude_headspace.inputs.watch.processes import ProcessAncestry, ProcessWatch, find_ancestry, is_alive, is_running
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.ports import Outcome
 from claude_headspace.testing import START, ManualClock, hook
@@ -106,7 +106,7 @@ def test_what_is_left_of_a_process_is_not_alive() -> None:
 
 def test_another_process_of_the_same_number_is_somebody_else() -> None:
     """A number is given to another process some day: the start tells."""
-    began = relatives(os.getpid()).client_started_at
+    began = find_ancestry(os.getpid()).client_started_at
     assert began is not None
     assert is_running(os.getpid(), began)
     assert is_running(os.getpid(), None)
@@ -135,7 +135,7 @@ def test_the_last_words_of_a_client_are_waited_for() -> None:
 def test_a_placeholder_ends_with_its_wrapper(alive: bool) -> None:
     """A wrapper that was killed cannot tell that its client will never report."""
     pid = os.getpid() if alive else gone_pid()
-    act: dict[str, Any] = {"pid": pid, "began": relatives(pid).client_started_at, "cwd": "/app"}
+    act: dict[str, Any] = {"pid": pid, "began": find_ancestry(pid).client_started_at, "cwd": "/app"}
     journal, told = look(
         hook("AgentRegistered", origin=Origin.OPERATOR, observations=Observations(headspace_id="h"), **act)
     )
@@ -149,18 +149,18 @@ def test_ancestors_are_told_nearest_first() -> None:
     """Whose child a client is follows from them."""
     program = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as child:
-        found = relatives(child.pid)
+        found = find_ancestry(child.pid)
         child.kill()
     assert found.ancestor_pids[:2] == (os.getpid(), os.getppid())
     assert found.client_started_at is not None
-    assert relatives(gone_pid()).ancestor_pids == ()
+    assert find_ancestry(gone_pid()).ancestor_pids == ()
 
 
 def test_kinship_is_looked_up_once() -> None:
     """Hooks of one client come many to a second."""
 
     async def play() -> bool:
-        kinship = Kinship()
+        kinship = ProcessAncestry()
         first, second = await kinship(os.getpid()), await kinship(os.getpid())
         kinship.close()
         return first is second

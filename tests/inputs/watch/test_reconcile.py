@@ -44,7 +44,7 @@ def test_a_hook_ends_the_silence() -> None:
     clock = ManualClock()
     reconciler = Reconciler(Cadence(), clock, [])
     clock.advance(1_000)
-    reconciler.heard(clock())
+    reconciler.set_last_hook(clock())
     assert reconciler.polling == Polling(Mode.HOOKS_ACTIVE, 60)
     assert reconciler.last_event_at == clock()
 
@@ -88,10 +88,10 @@ def test_it_looks_again_and_again_while_hooks_are_silent() -> None:
 
     async def play(reconciler: Reconciler, looks: Looks, clock: ManualClock) -> None:
         clock.advance(301)
-        reconciler.heard(clock() - 301 * SECOND)
+        reconciler.set_last_hook(clock() - 301 * SECOND)
         for _ in range(3):
             await looks.more()
-        assert reconciler.looked_at == clock()
+        assert reconciler.checked_at == clock()
 
     assert run(play).count >= 3
 
@@ -101,10 +101,10 @@ def test_it_hardly_looks_while_hooks_arrive() -> None:
 
     async def play(reconciler: Reconciler, looks: Looks, clock: ManualClock) -> None:
         for _ in range(50):
-            reconciler.heard(clock.advance(1))
+            reconciler.set_last_hook(clock.advance(1))
             await asyncio.sleep(0)
         assert looks.count == 0
-        assert reconciler.looked_at is None
+        assert reconciler.checked_at is None
 
     run(play)
 
@@ -115,10 +115,10 @@ def test_resuming_and_falling_silent_change_the_pause_in_use() -> None:
     async def play(reconciler: Reconciler, looks: Looks, clock: ManualClock) -> None:
         for _ in range(20):
             clock.advance(301)
-            reconciler.heard(clock() - 301 * SECOND)
+            reconciler.set_last_hook(clock() - 301 * SECOND)
             assert reconciler.polling == Polling(Mode.POLLING_FALLBACK, FAST.silent)
             await looks.more()
-            reconciler.heard(clock())
+            reconciler.set_last_hook(clock())
             assert reconciler.polling == Polling(Mode.HOOKS_ACTIVE, FAST.active)
             await asyncio.sleep(0)
 
@@ -137,10 +137,10 @@ def test_one_source_that_fails_does_not_blind_the_others() -> None:
     async def main() -> tuple[str | None, str | None]:
         nonlocal broken
         reconciler = Reconciler(Cadence(), ManualClock(), [fails, calls])
-        await reconciler.look()
+        await reconciler.check()
         first = reconciler.failure
         broken = False
-        await reconciler.look()
+        await reconciler.check()
         return first, reconciler.failure
 
     assert asyncio.run(main()) == ("the process table is closed", None)
@@ -151,12 +151,12 @@ def test_sleep_is_no_silence() -> None:
     """While the machine slept nothing could be heard: only the time that it was awake counts."""
     clock, awake, modes = ManualClock(), ManualClock(), list[Mode]()
     reconciler = Reconciler(Cadence(), clock, [], awake)
-    reconciler.heard(clock())
+    reconciler.set_last_hook(clock())
     clock.advance(8 * 3_600)
     modes.append(reconciler.polling.mode)
     awake.advance(300)
     modes.append(reconciler.polling.mode)
-    reconciler.heard(clock.advance(1))
+    reconciler.set_last_hook(clock.advance(1))
     modes.append(reconciler.polling.mode)
     assert modes == [Mode.HOOKS_ACTIVE, Mode.POLLING_FALLBACK, Mode.HOOKS_ACTIVE]
 

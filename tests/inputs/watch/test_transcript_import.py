@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.watch.transcript_import import History, Imported
+from claude_headspace.inputs.watch.transcript_import import ImportResult, TranscriptImport
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
 from tests.inputs.files import HOST, Reading, call, closed, interrupt, prompt, reply, result
@@ -22,17 +22,17 @@ class Past(Reading):
     """A config dir whose transcripts are brought in; nothing is followed."""
 
     @property
-    def history(self) -> History:
+    def history(self) -> TranscriptImport:
         """What brings them in."""
         sources = self.sources
-        return History(
+        return TranscriptImport(
             HOST,
             self.clock,
             lambda: (self.config_dir,),
             self.journal,
             self._bring_in,
-            sources.sealer,
-            sources.registry.client_of,
+            sources.envelopes,
+            sources.registry.find_client,
         )
 
     async def _bring_in(self, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:
@@ -40,16 +40,18 @@ class Past(Reading):
         return outcome.agent, outcome.duplicate
 
 
-def bring_in(past: Past, *, before: Callable[[], Awaitable[object]] | None = None) -> list[Imported]:
+def bring_in(past: Past, *, before: Callable[[], Awaitable[object]] | None = None) -> list[ImportResult]:
     """Bring everything in that is there."""
 
-    async def main() -> list[Imported]:
+    async def main() -> list[ImportResult]:
         past.engine.start()
         if before is not None:
             await before()
-        done = [await past.history.read(file.path) for file in await past.history.files() if file.done < file.size]
+        done = [
+            await past.history.import_file(file.path) for file in await past.history.files() if file.done < file.size
+        ]
         await past.engine.stop()
-        past.sources.kinship.close()
+        past.sources.ancestry.close()
         return done
 
     done = asyncio.run(main())
@@ -116,7 +118,7 @@ def test_a_session_that_is_open_goes_on(tmp_path: Path) -> None:
     past = Past(tmp_path)
     past.session("s1").says(*turn("one", 60))
     past.registers("s1", "idle", pid=os.getpid())
-    bring_in(past, before=past.sources.registry.look)
+    bring_in(past, before=past.sources.registry.check)
     agent = past.agent("s1")
     assert agent is not None
     assert (agent.state, agent.pid) == ("idle", os.getpid())
@@ -133,7 +135,7 @@ def test_what_hooks_tell_later_finds_the_agent(tmp_path: Path) -> None:
         again.engine.start()
         agent = await again.hook("SessionStart", "s1", source="resume")
         await again.engine.stop()
-        again.sources.kinship.close()
+        again.sources.ancestry.close()
         return agent
 
     agent = asyncio.run(resume())
@@ -146,8 +148,8 @@ def test_only_transcripts_below_known_config_dirs_are_brought_in(tmp_path: Path)
     elsewhere = tmp_path / "other.jsonl"
     elsewhere.write_text("{}")
     with pytest.raises(BadRequest, match="no transcript"):
-        asyncio.run(past.history.read(str(elsewhere)))
-    past.sources.kinship.close()
+        asyncio.run(past.history.import_file(str(elsewhere)))
+    past.sources.ancestry.close()
 
 
 def test_subagents_are_no_sessions(tmp_path: Path) -> None:

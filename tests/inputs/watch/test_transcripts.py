@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.clients.claude_code.locations import find_transcripts, is_transcript
-from claude_headspace.inputs.watch.transcripts import RECENT, SILENT
+from claude_headspace.inputs.watch.transcripts import ABSENT_FROM_REGISTRY, RECENTLY_WRITTEN
 from claude_headspace.kernel.envelope import SECOND
 from tests.inputs.files import Reading, call, closed, interrupt, prompt, reply, result, wall_clock
 from tests.journals import TemporaryJournal, forget_positions
@@ -308,14 +308,14 @@ def test_what_was_written_while_nobody_was_there_is_told_with_the_hooks_of_that_
                 prompt(f"Do {number}", ago), {**reply("Let me look.", ago - 2), "message": _words("Let me look.")}
             )
             session.says(reply(f"I did {number}.", ago - 8), closed(ago - 8.2))
-        await reading.sources.gather()
+        await reading.sources.read_backlog()
         for number in range(rounds):
             ago = 900 - 20 * number
             for name, body, later in (
                 ("UserPromptSubmit", {"prompt": f"Do {number}"}, 0.05),
                 ("Stop", {"last_assistant_message": f"I did {number}.", "background_tasks": []}, 8.1),
             ):
-                await reading.sources.transcripts.tell_until(wall_clock() - round((ago - later) * SECOND))
+                await reading.sources.transcripts.submit_backlog_until(wall_clock() - round((ago - later) * SECOND))
                 await reading.hook(name, "s1", ago=ago - later, **body)
         reading.sources.start()
         await reading.sources.transcripts.caught_up()
@@ -388,14 +388,14 @@ def test_a_session_that_nobody_has_open_ends_with_its_last_line(tmp_path: Path, 
     session.says(prompt("Fix it", ago=60), reply("I fixed it.", ago=50), closed(ago=49))
     if with_registry:
         (tmp_path / ".claude" / "sessions").mkdir()
-    patience = (SILENT if with_registry else RECENT) / SECOND
+    patience = (ABSENT_FROM_REGISTRY if with_registry else RECENTLY_WRITTEN) / SECOND
 
     async def play(reading: Reading) -> None:
         reading.ahead = patience - 60
-        await reading.sources.transcripts.look()
+        await reading.sources.transcripts.check()
         assert reading.state("s1") == "idle"
         reading.ahead = patience
-        await reading.sources.transcripts.look()
+        await reading.sources.transcripts.check()
         await reading.until(lambda: reading.state("s1") == "ended")
 
     reading = read(tmp_path, play)
@@ -410,7 +410,7 @@ def test_a_directory_that_appears_later_is_followed_too(tmp_path: Path) -> None:
 
     async def play(reading: Reading) -> None:
         await reading.settled()
-        assert reading.sources.transcripts.followed == 0
+        assert reading.sources.transcripts.file_count == 0
         reading.session("s1").says(prompt("Fix it"))
         await reading.until(lambda: reading.state("s1") == "working")
 
@@ -512,7 +512,7 @@ def test_a_path_in_a_payload_opens_nothing(tmp_path: Path) -> None:
 
     async def play(reading: Reading) -> None:
         await reading.hook("SessionStart", "s1", transcript_path=str(outside.path))
-        await reading.sources.transcripts.look()
+        await reading.sources.transcripts.check()
         await reading.settled()
         assert "1 outside the known config dirs" in reading.sources.health()["transcripts"][2]
 
@@ -543,7 +543,7 @@ def test_a_look_finds_what_was_not_watched(tmp_path: Path) -> None:
         session.says(prompt("Fix it"))
         await reading.settled()
         assert reading.said("s1") == []
-        await reading.sources.transcripts.look()
+        await reading.sources.transcripts.check()
         await reading.until(lambda: reading.said("s1") == ["Fix it"])
 
     read(tmp_path, play)

@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: what is counted, and that no sender can make them grow."""
+"""Metrics: what is counted, and that no sender can add labels."""
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -9,7 +9,7 @@ from tests.support import RunningDaemon
 
 
 def read(page: bytes) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    """The page as Prometheus reads it: value by name and labels."""
+    """The metrics page, parsed: value by name and labels."""
     return {
         (sample.name, tuple(sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(page.decode())
@@ -17,8 +17,8 @@ def read(page: bytes) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
     }
 
 
-def test_what_happens_is_counted() -> None:
-    """Events by name, refusals by reason, and how long hooks and commits take."""
+def test_counters_and_histograms() -> None:
+    """Events by name, refusals by code, and the durations of hooks and commits."""
     metrics = Metrics()
     metrics.stored("Stop", 0.003)
     metrics.stored("Stop", 0.3)
@@ -36,16 +36,16 @@ def test_what_happens_is_counted() -> None:
     assert found["headspace_spool_events", ()] == 4
 
 
-def test_every_state_is_there_from_the_start() -> None:
-    """A state without agents is zero and not missing, also after it had some."""
+def test_every_state_has_a_value() -> None:
+    """A state without agents is zero, also if it had some before."""
     metrics = Metrics()
     metrics.text({"working": 5}, 0, 0)
     found = read(metrics.text({}, 0, 0))
     assert [found["headspace_agents", (("state", state.value),)] for state in AgentState] == [0] * len(AgentState)
 
 
-def test_names_that_a_sender_invents_share_one_label() -> None:
-    """A thousand unknown events are one number, not a thousand."""
+def test_unknown_event_names_share_one_label() -> None:
+    """A thousand unknown events add one label, not a thousand."""
     metrics = Metrics()
     for number in range(1_000):
         metrics.stored(f"Invented{number}", 0.001)
@@ -55,15 +55,15 @@ def test_names_that_a_sender_invents_share_one_label() -> None:
     assert events[("event", "unknown"),] == 1_000
 
 
-def test_two_daemons_in_one_process_count_apart() -> None:
-    """Numbers belong to their daemon."""
+def test_two_daemons_in_one_process_count_separately() -> None:
+    """Every daemon has its own metrics."""
     first, second = Metrics(), Metrics()
     first.stored("Stop", 0.001)
     assert read(second.text({}, 0, 0))["headspace_events_total", (("event", "Stop"),)] == 0
 
 
-def test_a_real_daemon_counts(daemon: RunningDaemon) -> None:
-    """The page tells of the events that were stored and those that were refused, and of the agents."""
+def test_metrics_of_a_running_daemon(daemon: RunningDaemon) -> None:
+    """Stored events, refused events, and agents by state."""
     before = read(daemon.get("/metrics").body)
     daemon.post("session-start", {"session_id": "metrics", "cwd": "/projects/metrics"})
     daemon.post("never-heard-of", {"session_id": "metrics", "cwd": "/projects/metrics"})

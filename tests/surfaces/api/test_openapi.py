@@ -1,4 +1,4 @@
-"""The description of the API: it tells of every endpoint, and what it tells is what is answered."""
+"""The OpenAPI description: it covers every endpoint, and every response matches it."""
 
 import json
 import threading
@@ -26,7 +26,7 @@ TOLD = {"title", "description", "default", "minimum", "maximum", "maxLength", "m
 
 
 def problems(value: Any, schema: Schema, whole: Schema, at: str = "$") -> Iterator[str]:
-    """Where a value does not fit its schema. Only what our schemas use is known; anything else is a problem itself."""
+    """Where a value does not match its schema. Keywords that our schemas do not use are reported as problems."""
     if unknown := schema.keys() - CHECKED - TOLD:
         yield f"{at}: unknown keywords {unknown}"
     if reference := schema.get("$ref"):
@@ -65,15 +65,15 @@ def _wrong_type(value: Any, schema: Schema, whole: Schema, at: str) -> Iterator[
                 yield from problems(value[name], described, whole, f"{at}.{name}")
 
 
-def fits(value: Any, schema: Schema, whole: Schema) -> bool:
-    """Whether a value is what its schema says."""
+def matches(value: Any, schema: Schema, whole: Schema) -> bool:
+    """Whether a value matches its schema."""
     assert list(problems(value, schema, whole)) == []
     return True
 
 
 @pytest.fixture(scope="module")
 def description(daemon: RunningDaemon) -> Schema:
-    """What the daemon says about itself, to anybody."""
+    """The description that the daemon serves, without a token."""
     reply = daemon.get("/openapi.json", scope=None)
     assert reply.headers["content-type"] == "application/json"
     answer: Schema = reply.json()
@@ -92,8 +92,8 @@ def operations(description: Schema) -> dict[tuple[str, str], Schema]:
 # --- the description itself -------------------------------------------------------------------------------------------
 
 
-def test_it_is_openapi(description: Schema) -> None:
-    """Version, title, and references that lead somewhere."""
+def test_version_and_references(description: Schema) -> None:
+    """Version, title, and references that can be resolved."""
     assert description["openapi"] == "3.1.0"
     assert description["info"]["version"] == __version__
     references = set(_references(description))
@@ -112,16 +112,16 @@ def _references(part: Any) -> Iterator[str]:
             yield from _references(value)
 
 
-def test_every_route_is_described_and_every_description_is_routed(description: Schema, tmp_path: Path) -> None:
-    """What the application answers and what it says it answers are the same."""
+def test_routes_and_description_match(description: Schema, tmp_path: Path) -> None:
+    """Every route is described, and every described operation has a route."""
     places = find_paths({"HEADSPACE_HOME": str(tmp_path)})
     routes = api_routes(Daemon(Settings(), places, TemporaryJournal()).api)
     routed = {(method, route.path) for route in routes for method in (route.methods or set()) - {"HEAD"}}
     assert routed | {("POST", "/hook/{event}"), ("POST", "/events")} == operations(description).keys()
 
 
-def test_every_operation_says_what_it_is_and_needs(description: Schema) -> None:
-    """A summary, its scope, its parameters, its answer and the shape of its errors."""
+def test_every_operation_is_complete(description: Schema) -> None:
+    """Summary, scope, parameters, response and error shape."""
     for (method, path), operation in operations(description).items():
         assert operation["summary"].endswith("."), path
         assert operation["x-scope"] in {"none", *Scope}, path
@@ -135,21 +135,21 @@ def test_every_operation_says_what_it_is_and_needs(description: Schema) -> None:
             assert parameter["in"] == "path" or parameter["description"].endswith(".")
 
 
-def test_the_checker_sees_what_is_wrong(description: Schema) -> None:
-    """A field too few, one too many and one of another type are found, so that the tests below mean something."""
+def test_the_schema_checker_finds_mistakes(description: Schema) -> None:
+    """A missing field, an extra field and a wrong type."""
     schema = {"$ref": "#/components/schemas/Rebuilt"}
-    assert fits({"events": 1}, schema, description)
+    assert matches({"events": 1}, schema, description)
     mistakes: list[object] = [{}, {"events": "1"}, {"events": True}, {"events": 1, "width": 2}, [], None]
     for wrong in mistakes:
         assert list(problems(wrong, schema, description))
 
 
-# --- what is answered -------------------------------------------------------------------------------------------------
+# --- responses --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def filled(daemon: RunningDaemon) -> dict[str, str]:
-    """An agent of which everything is known that can be, and what the addresses need to name it."""
+def sample(daemon: RunningDaemon) -> dict[str, str]:
+    """An agent with values in every field, and the ids for the paths."""
     bash = {"tool_name": "Bash", "tool_input": {"command": "make"}}
     background = [{"id": "b1", "type": "shell", "status": "running", "command": "make watch"}]
     ask: dict[str, object] = {
@@ -179,7 +179,7 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     agent = daemon.agent(reply.json()["agent_id"])
     for part in ("tool", "command", "waits", "subagents", "background_tasks", "todo", "evidence", "session", "model"):
         assert agent[part], f"the example agent has no {part}"
-    _measure(daemon, agent["id"])
+    _report_usage(daemon, agent["id"])
     held = {**daemon.credentials("ingest"), "X-Headspace-Reply": "hook"}
     asked = {"session_id": "described", "cwd": "/projects/described", **ask}
     threading.Thread(target=daemon.post, args=("permission-request", asked, held), daemon=True).start()
@@ -194,7 +194,7 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     return {
         "agent": agent["id"],
         "mission": mission["id"],
-        "effort": _begin_effort(daemon),
+        "effort": _start_effort(daemon),
         "token": "described",
         "command": agent["command"]["id"],
         "wait": agent["waits"][0]["id"],
@@ -203,8 +203,8 @@ def filled(daemon: RunningDaemon) -> dict[str, str]:
     }
 
 
-def _begin_effort(daemon: RunningDaemon) -> str:
-    """An effort that the agent works on, with everything that an effort may have; its id."""
+def _start_effort(daemon: RunningDaemon) -> str:
+    """An effort of the agent with values in every field; its id."""
     here, who = {"cwd": "/projects/described"}, {"CLAUDE_CODE_SESSION_ID": "described"}
     begun: str = call(daemon, "effort.start", {"skill": "fix", "title": "All of it", **here}, who)["id"]
     for name in ("log", "inject", "dehydrate"):
@@ -212,8 +212,8 @@ def _begin_effort(daemon: RunningDaemon) -> str:
     return begun
 
 
-def _measure(daemon: RunningDaemon, agent_id: str) -> None:
-    """Let the agent's transcript tell how full its context is."""
+def _report_usage(daemon: RunningDaemon, agent_id: str) -> None:
+    """Write a transcript that contains the context usage of the agent."""
     path = daemon.home / ".claude/projects/-projects-described/described.jsonl"
     path.parent.mkdir(parents=True)
     message = {"role": "assistant", "model": "opus", "usage": {"input_tokens": 50_000}, "content": "I look at it."}
@@ -228,9 +228,9 @@ def _measure(daemon: RunningDaemon, agent_id: str) -> None:
     wait_until(lambda: daemon.get(f"/api/agents/{agent_id}/usage").json(), "a measurement")
 
 
-def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: Schema, filled: dict[str, str]) -> None:
-    """Each endpoint's answer has the fields and types of its schema, no more and no less."""
-    first, *lines, _end = daemon.get(f"/api/agents/{filled['agent']}/export").body.decode().splitlines()
+def test_every_response_matches_its_schema(daemon: RunningDaemon, description: Schema, sample: dict[str, str]) -> None:
+    """The fields and types are exactly those of the schema."""
+    first, *lines, _end = daemon.get(f"/api/agents/{sample['agent']}/export").body.decode().splitlines()
     bodies: dict[tuple[str, str], Any] = {
         ("POST", "/api/admin/import/log"): {"header": first, "lines": lines},
         ("POST", "/api/admin/tokens"): {"name": "another", "scopes": ["ingest", "act"], "owner": "Ann"},
@@ -239,7 +239,7 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
         ("POST", "/events"): {"session_id": "described", "event_type": "tool_call"},
         ("POST", "/api/agents/{agent}/rename"): {"name": "described"},
         ("POST", "/api/waits/{wait}/answer"): {"answers": {"Which?": "A"}},
-        ("POST", "/api/admin/import"): {"path": filled["transcript"]},
+        ("POST", "/api/admin/import"): {"path": sample["transcript"]},
         ("POST", "/api/agents"): {"headspace_id": "described-id", "cwd": "/projects/described"},
         ("POST", "/api/agents/{agent}/seen"): {},
         ("POST", "/api/missions"): {"goal": "Count the tests", "cwd": "/projects/described"},
@@ -257,19 +257,19 @@ def test_every_answer_is_what_is_described(daemon: RunningDaemon, description: S
             continue
         body = bodies.get((method, path))
         if body is not None:
-            assert fits(body, operation["requestBody"]["content"]["application/json"]["schema"], description)
-        reply = daemon.send(method, path.format(**filled), body, scope="admin")
+            assert matches(body, operation["requestBody"]["content"]["application/json"]["schema"], description)
+        reply = daemon.send(method, path.format(**sample), body, scope="admin")
         assert reply.status == 200, (method, path, reply.body)
         assert reply.headers["content-type"].startswith(produces[0])
         if produces[0] == "application/json":
             answer = reply.json()
             assert answer, f"{path} answers nothing that could be compared"
-            assert fits(answer, produces[1]["schema"], description)
+            assert matches(answer, produces[1]["schema"], description)
 
 
-def test_every_parameter_is_understood(daemon: RunningDaemon, description: Schema, filled: dict[str, str]) -> None:
-    """A value of the described type is taken, and one of another type is refused in the described shape."""
-    good = {"integer": "1", "boolean": "true", "string": filled["agent"], "date": "2026-01-31"}
+def test_every_parameter_is_validated(daemon: RunningDaemon, description: Schema, sample: dict[str, str]) -> None:
+    """A value of the described type is accepted, and another one is refused with the described error."""
+    good = {"integer": "1", "boolean": "true", "string": sample["agent"], "date": "2026-01-31"}
     moments = {"at": "0s", "since": "2h", "until": "14:30", "before": "1-0-0-0"}
     known = {**moments, "project": "described"}
     for (method, path), operation in operations(description).items():
@@ -281,9 +281,9 @@ def test_every_parameter_is_understood(daemon: RunningDaemon, description: Schem
             meant = known.get(parameter["name"], usual) if schema["type"] == "string" else usual
             values = schema.get("enum") or [meant]
             for value in values:
-                reply = daemon.send(method, f"{path.format(**filled)}?{parameter['name']}={value}", scope="read")
+                reply = daemon.send(method, f"{path.format(**sample)}?{parameter['name']}={value}", scope="read")
                 assert reply.status == 200, (path, parameter, reply.body)
             if schema["type"] != "string" or "enum" in schema or parameter["name"] in moments:
-                reply = daemon.send(method, f"{path.format(**filled)}?{parameter['name']}=nonsense", scope="read")
+                reply = daemon.send(method, f"{path.format(**sample)}?{parameter['name']}=nonsense", scope="read")
                 assert reply.status == 400
-                assert fits(reply.json(), {"$ref": "#/components/schemas/Error"}, description)
+                assert matches(reply.json(), {"$ref": "#/components/schemas/Error"}, description)

@@ -1,4 +1,4 @@
-"""The JSON API of a real daemon: what it answers, what it refuses, and that every surface tells the same state."""
+"""The JSON API of a running daemon: responses, refusals, and the same state on every surface."""
 
 from itertools import count
 from typing import Any
@@ -30,7 +30,7 @@ BASH: dict[str, object] = {"tool_name": "Bash", "tool_use_id": "run", "tool_inpu
 
 
 class Agent:
-    """An agent of its own for one test."""
+    """An agent of one test."""
 
     def __init__(self, daemon: RunningDaemon) -> None:
         number = next(_numbers)
@@ -47,7 +47,7 @@ class Agent:
         return answer
 
     def get(self, part: str = "") -> Any:
-        """What the API says about it."""
+        """A part of the agent from the API."""
         return self.daemon.get(f"/api/agents/{self.id}{part}").json()
 
 
@@ -60,7 +60,7 @@ def agent(daemon: RunningDaemon) -> Agent:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def test_an_agent_is_told_with_all_that_is_known(agent: Agent) -> None:
+def test_fields_of_an_agent(agent: Agent) -> None:
     """The JSON of an agent has every field that a surface shows."""
     agent.fire("user-prompt-submit", prompt="Run the tests.", permission_mode="acceptEdits")
     agent.fire("pre-tool-use", **BASH)
@@ -83,14 +83,14 @@ def test_an_agent_is_told_with_all_that_is_known(agent: Agent) -> None:
     assert shown["ended_at"] is None
 
 
-def test_an_agent_answers_to_its_id_its_name_and_the_beginning_of_its_id(agent: Agent) -> None:
-    """A person may write whichever is at hand."""
+def test_an_agent_is_found_by_id_name_or_start_of_the_id(agent: Agent) -> None:
+    """All references return the same agent."""
     shown = agent.get()
     for reference in (agent.id, shown["name"], agent.id[:13]):
         assert agent.daemon.agent(reference) == shown
 
 
-def test_what_was_said_is_told_in_order(agent: Agent) -> None:
+def test_turns_are_in_order(agent: Agent) -> None:
     """The turns of an agent, and of one command."""
     agent.fire("user-prompt-submit", prompt="First.")
     agent.fire("stop", last_assistant_message="I did the first thing.")
@@ -110,8 +110,8 @@ def test_what_was_said_is_told_in_order(agent: Agent) -> None:
     assert [turn["text"] for turn in of_one] == said[:2]
 
 
-def test_context_windows_are_told_in_order(agent: Agent) -> None:
-    """Compaction and clearing open the next window of the same agent."""
+def test_sessions_are_in_order(agent: Agent) -> None:
+    """Compaction and clearing open the next session of the same agent."""
     agent.fire("session-start", source="compact")
     agent.session += "-cleared"
     agent.fire("session-start", source="clear")
@@ -122,8 +122,8 @@ def test_context_windows_are_told_in_order(agent: Agent) -> None:
     assert agent.get()["session"] == sessions[-1]
 
 
-def test_the_log_is_told_as_it_arrived(agent: Agent) -> None:
-    """Events with their payload and how they found their agent, in order and in pages."""
+def test_events_are_returned_as_they_arrived(agent: Agent) -> None:
+    """With payload and correlation, in order and in pages."""
     agent.fire("user-prompt-submit", prompt="Go.", unknown_field={"kept": True})
     agent.fire("some-event-of-next-year", anything=[1])
     events = agent.get("/events")
@@ -136,8 +136,8 @@ def test_the_log_is_told_as_it_arrived(agent: Agent) -> None:
     assert agent.daemon.get("/api/events?limit=1").json() == events[-1:]
 
 
-def test_open_waits_are_told_with_their_options(agent: Agent) -> None:
-    """A question stands on the list with its answers until it is answered."""
+def test_open_waits_have_their_options(agent: Agent) -> None:
+    """A question is listed with its options until it is answered."""
     agent.fire("user-prompt-submit", prompt="Choose.")
     agent.fire("pre-tool-use", **ASK)
     (wait,) = agent.daemon.get(f"/api/waits?agent={agent.id}").json()
@@ -151,8 +151,8 @@ def test_open_waits_are_told_with_their_options(agent: Agent) -> None:
     assert (closed["id"], closed["resolution"]) == (wait["id"], "answered")
 
 
-def test_the_board_shows_who_needs_somebody_first(daemon: RunningDaemon) -> None:
-    """Waiting before working before idle before ended."""
+def test_the_board_is_sorted_by_urgency(daemon: RunningDaemon) -> None:
+    """Waiting before error, working, idle and ended."""
     endings: list[tuple[str, dict[str, object]]] = [
         ("session-end", {"reason": "other"}),
         ("stop", {"last_assistant_message": "I did it."}),
@@ -194,8 +194,8 @@ STEPS: list[tuple[str, dict[str, object]]] = [
 ]
 
 
-def test_every_surface_tells_the_same_state_at_every_moment(agent: Agent) -> None:
-    """The reply to the hook, the agent, the board, the evidence and the stream agree after each event."""
+def test_every_surface_shows_the_same_state(agent: Agent) -> None:
+    """The hook's reply, the agent, the board, the evidence and the stream agree after each event."""
     seen = []
     state: tuple[str, str | None] = ("idle", None)
     with agent.daemon.stream(agent_id=agent.id, types="state_changed") as stream:
@@ -205,11 +205,11 @@ def test_every_surface_tells_the_same_state_at_every_moment(agent: Agent) -> Non
             evidence = agent.get("/evidence")[-1]
             (on_board,) = [one for one in agent.daemon.agents() if one["id"] == agent.id]
             if (reply["state"], reply["waiting_for"]) != state:
-                told = stream.next().data
-                assert (told["from_state"], told["from_waiting_for"]) == state
-                state = (told["state"], told["waiting_for"])
-                assert told["dialects"] == shown["dialects"]
-                assert told["evidence"] == shown["evidence"]
+                message = stream.next().data
+                assert (message["from_state"], message["from_waiting_for"]) == state
+                state = (message["state"], message["waiting_for"])
+                assert message["dialects"] == shown["dialects"]
+                assert message["evidence"] == shown["evidence"]
             for surface in (reply, shown, on_board, evidence):
                 assert (surface["state"], surface["waiting_for"]) == state
             assert reply["dialects"] == shown["dialects"]
@@ -233,8 +233,8 @@ def test_every_surface_tells_the_same_state_at_every_moment(agent: Agent) -> Non
     ]
 
 
-def test_the_stream_alone_is_enough_to_know_an_agent(agent: Agent) -> None:
-    """Who takes the agent once and applies the changes has what the API shows."""
+def test_the_changes_in_the_stream_are_complete(agent: Agent) -> None:
+    """A reader that applies all changes has the same agent as the API."""
     known = agent.get()
     with agent.daemon.stream(agent_id=agent.id) as stream:
         for event, fields in STEPS:
@@ -247,12 +247,12 @@ def test_the_stream_alone_is_enough_to_know_an_agent(agent: Agent) -> None:
 
 
 def rename(agent: Agent, name: object) -> Any:
-    """Ask for another name."""
+    """Request another name."""
     return agent.daemon.send("POST", f"/api/agents/{agent.id}/rename", {"name": name}, scope="act")
 
 
-def test_an_agent_gets_another_name(agent: Agent) -> None:
-    """It answers to the new name, the stream tells it, and the log has who asked."""
+def test_rename(agent: Agent) -> None:
+    """The new name works as a reference, is in the stream, and the log has the act."""
     with agent.daemon.stream(agent_id=agent.id) as stream:
         reply = rename(agent, " Build-Bot.2 ")
         assert reply.status == 200
@@ -264,8 +264,8 @@ def test_an_agent_gets_another_name(agent: Agent) -> None:
     assert rename(agent, "build-bot.2").status == 200, "its own name is no conflict"
 
 
-def test_two_living_agents_never_have_one_name(agent: Agent) -> None:
-    """A name that is taken is refused; after its bearer's end it is free."""
+def test_names_of_living_agents_are_unique(agent: Agent) -> None:
+    """A name in use is refused. It is free again after the agent ended."""
     other = Agent(agent.daemon)
     assert rename(other, "one-of-a-kind").status == 200
     with agent.daemon.untouched():
@@ -279,7 +279,7 @@ def test_two_living_agents_never_have_one_name(agent: Agent) -> None:
 @pytest.mark.parametrize(
     "name", ["", " ", "-a", "a-", "a b", "Ä", "a/b", "..", "x" * 41, "a\0b", "\x1b[2J", None, 7, ["a"], {}, True]
 )
-def test_what_is_no_name_is_refused(agent: Agent, name: object) -> None:
+def test_invalid_names_are_refused(agent: Agent, name: object) -> None:
     """Names are short and easy to type."""
     with agent.daemon.untouched():
         reply = rename(agent, name)
@@ -288,22 +288,22 @@ def test_what_is_no_name_is_refused(agent: Agent, name: object) -> None:
 
 
 @pytest.mark.parametrize("payload", [b"", b"x", b"[]", b"{}", b"null", b'{"name": "\xff"}', b"[" * 60_000])
-def test_what_is_no_renaming_is_refused(agent: Agent, payload: bytes) -> None:
-    """A body that does not fit is a mistake of the sender."""
+def test_invalid_bodies_are_refused(agent: Agent, payload: bytes) -> None:
+    """They get 400."""
     with agent.daemon.untouched():
         reply = agent.daemon.send("POST", f"/api/agents/{agent.id}/rename", payload, scope="act")
     assert (reply.status, reply.error["code"]) == (400, "bad_json")
 
 
-def test_a_renaming_of_a_megabyte_is_refused(agent: Agent) -> None:
-    """Requests that people make are small."""
+def test_large_bodies_are_refused(agent: Agent) -> None:
+    """They get 413."""
     with agent.daemon.untouched():
         reply = agent.daemon.send("POST", f"/api/agents/{agent.id}/rename", {"name": "x" * 1024 * 1024}, scope="act")
     assert (reply.status, reply.error["code"]) == (413, "too_large")
 
 
-def test_rebuilding_changes_nothing_that_is_shown(agent: Agent) -> None:
-    """Everything that is shown is made anew from the log, and is the same."""
+def test_rebuild_changes_nothing(agent: Agent) -> None:
+    """All views are rebuilt from the log and stay the same."""
     agent.fire("user-prompt-submit", prompt="Choose.")
     agent.fire("pre-tool-use", **ASK)
     rename(agent, "rebuilt")
@@ -363,15 +363,15 @@ BAD_REQUESTS = {
 
 
 @pytest.mark.parametrize("path", BAD_REQUESTS, ids=lambda path: str(path)[:60])
-def test_bad_addresses_are_refused(daemon: RunningDaemon, path: str) -> None:
-    """What is not there, and parameters that are none, get an answer that says so."""
+def test_bad_urls_are_refused(daemon: RunningDaemon, path: str) -> None:
+    """Unknown paths and invalid parameters get an error with a hint."""
     with daemon.untouched():
         reply = daemon.get(path)
     assert (reply.status, reply.error["code"]) == BAD_REQUESTS[path]
 
 
 def test_a_bad_last_event_id_is_refused(daemon: RunningDaemon) -> None:
-    """A position that is none is a mistake, not the beginning."""
+    """It is an error, not the start of the stream."""
     reply = daemon.send("GET", "/api/events/stream", headers={"Last-Event-ID": "yesterday"}, scope="read")
     assert (reply.status, reply.error["code"]) == (400, "bad_parameter")
 
@@ -379,7 +379,7 @@ def test_a_bad_last_event_id_is_refused(daemon: RunningDaemon) -> None:
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "POST", "OPTIONS"])
 @pytest.mark.parametrize("path", ["/health", "/api/waits", "/metrics", "/openapi.json", "/hook/status"])
 def test_wrong_methods_are_refused(daemon: RunningDaemon, method: str, path: str) -> None:
-    """An address that is only read cannot be written."""
+    """Read endpoints accept only GET and HEAD."""
     with daemon.untouched():
         reply = daemon.send(method, path, b"{}" if method == "POST" else None, scope="admin")
     assert (reply.status, reply.error["code"]) == (405, "method_not_allowed")
@@ -405,8 +405,8 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("request_bytes", MALFORMED.values(), ids=MALFORMED.keys())
-def test_what_is_no_request_is_refused_in_the_same_shape(daemon: RunningDaemon, request_bytes: bytes) -> None:
-    """Bytes that are no HTTP get the one shape of errors too, and the connection is closed."""
+def test_malformed_http_gets_the_same_error_shape(daemon: RunningDaemon, request_bytes: bytes) -> None:
+    """And the connection is closed."""
     with daemon.untouched():
         head, _, payload = daemon.raw(request_bytes).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
@@ -415,7 +415,7 @@ def test_what_is_no_request_is_refused_in_the_same_shape(daemon: RunningDaemon, 
 
 
 def test_head_answers_like_get_without_a_body(daemon: RunningDaemon) -> None:
-    """Also where the body would have no end."""
+    """Also for the stream, which has no end."""
     for path in ("/health", "/api/agents", "/api/events/stream"):
         with daemon.client() as client:
             for _ in range(2):
@@ -462,7 +462,7 @@ parameters = st.dictionaries(
 def test_no_request_gives_a_server_error(
     daemon: RunningDaemon, method: str, path: list[str], query: dict[str, str], payload: bytes, scope: str | None
 ) -> None:
-    """Whatever is asked, wherever and by whoever: an answer or a clear refusal."""
+    """Every method, path and scope gets a response or a clear refusal."""
     address = "/" + "/".join(quote(part, safe="") for part in path)
     if query:
         address += "?" + "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in query.items())

@@ -1,4 +1,4 @@
-"""AnswerLinks that answer one wait: who can make them, when there is one, and what they are about."""
+"""Answer links: who can create them, for which waits, and what they contain."""
 
 import pytest
 
@@ -9,13 +9,13 @@ LINKS = AnswerLinks(b"secret", "https://headspace.example.net/")
 
 
 def wait(**known: object) -> Wait:
-    """A wait that is held open."""
+    """A wait whose hook is held open."""
     parts = {"id": "e1-w0", "agent_id": "a1", "kind": "permission", "text": "?", "opened_at": 1, "held_until": 9}
     return Wait(**{**parts, **known})  # type: ignore[arg-type]  # the fields of Wait
 
 
-def test_a_link_names_its_wait_and_whom_it_was_sent_to() -> None:
-    """Whoever brings it back is known by it."""
+def test_a_link_contains_its_wait_and_recipient() -> None:
+    """Both are verified."""
     link = LINKS.create(wait(), "ann@example.org")
     assert link is not None
     base, _, sealed = link.rpartition("/")
@@ -26,24 +26,24 @@ def test_a_link_names_its_wait_and_whom_it_was_sent_to() -> None:
 @pytest.mark.parametrize(
     "known", [{"held_until": 0}, {"closed_at": 5}, {"answered": Answered("allowed", "ann", "web", 5)}]
 )
-def test_what_cannot_be_answered_has_no_link(known: dict[str, object]) -> None:
-    """Nothing is held, it is over, or somebody was first."""
+def test_no_link_for_waits_that_cannot_be_answered(known: dict[str, object]) -> None:
+    """Not held, closed, or already answered."""
     assert LINKS.create(wait(**known), "ann") is None
 
 
-def test_without_an_address_there_is_no_link() -> None:
-    """A link that nobody can open would only annoy."""
+def test_no_link_without_a_public_url() -> None:
+    """Nobody could open it."""
     assert AnswerLinks(b"secret", "").create(wait(), "ann") is None
 
 
 @pytest.mark.parametrize("other", ["", ".", "x", "x.y", "é.ü", "WyJhIiwiYiJd." + "0" * 40])
-def test_what_is_no_link_of_ours_says_nothing(other: str) -> None:
-    """Neither what somebody made up nor half a link."""
+def test_invalid_links_are_rejected(other: str) -> None:
+    """Invented and incomplete ones."""
     assert LINKS.verify(other) is None
 
 
-def test_a_link_of_another_wait_or_home_does_not_fit() -> None:
-    """The name in it cannot be changed, and another secret makes other links."""
+def test_a_link_cannot_be_changed() -> None:
+    """The signature covers the wait and the recipient, and another secret creates other links."""
     sealed = LINKS.sign(AnswerGrant("e1-w0", "ann"))
     forged = AnswerLinks(b"another", "").sign(AnswerGrant("e2-w0", "ann"))
     assert LINKS.verify(forged) is None
@@ -51,7 +51,7 @@ def test_a_link_of_another_wait_or_home_does_not_fit() -> None:
     assert LINKS.verify(sealed[:-1] + ("0" if sealed[-1] != "0" else "1")) is None
 
 
-def test_the_name_of_an_address() -> None:
-    """It is one that the guard must answer to."""
+def test_hostname() -> None:
+    """The middleware accepts this name as `Host`."""
     assert hostname("https://headspace.example.net:8443/") == "headspace.example.net"
     assert hostname("") == ""

@@ -1,4 +1,6 @@
-"""The door: no web page gets in, every endpoint asks for its own scope, and a refusal says what to do."""
+"""The authentication middleware: no web page gets access, every endpoint requires its scope, every refusal has a
+hint.
+"""
 
 import asyncio
 import getpass
@@ -26,7 +28,7 @@ SCOPES = ("ingest", "read", "act", "admin")
 HOOK = b'{"session_id": "guarded", "cwd": "/projects/guarded"}'
 
 
-# --- the guard alone --------------------------------------------------------------------------------------------------
+# --- the middleware alone ---------------------------------------------------------------------------------------------
 
 SECRET = b"a secret"
 Headers = list[tuple[bytes, bytes]]
@@ -34,13 +36,13 @@ NAMED = (b"authorization", b"Bearer hs_named_ann")
 ANN = Principal("ann", frozenset({TokenScope.READ}))
 
 
-async def door_opened(_scope: Scope, _receive: Receive, send: Send) -> None:
-    """What stands behind the guard: whoever gets here got in."""
+async def protected_app(_scope: Scope, _receive: Receive, send: Send) -> None:
+    """The application behind the middleware."""
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"in"})
 
 
-def knock(
+def response_to(
     method: str = "GET",
     path: str = "/api/agents",
     headers: Headers | None = None,
@@ -52,14 +54,19 @@ def knock(
     named: Principal | None = None,
     seen: list[object] | None = None,
 ) -> list[Message]:
-    """What the guard sends to whoever knocks like this; `seen` is told who came in."""
+    """The response of the middleware; `seen` receives the actor of permitted requests."""
 
     async def find(token: bytes) -> Principal | None:
         return named if token == NAMED[1].removeprefix(b"Bearer ") else None
 
-    nobody = BrowserSignIn(SECRET, ManualClock())
-    guard = AuthenticationMiddleware(
-        door_opened, DerivedTokens(SECRET), nobody, frozenset(allowed), open_ingest=open_ingest, find_named_token=find
+    browser_sign_in = BrowserSignIn(SECRET, ManualClock())
+    middleware = AuthenticationMiddleware(
+        protected_app,
+        DerivedTokens(SECRET),
+        browser_sign_in,
+        frozenset(allowed),
+        open_ingest=open_ingest,
+        find_named_token=find,
     )
     scope: Scope = {"type": kind, "method": method, "path": path, "headers": headers or [], "client": client}
     if kind == "websocket":
@@ -72,24 +79,24 @@ def knock(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(guard(scope, receive, send))
+    asyncio.run(middleware(scope, receive, send))
     if seen is not None:
         seen.append(scope.get(ACTOR))
     return sent
 
 
 def status(messages: list[Message]) -> int:
-    """The status of an answer."""
+    """The status of a response."""
     return int(messages[0]["status"])
 
 
 def code(messages: list[Message]) -> str:
-    """Why it was refused."""
+    """The error code of a response."""
     return str(json.loads(messages[1]["body"])["error"]["code"])
 
 
 def bearer(scope: str) -> tuple[bytes, bytes]:
-    """The header that carries a token."""
+    """The header with a token."""
     return (b"authorization", b"Bearer " + make_token(SECRET, TokenScope(scope)).encode())
 
 
@@ -99,9 +106,9 @@ OURS = (b"host", b"127.0.0.1:5055")
 @pytest.mark.parametrize(
     "host", [b"127.0.0.1:5055", b"127.0.0.1", b"localhost:5055", b"LOCALHOST", b"[::1]:5055", b"[::1]", b"board.lan:80"]
 )
-def test_our_own_names_are_answered(host: bytes) -> None:
-    """Loopback by every name, and the names that the configuration adds."""
-    assert status(knock(path="/health", headers=[(b"host", host)], allowed=("Board.lan",))) == 200
+def test_own_host_names_are_accepted(host: bytes) -> None:
+    """All names of loopback, and the configured ones."""
+    assert status(response_to(path="/health", headers=[(b"host", host)], allowed=("Board.lan",))) == 200
 
 
 @pytest.mark.parametrize(
@@ -127,22 +134,22 @@ def test_our_own_names_are_answered(host: bytes) -> None:
     ],
 )
 @pytest.mark.parametrize("allowed", [(), ("",)])
-def test_rebound_names_are_refused(host: bytes, allowed: tuple[str, ...]) -> None:
-    """A page whose name was turned to our address still sends its own name; an empty setting opens nothing."""
-    answer = knock(path="/health", headers=[(b"host", host)], allowed=allowed)
+def test_other_host_names_are_refused(host: bytes, allowed: tuple[str, ...]) -> None:
+    """A page that rebinds its name to our address still sends its own name. An empty setting allows nothing."""
+    answer = response_to(path="/health", headers=[(b"host", host)], allowed=allowed)
     assert (status(answer), code(answer)) == (403, "foreign_host")
 
 
 def test_a_request_without_a_host_is_refused() -> None:
-    """Who does not say whom it asks is not answered."""
-    assert code(knock(path="/health")) == "foreign_host"
-    assert code(knock(path="/health", allowed=("",))) == "foreign_host"
+    """`Host` is required."""
+    assert code(response_to(path="/health")) == "foreign_host"
+    assert code(response_to(path="/health", allowed=("",))) == "foreign_host"
 
 
 @pytest.mark.parametrize("name", [b"host", b"origin", b"authorization", b"content-type", b"sec-fetch-site"])
-def test_what_decides_may_come_only_once(name: bytes) -> None:
-    """Two of a header that decides are refused: whoever checks one and uses the other is fooled."""
-    answer = knock(path="/health", headers=[OURS, (name, b"x"), (name, b"127.0.0.1")])
+def test_duplicate_security_headers_are_refused(name: bytes) -> None:
+    """Otherwise two components could read different values."""
+    answer = response_to(path="/health", headers=[OURS, (name, b"x"), (name, b"127.0.0.1")])
     assert (status(answer), code(answer)) == (400, "doubled_header")
 
 
@@ -164,32 +171,32 @@ FOREIGN = [
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", "/health"), ("POST", "/hook/stop"), ("POST", "/api/agents/x/rename")]
 )
-def test_other_sites_are_refused(method: str, path: str, origin: bytes) -> None:
-    """Whatever page it is, even one from another port of this machine, and even with a token."""
+def test_other_origins_are_refused(method: str, path: str, origin: bytes) -> None:
+    """Any page, even from another port of this machine, and even with a token."""
     headers = [OURS, (b"origin", origin), (b"content-type", b"application/json"), bearer("admin")]
-    answer = knock(method, path, headers)
+    answer = response_to(method, path, headers)
     assert (status(answer), code(answer)) == (403, "foreign_origin")
 
 
 @pytest.mark.parametrize("origin", [b"http://127.0.0.1:5055", b"HTTP://127.0.0.1:5055", b"https://127.0.0.1:5055"])
-def test_our_own_page_may_write(origin: bytes) -> None:
-    """The page that was asked from the very address it is served at."""
+def test_own_origin_may_write(origin: bytes) -> None:
+    """The page served from the requested address."""
     headers = [OURS, (b"origin", origin), (b"content-type", b"application/json"), bearer("act")]
-    assert status(knock("POST", "/api/agents/x/rename", headers)) == 200
+    assert status(response_to("POST", "/api/agents/x/rename", headers)) == 200
 
 
 @pytest.mark.parametrize("site", [b"cross-site", b"same-site"])
-def test_a_write_that_the_browser_calls_foreign_is_refused(site: bytes) -> None:
-    """Browsers tell where a request comes from even when they send no origin."""
+def test_cross_site_writes_are_refused(site: bytes) -> None:
+    """Browsers report cross-site requests even without `Origin`."""
     headers = [OURS, (b"sec-fetch-site", site), (b"content-type", b"application/json")]
-    assert code(knock("POST", "/hook/stop", headers)) == "foreign_origin"
-    assert status(knock("GET", "/health", headers)) == 200
+    assert code(response_to("POST", "/hook/stop", headers)) == "foreign_origin"
+    assert status(response_to("GET", "/health", headers)) == 200
 
 
 @pytest.mark.parametrize("origin", FOREIGN)
 def test_websockets_of_other_sites_are_closed(origin: bytes) -> None:
-    """A socket is held to the same rules, before it is accepted."""
-    (message,) = knock(path="/api/events/stream", headers=[OURS, (b"origin", origin)], kind="websocket")
+    """A WebSocket is checked like a request, before it is accepted."""
+    (message,) = response_to(path="/api/events/stream", headers=[OURS, (b"origin", origin)], kind="websocket")
     assert message["type"] == "websocket.close"
 
 
@@ -203,18 +210,18 @@ def test_websockets_of_other_sites_are_closed(origin: bytes) -> None:
         b"application/jsonp",
     ],
 )
-def test_a_post_says_that_it_is_json(content_type: bytes) -> None:
-    """What a form of a web page can send is not taken."""
-    answer = knock("POST", "/hook/stop", [OURS, (b"content-type", content_type)])
+def test_a_post_must_be_json(content_type: bytes) -> None:
+    """The content types of an HTML form are refused."""
+    answer = response_to("POST", "/hook/stop", [OURS, (b"content-type", content_type)])
     assert (status(answer), code(answer)) == (415, "not_json")
 
 
 @pytest.mark.parametrize(
     "content_type", [b"application/json", b"Application/JSON; charset=utf-8", b"application/json;"]
 )
-def test_json_may_be_written_in_several_ways(content_type: bytes) -> None:
+def test_variants_of_the_json_content_type(content_type: bytes) -> None:
     """Case and parameters do not matter."""
-    assert status(knock("POST", "/hook/stop", [OURS, (b"content-type", content_type)])) == 200
+    assert status(response_to("POST", "/hook/stop", [OURS, (b"content-type", content_type)])) == 200
 
 
 JSON = (b"content-type", b"application/json")
@@ -222,69 +229,69 @@ JSON = (b"content-type", b"application/json")
 
 @pytest.mark.parametrize("client", [("192.168.1.5", 1), ("10.0.0.1", 1), ("::ffff:192.168.1.5", 1)])
 def test_hooks_from_another_machine_need_a_token(client: tuple[str, int]) -> None:
-    """Only this machine may tell events without a token."""
-    assert status(knock("POST", "/hook/stop", [OURS, JSON], client=client)) == 401
-    assert status(knock("POST", "/hook/stop", [OURS, JSON, bearer("ingest")], client=client)) == 200
+    """Only this machine may report events without a token."""
+    assert status(response_to("POST", "/hook/stop", [OURS, JSON], client=client)) == 401
+    assert status(response_to("POST", "/hook/stop", [OURS, JSON, bearer("ingest")], client=client)) == 200
 
 
 @pytest.mark.parametrize("path", ["/health", "/hook/status"])
-def test_how_it_is_doing_is_as_open_as_ingestion(path: str) -> None:
-    """Anybody may ask, unless events need a token: then any token that tells or reads is good."""
-    assert status(knock("GET", path, [OURS])) == 200
-    assert status(knock("GET", path, [OURS], open_ingest=False)) == 401
+def test_status_paths_are_as_open_as_hooks(path: str) -> None:
+    """If events need a token, a token for ingest or read is required."""
+    assert status(response_to("GET", path, [OURS])) == 200
+    assert status(response_to("GET", path, [OURS], open_ingest=False)) == 401
     for scope in ("ingest", "read", "act", "admin"):
-        assert status(knock("GET", path, [OURS, bearer(scope)], open_ingest=False)) == 200
-    assert status(knock("GET", "/openapi.json", [OURS], open_ingest=False)) == 200
+        assert status(response_to("GET", path, [OURS, bearer(scope)], open_ingest=False)) == 200
+    assert status(response_to("GET", "/openapi.json", [OURS], open_ingest=False)) == 200
 
 
-def test_a_named_token_says_who_acts() -> None:
-    """It opens what its scopes allow, and its name is known to whatever it opens."""
+def test_a_named_token_sets_the_actor() -> None:
+    """It allows what its scopes allow, and its name is passed on."""
     seen: list[object] = []
-    assert status(knock("GET", "/api/agents", [OURS, NAMED], named=ANN, seen=seen)) == 200
-    assert status(knock("POST", "/api/agents/x/rename", [OURS, JSON, NAMED], named=ANN)) == 403
-    assert status(knock("GET", "/api/agents", [OURS, (b"authorization", b"Bearer other")], named=ANN)) == 401
-    assert status(knock("GET", "/api/agents", [OURS, bearer("read")], named=ANN, seen=seen)) == 200
+    assert status(response_to("GET", "/api/agents", [OURS, NAMED], named=ANN, seen=seen)) == 200
+    assert status(response_to("POST", "/api/agents/x/rename", [OURS, JSON, NAMED], named=ANN)) == 403
+    assert status(response_to("GET", "/api/agents", [OURS, (b"authorization", b"Bearer other")], named=ANN)) == 401
+    assert status(response_to("GET", "/api/agents", [OURS, bearer("read")], named=ANN, seen=seen)) == 200
     assert seen == ["ann", getpass.getuser()]
 
 
-def test_ingest_can_be_closed() -> None:
-    """With `ingest = "token"` this machine needs one too."""
-    assert status(knock("POST", "/hook/stop", [OURS, JSON], open_ingest=False)) == 401
-    assert status(knock("POST", "/hook/stop", [OURS, JSON, bearer("read")], open_ingest=False)) == 403
-    assert status(knock("POST", "/hook/stop", [OURS, JSON, bearer("ingest")], open_ingest=False)) == 200
+def test_ingest_with_token() -> None:
+    """With `ingest = "token"` this machine needs one, too."""
+    assert status(response_to("POST", "/hook/stop", [OURS, JSON], open_ingest=False)) == 401
+    assert status(response_to("POST", "/hook/stop", [OURS, JSON, bearer("read")], open_ingest=False)) == 403
+    assert status(response_to("POST", "/hook/stop", [OURS, JSON, bearer("ingest")], open_ingest=False)) == 200
 
 
 @pytest.mark.parametrize(
     "credentials", [b"", b"Bearer", b"Bearer ", b"Basic aHM6eA==", b"Bearer hs_read_0", b"hs_admin_x", b"Bearer \xff"]
 )
-def test_a_token_that_is_none_of_ours_is_refused(credentials: bytes) -> None:
-    """Nothing but the whole token opens."""
-    answer = knock(headers=[OURS, (b"authorization", credentials)])
+def test_unknown_tokens_are_refused(credentials: bytes) -> None:
+    """Only the complete token is accepted."""
+    answer = response_to(headers=[OURS, (b"authorization", credentials)])
     assert (status(answer), code(answer)) == (401, "token_unknown")
     cut = bearer("read")[1][:-1]
-    assert status(knock(headers=[OURS, (b"authorization", cut)])) == 401
+    assert status(response_to(headers=[OURS, (b"authorization", cut)])) == 401
 
 
-def test_whoever_has_a_token_learns_why_it_does_not_open() -> None:
-    """One that has expired says so, by its name; one of another scope says which it has. Neither lets anybody in."""
-    expired = knock(headers=[OURS, NAMED], named=Principal("ann", frozenset(), START))
+def test_refusals_of_named_tokens_have_a_reason() -> None:
+    """An expired token and a token with another scope."""
+    expired = response_to(headers=[OURS, NAMED], named=Principal("ann", frozenset(), START))
     assert (status(expired), code(expired)) == (401, "token_expired")
     assert b"The token ann expired at" in expired[1]["body"]
-    narrow = knock("POST", "/api/agents/x/rename", [OURS, JSON, NAMED], named=ANN)
+    narrow = response_to("POST", "/api/agents/x/rename", [OURS, JSON, NAMED], named=ANN)
     assert (status(narrow), code(narrow)) == (403, "token_refused")
     assert b"the scope act; yours has read" in narrow[1]["body"]
 
 
-def test_an_expired_token_names_nobody() -> None:
-    """Where none is needed, it is no reason to believe who sends it."""
+def test_an_expired_token_sets_no_actor() -> None:
+    """Also where no token is required."""
     seen: list[object] = []
-    hook = knock("POST", "/hook/stop", [OURS, JSON, NAMED], named=Principal("ann", frozenset(), START), seen=seen)
+    hook = response_to("POST", "/hook/stop", [OURS, JSON, NAMED], named=Principal("ann", frozenset(), START), seen=seen)
     assert (status(hook), seen) == (200, [None])
 
 
 @pytest.mark.parametrize("path", ["/hook/../api/agents", "//api/agents", "/hook/..%2fapi", "/API/agents", "/api"])
-def test_what_the_guard_lets_through_leads_nowhere(daemon: RunningDaemon, path: str) -> None:
-    """A path that only looks like a guarded one is no way around the guard."""
+def test_unusual_paths_do_not_bypass_the_check(daemon: RunningDaemon, path: str) -> None:
+    """A path that only looks like a protected one leads to no endpoint."""
     assert daemon.get(path, scope=None).status in {401, 404, 405}
 
 
@@ -301,37 +308,37 @@ def operations(daemon: RunningDaemon) -> list[tuple[str, str, str]]:
     ]
 
 
-def ask(daemon: RunningDaemon, method: str, path: str, headers: dict[str, str]) -> tuple[int, http.client.HTTPMessage]:
-    """Status and headers; the body is not waited for, since a stream's has no end."""
+def send(daemon: RunningDaemon, method: str, path: str, headers: dict[str, str]) -> tuple[int, http.client.HTTPMessage]:
+    """Status and headers. The body is not read, because a stream has no end."""
     connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=LIMIT_SECONDS)
-    told = {"Content-Type": "application/json"} if method == "POST" else {}
+    content_type = {"Content-Type": "application/json"} if method == "POST" else {}
     try:
-        connection.request(method, path, HOOK if method == "POST" else None, {**told, **headers})
+        connection.request(method, path, HOOK if method == "POST" else None, {**content_type, **headers})
         with connection.getresponse() as response:
             return response.status, response.headers
     finally:
         connection.close()
 
 
-def test_every_endpoint_asks_for_a_token(daemon: RunningDaemon) -> None:
-    """Without a token only what tells nothing private is open; with a wrong one nothing more is."""
-    guarded = [(method, path) for method, path, scope in operations(daemon) if scope not in {"none", "ingest"}]
-    assert len(guarded) > 10
+def test_every_endpoint_requires_a_token(daemon: RunningDaemon) -> None:
+    """Except those without private data. A wrong token gives no more access than none."""
+    protected = [(method, path) for method, path, scope in operations(daemon) if scope not in {"none", "ingest"}]
+    assert len(protected) > 10
     with daemon.untouched():
-        assert {ask(daemon, method, path, {})[0] for method, path in guarded} == {401}
+        assert {send(daemon, method, path, {})[0] for method, path in protected} == {401}
         wrong = {"Authorization": "Bearer hs_admin_0123456789012345678901234567890123456789"}
-        assert {ask(daemon, method, path, wrong)[0] for method, path in guarded} == {401}
+        assert {send(daemon, method, path, wrong)[0] for method, path in protected} == {401}
     open_to_all = [(method, path) for method, path, scope in operations(daemon) if scope == "none"]
     assert {path for _, path in open_to_all} == {"/health", "/hook/status"}
-    assert {ask(daemon, method, path, {})[0] for method, path in open_to_all} == {200}
+    assert {send(daemon, method, path, {})[0] for method, path in open_to_all} == {200}
 
 
 @pytest.mark.parametrize("held", SCOPES)
-def test_every_endpoint_asks_for_its_own_scope(daemon: RunningDaemon, held: str) -> None:
-    """A token opens what its scope says and nothing else: reading does not act, telling does not read."""
+def test_every_endpoint_requires_its_scope(daemon: RunningDaemon, held: str) -> None:
+    """Read tokens cannot act, and ingest tokens cannot read."""
     implied = {scope.value for scope in INCLUDED_SCOPES[TokenScope(held)]}
     for method, path, needed in operations(daemon):
-        answered, _ = ask(daemon, method, path, daemon.credentials(held))
+        answered, _ = send(daemon, method, path, daemon.credentials(held))
         if needed in {"none", "ingest"} or needed in implied:
             assert answered not in {401, 403}, (method, path, held)
         else:
@@ -339,24 +346,24 @@ def test_every_endpoint_asks_for_its_own_scope(daemon: RunningDaemon, held: str)
 
 
 @pytest.fixture(scope="module")
-def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """A daemon that takes events only with a token."""
+def closed_ingest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """A daemon that accepts events only with a token."""
     with running_daemon(tmp_path_factory.mktemp("closed"), ingest="token") as running:
         yield running
 
 
-def test_a_closed_daemon_takes_events_only_with_a_token(closed: RunningDaemon) -> None:
-    """`ingest = "token"` shuts hooks to everybody without one."""
-    with closed.untouched():
-        reply = closed.post("stop", HOOK)
+def test_closed_ingest_of_a_running_daemon(closed_ingest: RunningDaemon) -> None:
+    """`ingest = "token"` refuses hooks without one."""
+    with closed_ingest.untouched():
+        reply = closed_ingest.post("stop", HOOK)
         assert (reply.status, reply.error["code"]) == (401, "token_needed")
-        assert closed.post("stop", HOOK, closed.credentials("read")).status == 403
-    assert closed.post("stop", HOOK, closed.credentials("ingest")).status == 200
-    assert closed.post("stop", HOOK, closed.credentials("admin")).status == 200
+        assert closed_ingest.post("stop", HOOK, closed_ingest.credentials("read")).status == 403
+    assert closed_ingest.post("stop", HOOK, closed_ingest.credentials("ingest")).status == 200
+    assert closed_ingest.post("stop", HOOK, closed_ingest.credentials("admin")).status == 200
 
 
 def refused_start(home: Path, **settings: object) -> str:
-    """Start a daemon that must not start; what it says."""
+    """Start a daemon that must not start; its error message."""
     done = subprocess.run(
         [sys.executable, "-m", "claude_headspace", "serve"],
         env=environment(home, **settings),
@@ -372,16 +379,16 @@ def refused_start(home: Path, **settings: object) -> str:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104  # that it is refused is the point
-def test_an_open_door_to_the_network_is_refused(tmp_path: Path, host: str) -> None:
-    """Nobody is let in from the network without tokens."""
+def test_open_bind_is_refused(tmp_path: Path, host: str) -> None:
+    """The daemon does not listen on the network without tokens."""
     said = refused_start(tmp_path, host=host)
     assert host in said
     assert "token" in said
     assert not (tmp_path / "run" / "daemon.json").exists()
 
 
-def test_the_network_is_served_with_tokens(tmp_path: Path) -> None:
-    """With tokens a daemon may listen everywhere, and still asks everybody for one."""
+def test_network_access_with_tokens(tmp_path: Path) -> None:
+    """With tokens a daemon may listen everywhere, and requires one from everybody."""
     with running_daemon(tmp_path, host="0.0.0.0", ingest="token") as daemon:  # noqa: S104  # that is the test
         assert daemon.post("stop", HOOK).status == 401
         assert daemon.get("/api/agents").status == 200
@@ -414,7 +421,7 @@ PAGES: dict[str, tuple[str, str, dict[str, str], bytes | None]] = {
 
 @pytest.mark.parametrize("with_token", [False, True], ids=["stranger", "with a token"])
 @pytest.mark.parametrize(("method", "path", "headers", "payload"), PAGES.values(), ids=PAGES.keys())
-def test_no_page_gets_in(
+def test_other_sites_have_no_access(
     daemon: RunningDaemon,
     method: str,
     path: str,
@@ -423,16 +430,16 @@ def test_no_page_gets_in(
     *,
     with_token: bool,
 ) -> None:
-    """No page of another site reads, writes or approves anything, and none is told that it may."""
+    """No other site reads, writes or approves anything, and no response permits it."""
     with daemon.untouched():
         reply = daemon.send(method, path, payload, headers, scope="admin" if with_token else None)
     assert reply.status in {401, 403, 405, 415}
     assert reply.error
-    assert allows_nobody(reply)
+    assert allows_no_origin(reply)
 
 
-def test_a_websocket_is_not_opened(daemon: RunningDaemon) -> None:
-    """There is no socket to talk to, whoever asks."""
+def test_there_is_no_websocket(daemon: RunningDaemon) -> None:
+    """No endpoint accepts one."""
     upgrade = (
         b"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n%s"
         b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
@@ -441,20 +448,20 @@ def test_a_websocket_is_not_opened(daemon: RunningDaemon) -> None:
         for path in (b"/", b"/api/events/stream", b"/hook/stop"):
             for origin in (b"", b"Origin: https://evil.example\r\n"):
                 answer = first_line(daemon, upgrade % (path, origin))
-                # Where the page is, the wish to upgrade is ignored: the answer is the page, or why there is none.
+                # The page ignores the upgrade header: the response is the page, or the explanation.
                 page = {b"200", b"503"} if path == b"/" and not origin else set()
                 assert answer.split(b" ")[1] in {b"401", b"403", b"404", b"405"} | page, answer
 
 
 def first_line(daemon: RunningDaemon, request: bytes) -> bytes:
-    """The status line of an answer."""
+    """The status line of a response."""
     with socket.create_connection(("127.0.0.1", daemon.port), timeout=LIMIT_SECONDS) as connection:
         connection.sendall(request)
         return connection.recv(65_536).split(b"\r\n", 1)[0]
 
 
-def test_every_answer_carries_the_same_protection(daemon: RunningDaemon) -> None:
-    """Answers and refusals alike: a policy of `self`, nothing cached, no sniffing, no other origin."""
+def test_every_response_has_the_security_headers(daemon: RunningDaemon) -> None:
+    """Also refusals: content policy, no caching, no sniffing, no other origin."""
     replies: list[Reply] = [
         daemon.get("/health", scope=None),
         daemon.get("/openapi.json", scope=None),
@@ -474,9 +481,9 @@ def test_every_answer_carries_the_same_protection(daemon: RunningDaemon) -> None
         assert reply.headers["x-content-type-options"] == "nosniff"
         assert reply.headers["cache-control"] == "no-store"
         assert reply.headers["server"] is None
-        assert allows_nobody(reply)
+        assert allows_no_origin(reply)
 
 
-def allows_nobody(reply: Reply) -> bool:
-    """Whether no header lets another site in."""
+def allows_no_origin(reply: Reply) -> bool:
+    """Whether no header permits another origin."""
     return not [name for name in reply.headers if name.lower().startswith("access-control-")]

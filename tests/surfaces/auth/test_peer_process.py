@@ -1,4 +1,4 @@
-"""Who has the other end of a connection: a process, or nobody any more."""
+"""The process at the other end of a connection."""
 
 import os
 import socket
@@ -16,14 +16,14 @@ WAYS = [peer_of, peers._by_psutil]
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    """Somebody who listens."""
+    """A listening socket."""
     with socket.create_server(("127.0.0.1", 0)) as made:
         yield made
 
 
 @pytest.mark.parametrize("look", WAYS)
 def test_another_process_is_found(look: Callable[[int, int], Peer], listener: socket.socket) -> None:
-    """By the ports of both ends, while it holds its own."""
+    """By the ports of both ends, while the process holds its end."""
     port = listener.getsockname()[1]
     code = f"import socket, sys; s = socket.create_connection(('127.0.0.1', {port})); sys.stdin.read()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as process:
@@ -35,16 +35,16 @@ def test_another_process_is_found(look: Callable[[int, int], Peer], listener: so
 
 
 @pytest.mark.parametrize("look", WAYS)
-def test_our_own_end_is_told_from_the_other(look: Callable[[int, int], Peer], listener: socket.socket) -> None:
-    """Both ends may be one process's."""
+def test_our_own_end_is_distinguished(look: Callable[[int, int], Peer], listener: socket.socket) -> None:
+    """Both ends may belong to one process."""
     port = listener.getsockname()[1]
     with socket.create_connection(("127.0.0.1", port)) as theirs, listener.accept()[0]:
         assert look(theirs.getsockname()[1], port) == Peer(os.getpid())
 
 
 @pytest.mark.parametrize("look", WAYS)
-def test_whoever_hung_up_is_gone(look: Callable[[int, int], Peer], listener: socket.socket) -> None:
-    """Nobody has the other end, or it takes nothing any more."""
+def test_closed_connections_are_gone(look: Callable[[int, int], Peer], listener: socket.socket) -> None:
+    """The other end is closed, or closed for reading."""
     port = listener.getsockname()[1]
     with socket.create_connection(("127.0.0.1", port)) as theirs:
         their_port = theirs.getsockname()[1]

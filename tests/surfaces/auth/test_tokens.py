@@ -1,4 +1,4 @@
-"""Tokens: made from one secret of a home, good for one scope, worth nothing elsewhere."""
+"""Derived tokens: created from one secret, valid for one scope and one installation."""
 
 import threading
 from pathlib import Path
@@ -8,8 +8,8 @@ import pytest
 from claude_headspace.surfaces.auth.tokens import INCLUDED_SCOPES, DerivedTokens, Scope, make_token, read_secret
 
 
-def test_the_secret_is_made_once_for_its_user_alone(tmp_path: Path) -> None:
-    """The first who asks makes it, everybody else reads the same; nobody else can."""
+def test_the_secret_is_created_once_with_mode_0600(tmp_path: Path) -> None:
+    """Later reads return the same secret."""
     path = tmp_path / "state" / "secret"
     first = read_secret(path)
     assert read_secret(path) == first
@@ -19,8 +19,8 @@ def test_the_secret_is_made_once_for_its_user_alone(tmp_path: Path) -> None:
     assert [entry.name for entry in path.parent.iterdir()] == ["secret"]
 
 
-def test_those_who_start_at_once_agree_on_one_secret(tmp_path: Path) -> None:
-    """Sixteen at once read one and the same, and no draft is left."""
+def test_concurrent_starts_use_the_same_secret(tmp_path: Path) -> None:
+    """Sixteen threads read the same secret, and no draft is left."""
     path = tmp_path / "secret"
     together = threading.Barrier(16)
     found: list[bytes] = []
@@ -40,8 +40,8 @@ def test_those_who_start_at_once_agree_on_one_secret(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scope", Scope)
-def test_a_token_names_its_scope_and_is_the_same_every_time(scope: Scope) -> None:
-    """It can be made again from the secret at any time."""
+def test_a_token_contains_its_scope_and_is_reproducible(scope: Scope) -> None:
+    """It can be derived from the secret at any time."""
     token = make_token(b"secret", scope)
     assert token.startswith(f"hs_{scope.value}_")
     assert token == make_token(b"secret", scope)
@@ -50,15 +50,15 @@ def test_a_token_names_its_scope_and_is_the_same_every_time(scope: Scope) -> Non
 
 
 @pytest.mark.parametrize("scope", Scope)
-def test_a_token_is_good_for_what_its_scope_implies(scope: Scope) -> None:
-    """Nothing more, and nothing at all in another home."""
+def test_a_token_allows_the_included_scopes(scope: Scope) -> None:
+    """Nothing more, and nothing in another installation."""
     token = make_token(b"secret", scope).encode()
     assert DerivedTokens(b"secret").scopes(token) == INCLUDED_SCOPES[scope]
     assert DerivedTokens(b"another secret").scopes(token) == frozenset()
 
 
-def test_the_scopes_are_apart() -> None:
-    """Telling does not read, reading neither tells nor acts, acting reads, and only administration is everything."""
+def test_scopes() -> None:
+    """Ingest does not read, read does not act, act includes read, and only admin includes all."""
     assert INCLUDED_SCOPES[Scope.INGEST] == {Scope.INGEST}
     assert INCLUDED_SCOPES[Scope.READ] == {Scope.READ}
     assert INCLUDED_SCOPES[Scope.ACT] == {Scope.READ, Scope.ACT}
@@ -68,21 +68,21 @@ def test_the_scopes_are_apart() -> None:
 @pytest.mark.parametrize(
     "token", [None, b"", b"hs_admin_", b"hs_admin_" + b"0" * 40, b"\xff" * 49, make_token(b"x", Scope.ADMIN).encode()]
 )
-def test_what_is_no_token_of_ours_is_good_for_nothing(token: bytes | None) -> None:
-    """Neither nothing nor nonsense nor another home's."""
+def test_unknown_tokens_allow_nothing(token: bytes | None) -> None:
+    """Missing, malformed, or of another installation."""
     assert DerivedTokens(b"secret").scopes(token) == frozenset()
 
 
-def test_a_token_cannot_be_turned_into_another() -> None:
-    """The scope in the name is part of what is signed."""
+def test_the_scope_of_a_token_cannot_be_changed() -> None:
+    """The signature covers the scope."""
     turned = make_token(b"secret", Scope.READ).replace("read", "admin").encode()
     assert DerivedTokens(b"secret").scopes(turned) == frozenset()
     cut = make_token(b"secret", Scope.ADMIN).encode()[:-1]
     assert DerivedTokens(b"secret").scopes(cut) == frozenset()
 
 
-def test_an_empty_secret_opens_nothing_by_itself(tmp_path: Path) -> None:
-    """Deleting the file revokes every token: the next secret is another one."""
+def test_a_new_secret_revokes_all_tokens(tmp_path: Path) -> None:
+    """Deleting the file creates another secret."""
     path = tmp_path / "secret"
     before = make_token(read_secret(path), Scope.ADMIN).encode()
     path.unlink()

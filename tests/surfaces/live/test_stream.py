@@ -1,4 +1,4 @@
-"""The stream: everything that was committed, in its order, to every reader, however slow and however late."""
+"""The event stream: all committed messages, in order, to every reader, however slow or late."""
 
 import asyncio
 import contextlib
@@ -24,83 +24,83 @@ _numbers = count(1)
 EVERYTHING = StreamFilter()
 
 
-# --- the broadcaster alone --------------------------------------------------------------------------------------------
+# --- the stream alone -------------------------------------------------------------------------------------------------
 
 
-class Kept(TemporaryJournal):
-    """A journal of which old announcements can be thrown away, as retention does."""
+class PrunableJournal(TemporaryJournal):
+    """A journal that can drop old messages, as pruning does."""
 
-    def forget_before(self, before: int) -> None:
-        """Forget the announcements before a number."""
+    def drop_before(self, before: int) -> None:
+        """Drop the messages before a number."""
         with self.transaction() as batch:
             batch.connection.execute(schema.stream.delete().where(schema.stream.c.seq < before))
 
     def append(self, messages: Sequence[StreamMessage]) -> None:
-        """Store announcements."""
+        """Store messages."""
         with self.transaction() as batch:
             insert_rows(batch.connection, schema.stream, [rows.stream_row(message) for message in messages])
 
 
-class Station:
-    """A broadcaster over a journal, and somebody who has news."""
+class StreamTest:
+    """A stream over a journal, and an engine that publishes to it."""
 
     def __init__(self, heartbeat: float = 60) -> None:
-        self.journal = Kept()
-        self.broadcaster = EventStream(self.journal, lambda: heartbeat, 0)
-        self.engine = engine_over(self.journal, iter(map(str, count())).__next__, self.broadcaster.publish)
+        self.journal = PrunableJournal()
+        self.stream = EventStream(self.journal, lambda: heartbeat, 0)
+        self.engine = engine_over(self.journal, iter(map(str, count())).__next__, self.stream.publish)
         self.sent = 0
 
-    async def tell(self, times: int = 1, session: str = "session-1") -> None:
-        """Let so many events happen."""
+    async def publish(self, times: int = 1, session: str = "session-1") -> None:
+        """Publish a number of events."""
         await asyncio.gather(*(self._submit(session) for _ in range(times)))
 
     async def _submit(self, session: str) -> None:
         self.sent += 1
         await self.engine.submit(hook("Notification", START + self.sent, session_id=session, cwd=f"/{session}"))
 
-    def announced(self) -> list[int]:
-        """The numbers of everything that was announced."""
+    def published(self) -> list[int]:
+        """The sequence numbers of all published messages."""
         return [message.seq for message in self.journal.stream(0, 1_000_000)]
 
     def restarted(self, heartbeat: float = 60) -> EventStream:
-        """The broadcaster of the next daemon on the same journal."""
+        """The stream of the next daemon on the same journal."""
         return EventStream(self.journal, lambda: heartbeat, self.journal.counts().last_seq)
 
 
-def on_air(play: Callable[[Station], Awaitable[None]], heartbeat: float = 60) -> None:
-    """Play with a running station."""
+def run(play: Callable[[StreamTest], Awaitable[None]], heartbeat: float = 60) -> None:
+    """Run a test with a running engine."""
 
     async def main() -> None:
-        station = Station(heartbeat)
-        station.engine.start()
+        test = StreamTest(heartbeat)
+        test.engine.start()
         async with asyncio.timeout(60):
-            await play(station)
-            await station.engine.stop()
+            await play(test)
+            await test.engine.stop()
 
     asyncio.run(main())
 
 
-class Listener:
-    """Reads a stream and takes it apart."""
+class StreamReader:
+    """Reads a stream and parses it."""
 
-    def __init__(self, broadcaster: EventStream, wanted: StreamFilter = EVERYTHING, after: int | None = None) -> None:
-        self._source: AsyncIterator[bytes] = broadcaster.read(wanted, after)
+    def __init__(self, broadcaster: EventStream, matching: StreamFilter = EVERYTHING, after: int | None = None) -> None:
+        self._source: AsyncIterator[bytes] = broadcaster.read(matching, after)
         self._text = ""
 
-    async def start(self) -> "Listener":
+    async def start(self) -> "StreamReader":
         """Connect."""
         assert await self.block() == "retry: 1000\n: connected"
         return self
 
     async def block(self) -> str:
-        """What stands before the next empty line."""
+        """The lines before the next empty line."""
         while "\n\n" not in self._text:
             self._text += (await anext(self._source)).decode()
         block, _, self._text = self._text.partition("\n\n")
         return block
 
     async def ids(self, number: int) -> list[int]:
-        """The numbers of the next so many events."""
+        """The sequence numbers of the next events."""
         found: list[int] = []
         while len(found) < number:
             if match := re.match(r"id: (\d+)\nevent: (?!gap)", await self.block()):
@@ -112,226 +112,226 @@ class Listener:
         return await anext(self._source, None) is None
 
 
-def test_an_announcement_is_written_as_browsers_read_it() -> None:
-    """Number, name and data, one line each."""
+def test_frame() -> None:
+    """Id, event and data, one line each."""
     message = StreamMessage(7, "state_changed", "agent", "project", b'{"text":"two\\nlines"}')
     assert frame(message) == b'id: 7\nevent: state_changed\ndata: {"text":"two\\nlines"}\n\n'
 
 
-def test_a_reader_hears_what_comes_after_it_began() -> None:
-    """Without a position a stream begins now."""
+def test_without_a_position_a_stream_starts_now() -> None:
+    """The reader receives only later messages."""
 
-    async def play(station: Station) -> None:
-        await station.tell(5)
-        listener = await Listener(station.broadcaster).start()
-        await station.tell(3)
-        assert await listener.ids(3) == station.announced()[-3:]
+    async def play(test: StreamTest) -> None:
+        await test.publish(5)
+        reader = await StreamReader(test.stream).start()
+        await test.publish(3)
+        assert await reader.ids(3) == test.published()[-3:]
 
-    on_air(play)
-
-
-def test_a_reader_comes_back_where_it_was() -> None:
-    """With a position nothing is missed and nothing comes twice."""
-
-    async def play(station: Station) -> None:
-        await station.tell(20)
-        everything = station.announced()
-        listener = await Listener(station.broadcaster, after=everything[4]).start()
-        await station.tell(5)
-        everything = station.announced()
-        assert await listener.ids(len(everything) - 5) == everything[5:]
-
-    on_air(play)
+    run(play)
 
 
-def test_zero_is_the_beginning() -> None:
-    """Position 0 replays everything that there is."""
+def test_resume() -> None:
+    """With a position nothing is missed and nothing is repeated."""
 
-    async def play(station: Station) -> None:
-        await station.tell(10)
-        listener = await Listener(station.broadcaster, after=0).start()
-        assert await listener.ids(10) == station.announced()
+    async def play(test: StreamTest) -> None:
+        await test.publish(20)
+        everything = test.published()
+        reader = await StreamReader(test.stream, after=everything[4]).start()
+        await test.publish(5)
+        everything = test.published()
+        assert await reader.ids(len(everything) - 5) == everything[5:]
 
-    on_air(play)
+    run(play)
 
 
-def test_a_reader_may_be_further_behind_than_the_ring() -> None:
-    """What is no longer in memory is read from the journal, in pages, and goes over into what is."""
+def test_position_zero_is_the_beginning() -> None:
+    """All messages are replayed."""
 
-    async def play(station: Station) -> None:
-        await station.tell(BUFFER_SIZE + 3 * PAGE_SIZE + 7)
-        everything = station.announced()
+    async def play(test: StreamTest) -> None:
+        await test.publish(10)
+        reader = await StreamReader(test.stream, after=0).start()
+        assert await reader.ids(10) == test.published()
+
+    run(play)
+
+
+def test_a_reader_may_be_further_behind_than_the_buffer() -> None:
+    """Older messages are read from the journal, in pages."""
+
+    async def play(test: StreamTest) -> None:
+        await test.publish(BUFFER_SIZE + 3 * PAGE_SIZE + 7)
+        everything = test.published()
         assert len(everything) > BUFFER_SIZE
-        listener = await Listener(station.broadcaster, after=everything[0]).start()
-        assert await listener.ids(len(everything) - 1) == everything[1:]
-        await station.tell(2)
-        assert await listener.ids(2) == station.announced()[-2:]
+        reader = await StreamReader(test.stream, after=everything[0]).start()
+        assert await reader.ids(len(everything) - 1) == everything[1:]
+        await test.publish(2)
+        assert await reader.ids(2) == test.published()[-2:]
 
-    on_air(play)
+    run(play)
 
 
-def test_a_batch_may_be_larger_than_the_ring() -> None:
-    """Then the ring holds its end, and readers get its beginning from the journal."""
+def test_a_batch_may_be_larger_than_the_buffer() -> None:
+    """The buffer has its end, and readers get its start from the journal."""
 
-    async def play(station: Station) -> None:
-        await station.tell()
-        listener = await Listener(station.broadcaster).start()
-        first = station.announced()[-1]
+    async def play(test: StreamTest) -> None:
+        await test.publish()
+        reader = await StreamReader(test.stream).start()
+        first = test.published()[-1]
         many = [StreamMessage(first + n, "agent_updated", "a", "p", b"{}") for n in range(1, BUFFER_SIZE + 100)]
-        station.journal.append(many)
-        station.broadcaster.publish(many)
-        assert await listener.ids(len(many)) == [message.seq for message in many]
+        test.journal.append(many)
+        test.stream.publish(many)
+        assert await reader.ids(len(many)) == [message.seq for message in many]
 
-    on_air(play)
+    run(play)
 
 
 def test_a_slow_reader_misses_nothing() -> None:
-    """Who does not read for a long time costs the others nothing, and finds everything when it goes on."""
+    """It does not slow down the others, and receives everything when it continues."""
 
-    async def play(station: Station) -> None:
-        slow = await Listener(station.broadcaster).start()
-        fast = await Listener(station.broadcaster).start()
-        heard: list[int] = []
+    async def play(test: StreamTest) -> None:
+        slow = await StreamReader(test.stream).start()
+        fast = await StreamReader(test.stream).start()
+        received: list[int] = []
         for _ in range(10):
-            await station.tell(700)
-            heard += await fast.ids(700)
-        everything = station.announced()
-        assert heard == everything
+            await test.publish(700)
+            received += await fast.ids(700)
+        everything = test.published()
+        assert received == everything
         assert await slow.ids(len(everything)) == everything
 
-    on_air(play)
+    run(play)
 
 
-def test_the_next_daemon_replays_what_the_last_one_announced() -> None:
-    """A restart is no gap."""
+def test_a_restart_causes_no_gap() -> None:
+    """The next daemon replays the messages of the last one."""
 
-    async def play(station: Station) -> None:
-        await station.tell(30)
-        everything = station.announced()
-        listener = await Listener(station.restarted(), after=everything[9]).start()
-        assert await listener.ids(20) == everything[10:]
+    async def play(test: StreamTest) -> None:
+        await test.publish(30)
+        everything = test.published()
+        reader = await StreamReader(test.restarted(), after=everything[9]).start()
+        assert await reader.ids(20) == everything[10:]
 
-    on_air(play)
+    run(play)
 
 
 @pytest.mark.parametrize("ahead", [1, 1_000_000])
-def test_a_number_that_was_never_given_is_a_gap(ahead: int) -> None:
-    """A reader of another home is told so, and then hears what is new."""
+def test_an_unknown_position_is_a_gap(ahead: int) -> None:
+    """Then the reader receives new messages."""
 
-    async def play(station: Station) -> None:
-        await station.tell(3)
-        last = station.announced()[-1]
-        listener = await Listener(station.broadcaster, after=last + ahead).start()
-        block = await listener.block()
+    async def play(test: StreamTest) -> None:
+        await test.publish(3)
+        last = test.published()[-1]
+        reader = await StreamReader(test.stream, after=last + ahead).start()
+        block = await reader.block()
         assert block.startswith(f"id: {last}\nevent: gap\n")
         assert f'"after":{last + ahead},"resumes_at":{last + 1}' in block
-        await station.tell()
-        assert await listener.ids(1) == station.announced()[-1:]
+        await test.publish()
+        assert await reader.ids(1) == test.published()[-1:]
 
-    on_air(play)
+    run(play)
 
 
-def test_what_is_no_longer_kept_is_a_gap() -> None:
-    """A reader that was away too long is told from where on it hears again."""
+def test_pruned_messages_are_a_gap() -> None:
+    """The gap contains the position at which the stream resumes."""
 
-    async def play(station: Station) -> None:
-        await station.tell(30)
-        everything = station.announced()
-        station.journal.forget_before(everything[20])
-        listener = await Listener(station.restarted(), after=everything[3]).start()
-        block = await listener.block()
+    async def play(test: StreamTest) -> None:
+        await test.publish(30)
+        everything = test.published()
+        test.journal.drop_before(everything[20])
+        reader = await StreamReader(test.restarted(), after=everything[3]).start()
+        block = await reader.block()
         assert block.startswith(f"id: {everything[20] - 1}\nevent: gap\n")
         assert f'"resumes_at":{everything[20]}' in block
-        assert await listener.ids(10) == everything[20:]
+        assert await reader.ids(10) == everything[20:]
 
-    on_air(play)
+    run(play)
 
 
-def test_when_nothing_is_kept_that_is_a_gap_too() -> None:
-    """Not even an empty stream is silent about what is missing; who has the last number misses nothing."""
+def test_an_empty_stream_is_a_gap() -> None:
+    """Unless the reader has the newest position."""
 
-    async def play(station: Station) -> None:
-        await station.tell(5)
-        everything = station.announced()
-        station.journal.forget_before(everything[-1] + 1)
-        late = await Listener(station.restarted(), after=everything[1]).start()
+    async def play(test: StreamTest) -> None:
+        await test.publish(5)
+        everything = test.published()
+        test.journal.drop_before(everything[-1] + 1)
+        late = await StreamReader(test.restarted(), after=everything[1]).start()
         assert "event: gap" in await late.block()
-        up_to_date = await Listener(station.restarted(0.01), after=everything[-1]).start()
+        up_to_date = await StreamReader(test.restarted(0.01), after=everything[-1]).start()
         assert await up_to_date.block() == ": heartbeat"
 
-    on_air(play)
+    run(play)
 
 
-def test_a_gap_is_told_whatever_the_filter() -> None:
-    """Who wants to hear only of turns must know that some are missing."""
+def test_filters_do_not_suppress_gaps() -> None:
+    """A reader of one type must know that messages are missing."""
 
-    async def play(station: Station) -> None:
-        await station.tell(3)
-        wanted = StreamFilter(types=frozenset({"turn_created"}))
-        listener = await Listener(station.broadcaster, wanted, after=999).start()
-        assert "event: gap" in await listener.block()
+    async def play(test: StreamTest) -> None:
+        await test.publish(3)
+        matching = StreamFilter(types=frozenset({"turn_created"}))
+        reader = await StreamReader(test.stream, matching, after=999).start()
+        assert "event: gap" in await reader.block()
 
-    on_air(play)
-
-
-def test_silence_is_broken_by_heartbeats() -> None:
-    """A reader knows that the line is alive."""
-
-    async def play(station: Station) -> None:
-        listener = await Listener(station.broadcaster).start()
-        assert [await listener.block() for _ in range(3)] == [": heartbeat"] * 3
-
-    on_air(play, heartbeat=0.01)
+    run(play)
 
 
-def test_news_for_others_do_not_keep_heartbeats_back() -> None:
-    """A reader whose filter lets nothing through hears that the line is alive all the same."""
+def test_heartbeats() -> None:
+    """They are sent while there are no messages."""
 
-    async def play(station: Station) -> None:
-        listener = await Listener(station.broadcaster, StreamFilter(agent_id="nobody")).start()
-        talking = asyncio.create_task(keep_talking(station))
-        assert await listener.block() == ": heartbeat"
+    async def play(test: StreamTest) -> None:
+        reader = await StreamReader(test.stream).start()
+        assert [await reader.block() for _ in range(3)] == [": heartbeat"] * 3
+
+    run(play, heartbeat=0.01)
+
+
+def test_filtered_messages_do_not_delay_heartbeats() -> None:
+    """A reader whose filter excludes all messages gets heartbeats."""
+
+    async def play(test: StreamTest) -> None:
+        reader = await StreamReader(test.stream, StreamFilter(agent_id="nobody")).start()
+        talking = asyncio.create_task(keep_talking(test))
+        assert await reader.block() == ": heartbeat"
         talking.cancel()
         await asyncio.gather(talking, return_exceptions=True)
 
-    async def keep_talking(station: Station) -> None:
+    async def keep_talking(test: StreamTest) -> None:
         while True:
-            await station.tell()
+            await test.publish()
 
-    on_air(play, heartbeat=0.05)
+    run(play, heartbeat=0.05)
 
 
-def test_what_was_announced_before_the_end_is_told_before_it() -> None:
-    """A reader that did not come to hear it yet hears it before its stream ends."""
+def test_messages_before_the_end_are_sent() -> None:
+    """A reader that is behind receives them before its stream ends."""
 
-    async def play(station: Station) -> None:
-        listener = await Listener(station.broadcaster).start()
-        await station.tell(3)
-        station.broadcaster.close()
-        assert await listener.ids(3) == station.announced()
-        assert await listener.ended()
+    async def play(test: StreamTest) -> None:
+        reader = await StreamReader(test.stream).start()
+        await test.publish(3)
+        test.stream.close()
+        assert await reader.ids(3) == test.published()
+        assert await reader.ended()
 
-    on_air(play)
+    run(play)
 
 
 def test_streams_end_when_the_daemon_stops() -> None:
-    """Those who wait, those who have something to read, and those who come later."""
+    """Waiting readers, readers that are behind, and new readers."""
 
-    async def play(station: Station) -> None:
-        waiting = await Listener(station.broadcaster).start()
+    async def play(test: StreamTest) -> None:
+        waiting = await StreamReader(test.stream).start()
         ending = asyncio.create_task(waiting.ended())
         await asyncio.sleep(0)
-        assert station.broadcaster.readers == 1
-        station.broadcaster.close()
+        assert test.stream.readers == 1
+        test.stream.close()
         assert await ending
-        assert await (await Listener(station.broadcaster).start()).ended()
-        assert station.broadcaster.readers == 0
+        assert await (await StreamReader(test.stream).start()).ended()
+        assert test.stream.readers == 0
 
-    on_air(play)
+    run(play)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "heard"),
+    ("matching", "received"),
     [
         (StreamFilter(), [1, 2, 3, 4]),
         (StreamFilter(types=frozenset({"state_changed"})), [1, 3]),
@@ -342,18 +342,18 @@ def test_streams_end_when_the_daemon_stops() -> None:
         (StreamFilter(agent_id="nobody"), []),
     ],
 )
-def test_filters_pick_what_is_wanted(wanted: StreamFilter, heard: list[int]) -> None:
-    """Types, agent and project, alone and together."""
+def test_filters(matching: StreamFilter, received: list[int]) -> None:
+    """Types, agent and project, alone and combined."""
     messages = [
         StreamMessage(1, "state_changed", "a", "p", b""),
         StreamMessage(2, "turn_created", "a", "q", b""),
         StreamMessage(3, "state_changed", "b", "p", b""),
         StreamMessage(4, "wait_opened", "b", "q", b""),
     ]
-    assert [message.seq for message in messages if wanted.matches(message)] == heard
+    assert [message.seq for message in messages if matching.matches(message)] == received
 
 
-# --- a real daemon ----------------------------------------------------------------------------------------------------
+# --- a running daemon -------------------------------------------------------------------------------------------------
 
 
 def fire(daemon: RunningDaemon, session: str, event: str, **fields: object) -> dict[str, str]:
@@ -365,12 +365,12 @@ def fire(daemon: RunningDaemon, session: str, event: str, **fields: object) -> d
 
 
 def new_session() -> str:
-    """A session that nobody had before."""
+    """A new session id."""
     return f"stream-{next(_numbers)}"
 
 
-def test_a_whole_turn_is_told_by_name(daemon: RunningDaemon) -> None:
-    """Each thing that happens has its own event, in the order in which it happened, with rising numbers."""
+def test_events_of_a_turn(daemon: RunningDaemon) -> None:
+    """Each change has its own event, in order, with increasing numbers."""
     session = new_session()
     ask = {"tool_name": "ExitPlanMode", "tool_input": {"plan": "1. Do it."}, "tool_use_id": "plan"}
     with daemon.stream() as stream:
@@ -404,8 +404,8 @@ def test_a_whole_turn_is_told_by_name(daemon: RunningDaemon) -> None:
     assert replayed == messages, "what is replayed is what was said"
 
 
-def test_the_number_in_the_header_is_newer_than_the_one_in_the_address(daemon: RunningDaemon) -> None:
-    """A browser that reconnects repeats its first address; what it heard since must not come again."""
+def test_the_header_takes_precedence_over_the_url(daemon: RunningDaemon) -> None:
+    """A browser that reconnects repeats the original URL."""
     session = new_session()
     fire(daemon, session, "session-start")
     with daemon.stream(last_event_id=0) as stream:
@@ -419,8 +419,8 @@ def test_the_number_in_the_header_is_newer_than_the_one_in_the_address(daemon: R
         assert stream.next() == first
 
 
-def test_filters_of_the_address(daemon: RunningDaemon) -> None:
-    """Readers hear only of what they asked for."""
+def test_filters_in_the_url(daemon: RunningDaemon) -> None:
+    """Readers receive only matching messages."""
     mine, other = new_session(), new_session()
     agent_id = fire(daemon, mine, "session-start")["agent_id"]
     project_id = daemon.agent(agent_id)["project"]["id"]
@@ -438,8 +438,8 @@ def test_filters_of_the_address(daemon: RunningDaemon) -> None:
         assert [of_types.next().data["text"] for _ in range(2)] == [f"Go, {other}.", f"Go, {mine}."]
 
 
-def test_a_reader_that_leaves_is_forgotten(daemon: RunningDaemon) -> None:
-    """Streams that are hung up cost nothing."""
+def test_a_disconnected_reader_is_removed(daemon: RunningDaemon) -> None:
+    """Closed connections use no resources."""
 
     def readers() -> str:
         return str(daemon.get("/health", scope=None).json()["parts"]["stream"]["detail"])
@@ -452,28 +452,28 @@ def test_a_reader_that_leaves_is_forgotten(daemon: RunningDaemon) -> None:
     wait_until(lambda: readers() == "0 readers", "the end of all readers")
 
 
-def test_a_real_daemon_beats_its_heart(tmp_path: Path) -> None:
-    """The pause between heartbeats is a setting."""
+def test_heartbeats_of_a_running_daemon(tmp_path: Path) -> None:
+    """The interval is a setting."""
     with running_daemon(tmp_path, heartbeat_seconds=0.05) as daemon, daemon.stream() as stream:
         assert [stream.comment() for _ in range(3)] == ["heartbeat"] * 3
 
 
-def test_a_reader_that_does_not_read_holds_nobody_up(tmp_path: Path) -> None:
-    """While one reader sleeps with a full buffer, hooks are answered and others hear; then it hears everything too."""
+def test_a_blocked_reader_does_not_block_others(tmp_path: Path) -> None:
+    """Hooks are answered and other readers receive messages; later the blocked reader receives them, too."""
     text = "x" * 20_000
     with running_daemon(tmp_path) as daemon:
-        with daemon.stream() as sleeper, daemon.stream() as listener, daemon.client() as client:
+        with daemon.stream() as blocked, daemon.stream() as reader, daemon.client() as client:
             for number in range(400):
                 body = {"session_id": "one", "cwd": "/projects/one", "prompt": f"{number} {text}"}
                 assert client.post("user-prompt-submit", body).status == 200
             last = daemon.status["last_seq"]
-            heard = listener.until(lambda message: message.id == last)
-            assert sleeper.until(lambda message: message.id == last) == heard
+            received = reader.until(lambda message: message.id == last)
+            assert blocked.until(lambda message: message.id == last) == received
         assert daemon.stop() == 0
 
 
-def test_a_stop_does_not_wait_for_a_reader_that_does_not_read(tmp_path: Path) -> None:
-    """Even a reader with a full buffer cannot keep the daemon from stopping cleanly."""
+def test_a_blocked_reader_does_not_delay_the_stop(tmp_path: Path) -> None:
+    """Even with a full buffer."""
     text = "x" * 50_000
     with running_daemon(tmp_path) as daemon:
         with daemon.stream(), daemon.client() as client:
@@ -485,8 +485,8 @@ def test_a_stop_does_not_wait_for_a_reader_that_does_not_read(tmp_path: Path) ->
         assert not (tmp_path / "run" / "daemon.json").exists()
 
 
-def test_every_type_is_known_to_the_filter(daemon: RunningDaemon) -> None:
-    """The names that the stream uses are the names that may be asked for."""
+def test_every_type_can_be_filtered(daemon: RunningDaemon) -> None:
+    """The types of the stream are the types of the filter."""
     with daemon.stream(types=",".join(STREAM_TYPES)) as stream:
         fire(daemon, new_session(), "session-start")
         assert stream.next().type == "agent_created"

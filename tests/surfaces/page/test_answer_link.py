@@ -1,4 +1,4 @@
-"""What a form behind a link says, for each kind of wait; and how the page shows what anybody may have written."""
+"""The answer page: the answer in a form, for each kind of wait, and the HTML, with escaped texts."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def wait(kind: str, **known: Any) -> Wait:
     ],
 )
 def test_a_form_becomes_an_answer(about: Wait, said: Form, answer: Answer) -> None:
-    """The button that was pressed, with what belongs to it."""
+    """The pressed button with its fields."""
     assert answer_of(about, said) == answer
 
 
@@ -70,13 +70,13 @@ def test_a_form_becomes_an_answer(about: Wait, said: Form, answer: Answer) -> No
     ],
 )
 def test_each_kind_has_its_buttons(about: Wait, shown: list[str]) -> None:
-    """What is asked, and every way to answer it."""
+    """The question, and every way to answer it."""
     page = wait_form("calm-otter", "shop", about)
     assert all(part in page for part in ["calm-otter", "shop", 'method="post"', *shown]), page
 
 
-def test_nothing_that_an_agent_wrote_becomes_markup() -> None:
-    """Names, questions, options, fields and troubles are shown as text."""
+def test_texts_are_escaped() -> None:
+    """Names, questions, options, fields and problems."""
     options = (Option(HOSTILE, HOSTILE),)
     fields = tuple(
         Field(name=HOSTILE, kind=kind, title=HOSTILE, options=options) for kind in ("text", "choices", "choice")
@@ -93,8 +93,8 @@ def test_nothing_that_an_agent_wrote_becomes_markup() -> None:
         assert "&quot;" in page or "&lt;script&gt;" in page
 
 
-def test_what_is_over_says_who_was_first_and_not_what_was_asked() -> None:
-    """A link may lie around in a message for ever."""
+def test_a_closed_wait_shows_who_answered() -> None:
+    """It does not show the question, because a link may stay in a message for years."""
     first = closed_wait(wait("permission", summary="make secret", answered=Answered("allowed", "ann", "link", 1)))
     assert ("Allowed" in first, "ann" in first, "make secret" in first) == (True, True, False)
     assert "the tool ran" in closed_wait(wait("permission", closed_at=1, resolution="the tool ran")).lower()

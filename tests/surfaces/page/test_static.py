@@ -1,4 +1,4 @@
-"""The page's files: compressed ahead, kept for ever where their name says so, explained where there are none."""
+"""The files of the dashboard: compressed by the build, cached by name, with an explanation if there is no build."""
 
 import asyncio
 import re
@@ -12,8 +12,8 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.page.static import PATHS, Page
 
 
-def ask(folder: Path, path: str, accepted: str = "") -> tuple[int, dict[str, str], bytes]:
-    """What a page answers that was built into a folder."""
+def get(folder: Path, path: str, accepted: str = "") -> tuple[int, dict[str, str], bytes]:
+    """The response for a path of a built page."""
     sent: list[Message] = []
     scope: Scope = {
         "type": "http",
@@ -50,18 +50,18 @@ def built(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_place_of_the_page_is_the_page(built: Path) -> None:
-    """Links can be opened anywhere; which view it is, is the page's own affair. It is read anew each time."""
+def test_every_path_serves_the_page(built: Path) -> None:
+    """Links can be opened anywhere. The page is revalidated on each load."""
     for path in PATHS:
-        status, headers, body = ask(built, path.replace("{agent}", "calm-otter"))
+        status, headers, body = get(built, path.replace("{agent}", "calm-otter"))
         assert (status, body) == (200, b"plain index.html"), path
         assert headers["cache-control"] == "no-cache"
         assert headers["content-type"].startswith("text/html")
 
 
-def test_assets_are_kept_for_ever(built: Path) -> None:
-    """Their names have a hash: another content has another name."""
-    status, headers, _ = ask(built, "/assets/index-abc.js")
+def test_assets_are_cached_without_limit(built: Path) -> None:
+    """Their names contain a hash of the content."""
+    status, headers, _ = get(built, "/assets/index-abc.js")
     assert status == 200
     assert "immutable" in headers["cache-control"]
     assert headers["content-type"].startswith("text/javascript")
@@ -70,27 +70,27 @@ def test_assets_are_kept_for_ever(built: Path) -> None:
 @pytest.mark.parametrize(
     ("accepted", "encoding"), [("gzip, deflate, br", "br"), ("gzip;q=1.0", "gzip"), ("", None), ("identity", None)]
 )
-def test_the_smallest_that_is_understood_is_sent(built: Path, accepted: str, encoding: str | None) -> None:
-    """Compressed when it was built, never on the way."""
-    _, headers, body = ask(built, "/assets/index-abc.js", accepted)
+def test_compressed_files(built: Path, accepted: str, encoding: str | None) -> None:
+    """The best encoding that the browser accepts; compressed by the build."""
+    _, headers, body = get(built, "/assets/index-abc.js", accepted)
     assert headers.get("content-encoding") == encoding
     assert body.split()[0].decode() == {"br": "brotli", "gzip": "gzip", None: "plain"}[encoding]
     assert headers["vary"] == "accept-encoding"
 
 
 @pytest.mark.parametrize("path", ["/assets/nothing.js", "/assets/..", "/icons/..%2fsecret"])
-def test_nothing_else_is_served(built: Path, path: str) -> None:
-    """What the build did not make is not there."""
+def test_other_files_are_not_served(built: Path, path: str) -> None:
+    """Only files of the build."""
     (built.parent / "secret").write_text("secret")
     with pytest.raises(HeadspaceError) as refusal:
-        ask(built, path)
+        get(built, path)
     assert refusal.value.status == 404
 
 
-def test_without_a_build_the_page_says_what_to_do(tmp_path: Path) -> None:
-    """The reason, as text, and the command; the daemon goes on."""
+def test_without_a_build(tmp_path: Path) -> None:
+    """The page shows the reason and the command."""
     (tmp_path / "build.txt").write_text("Building it failed: <npm> ended with 1.")
-    status, _, body = ask(tmp_path, "/")
+    status, _, body = get(tmp_path, "/")
     assert status == 503
     assert b"&lt;npm&gt; ended with 1" in body
     assert b"bin/page" in body or b"pip install" in body

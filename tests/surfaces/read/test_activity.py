@@ -1,4 +1,4 @@
-"""A day, summed up: the arithmetic of stretches, hours and percentiles, and the whole from a journal."""
+"""The activity of a day: intervals, hours, percentiles, and the totals from a journal."""
 
 import pytest
 
@@ -12,7 +12,7 @@ MINUTE = 60 * SECOND
 
 
 def row(at: int, state: str, agent: str = "a") -> StateRow:
-    """An agent comes into a state, some minutes after the start."""
+    """An agent enters a state, some minutes after the start."""
     return StateRow(
         seq=at + 100,
         agent_id=agent,
@@ -27,33 +27,33 @@ def row(at: int, state: str, agent: str = "a") -> StateRow:
 
 
 def minutes(found: list[Interval]) -> list[tuple[str, str, float]]:
-    """Who was what for how many minutes."""
+    """Agent, state and minutes of each interval."""
     return [(each.agent_id, each.state, (each.end - each.start) / MINUTE) for each in found]
 
 
 def test_a_state_counts_until_the_next_one() -> None:
-    """Working and waiting count, rest does not; the last state counts until now."""
+    """Working and waiting count, idle does not. The last state counts until now."""
     rows = [row(0, "working"), row(3, "waiting"), row(5, "idle"), row(8, "working")]
     found = list(intervals(rows, START, START + 10 * MINUTE))
     assert minutes(found) == [("a", "working", 3), ("a", "waiting", 2), ("a", "working", 2)]
 
 
-def test_a_day_counts_only_what_lies_in_it() -> None:
-    """What began the evening before counts from midnight, what goes on counts until the end."""
+def test_intervals_are_limited_to_the_day() -> None:
+    """They are cut at both ends."""
     rows = [row(-30, "working"), row(5, "idle"), row(-30, "waiting", "b")]
     found = list(intervals(rows, START, START + 10 * MINUTE))
     assert sorted(minutes(found)) == [("a", "working", 5), ("b", "waiting", 10)]
 
 
-def test_time_is_dealt_out_to_its_hours() -> None:
-    """A stretch over the full hour counts in both."""
+def test_time_by_hour() -> None:
+    """An interval across the full hour counts in both hours."""
     spent = [Interval("a", "working", START + HOUR // 2, START + HOUR + HOUR // 4)]
     hours = by_hour(spent, START, START + 3 * HOUR)
     assert [hour.working_seconds for hour in hours] == [1800, 900, 0]
 
 
-def test_latency_is_told_in_percentiles() -> None:
-    """Those that waited for a daemon are only counted; a clock that went back is no delay."""
+def test_latency() -> None:
+    """Late hooks are only counted. A negative delay counts as zero."""
     found = latency([*(n * 1_000 for n in range(1, 101)), -5, 3_600 * SECOND])
     assert found is not None
     assert (found.p50, found.slowest, found.events, found.late) == (50.0, 100.0, 101, 1)
@@ -63,8 +63,8 @@ def test_latency_is_told_in_percentiles() -> None:
     assert single.p99 == 7.0
 
 
-def test_a_day_is_put_together_from_the_journal() -> None:
-    """Per project: agents, commands with their outcomes, time and tools; and the tools of all."""
+def test_activity_of_a_day() -> None:
+    """Agents, commands by outcome, time and tools per project, and all tools."""
     journal = TemporaryJournal()
     steps = [
         hook("SessionStart", START, source="startup"),
@@ -85,7 +85,7 @@ def test_a_day_is_put_together_from_the_journal() -> None:
     assert found.latency_ms.events == len(steps)
 
 
-def test_a_day_without_anything_is_empty() -> None:
-    """Nothing is invented."""
+def test_an_empty_day() -> None:
+    """All totals are empty."""
     found = ActivityQueries(TemporaryJournal(), lambda: START).of_day("2026-09-21", START, START + HOUR)
     assert (found.projects, found.tools, found.latency_ms) == ([], {}, None)

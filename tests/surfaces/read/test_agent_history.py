@@ -1,4 +1,4 @@
-"""Time travel: an agent as it was, as far as it was known by then."""
+"""Time travel: an agent as it was known at a time."""
 
 import pytest
 
@@ -18,7 +18,7 @@ STORY = (
 )
 
 
-def told() -> tuple[TemporaryJournal, list[Agent]]:
+def recorded() -> tuple[TemporaryJournal, list[Agent]]:
     """A journal, and the agent after each of its events."""
     journal, states = TemporaryJournal(), []
     for number, (name, payload) in enumerate(STORY):
@@ -27,26 +27,26 @@ def told() -> tuple[TemporaryJournal, list[Agent]]:
     return journal, states
 
 
-def test_every_moment_can_be_seen_again() -> None:
-    """At each event's time the agent is what it was right after it; between them as well."""
-    journal, states = told()
+def test_every_past_state_is_reproduced() -> None:
+    """At the time of each event, and between events."""
+    journal, states = recorded()
     for number, state in enumerate(states):
         assert agent_at(journal, states[-1], START + number * SECOND) == state
         assert agent_at(journal, states[-1], START + number * SECOND + SECOND // 2) == state
     assert agent_at(journal, states[-1], START + 10**15) == states[-1]
 
 
-def test_before_it_was_known_that_is_said() -> None:
-    """There is nothing to show then."""
-    journal, states = told()
+def test_before_the_first_event() -> None:
+    """It is an error."""
+    journal, states = recorded()
     with pytest.raises(BadRequest) as refusal:
         agent_at(journal, states[-1], START - SECOND)
     assert (refusal.value.code, refusal.value.status) == ("unknown_then", 404)
 
 
-def test_a_pruned_past_begins_where_it_was_pruned() -> None:
-    """After it every moment is the same as before; what was before it is gone, and said to be."""
-    journal, states = told()
+def test_pruned_history_starts_at_the_snapshot() -> None:
+    """Later times are unchanged; earlier ones are an error."""
+    journal, states = recorded()
     journal.prune(START + 3 * SECOND)
     for number in (2, 3, 4):
         assert agent_at(journal, states[-1], START + number * SECOND) == states[number]

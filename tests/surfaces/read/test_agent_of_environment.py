@@ -1,4 +1,4 @@
-"""Which agent a command was run in."""
+"""The agent that a command was started in."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.kernel.story import START, new_agent
 
 
 def agent(name: str, **known: object) -> Agent:
-    """An agent in a session of its own."""
+    """An agent in a session."""
     session = Session(id=f"{name}-s", agent_id=name, ordinal=1, client_id=name, source="startup", started_at=START)
     return new_agent(id=name, name=name, session=session, **known)
 
@@ -33,7 +33,7 @@ OTHER = agent("other", pid=300, tmux_pane="%2")
         ({"CLAUDE_SESSION_ID": "", "TMUX_PANE": "", "CLAUDE_PID": "x"}, (7,), None),
     ],
 )
-def test_who_asks(env: dict[str, str], ancestors: tuple[int, ...], found: str | None) -> None:
-    """By its session, the wrapper's id, the nearest client that it descends from, the pane, in this order."""
+def test_agent_of_environment(env: dict[str, str], ancestors: tuple[int, ...], found: str | None) -> None:
+    """By session, wrapper id, nearest ancestor process or pane, in this order."""
     inside = agent_of_environment([PARENT, CHILD, OTHER], env, ancestors)
     assert (inside.id if inside else None) == found

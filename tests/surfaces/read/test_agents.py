@@ -1,4 +1,4 @@
-"""What surfaces ask: whom a person means, who is on the board, and in which order."""
+"""Agents in the read model: references, the board and its order, and what belongs to an agent."""
 
 import asyncio
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ ASK: dict[str, Any] = {"tool_name": "ExitPlanMode", "tool_use_id": "a", "tool_in
 
 
 class Board:
-    """A read model over what happened."""
+    """A read model over stored events."""
 
     def __init__(self, *envelopes: Envelope, ids: Iterator[str] | None = None) -> None:
         self.journal, self.clock = TemporaryJournal(), ManualClock(START + HOUR)
@@ -30,7 +30,7 @@ class Board:
         self.add(*envelopes)
 
     def add(self, *envelopes: Envelope, agent_id: str | None = None) -> None:
-        """Let more happen."""
+        """Store more events."""
 
         async def play() -> None:
             engine = engine_over(self.journal, self._ids.__next__)
@@ -43,12 +43,12 @@ class Board:
 
 
 def event(session: str, name: str, at: int = START, **fields: Any) -> Envelope:
-    """A hook of a session in a directory of its own."""
+    """A hook of a session in its own directory."""
     return hook(name, at, session_id=session, cwd=f"/projects/{session}", **fields)
 
 
 def renamed(name: str) -> Envelope:
-    """A person gives a name."""
+    """A person renames an agent."""
     asked = hook("AgentRenamed", START + SECOND, origin=Origin.OPERATOR)
     return msgspec.structs.replace(asked, payload=msgspec.json.encode({"name": name}))
 
@@ -56,8 +56,8 @@ def renamed(name: str) -> Envelope:
 # --- whom a person means ----------------------------------------------------------------------------------------------
 
 
-def test_an_agent_is_meant_by_id_name_or_the_beginning_of_its_id() -> None:
-    """In this order, so that nobody can hide an agent by taking its id for a name."""
+def test_references_to_an_agent() -> None:
+    """Id, name, or start of the id, in this order: a name cannot hide another agent's id."""
     board = Board(event("one", "SessionStart"), event("two", "SessionStart"), ids=iter(["abcd-1", "abce-2"]))
     board.add(renamed("abce-2"), agent_id="abcd-1")
     assert board.model.agents.find("abcd-1").id == "abcd-1"
@@ -66,8 +66,8 @@ def test_an_agent_is_meant_by_id_name_or_the_beginning_of_its_id() -> None:
     assert board.model.agents.find(board.model.agents.find("abce").name).id in {"abcd-1", "abce-2"}
 
 
-def test_a_beginning_that_several_share_is_refused_with_their_names() -> None:
-    """The message lists whom it could mean."""
+def test_an_ambiguous_id_is_refused() -> None:
+    """The message lists the candidates."""
     board = Board(event("one", "SessionStart"), event("two", "SessionStart"), ids=iter(["abcd-1", "abcd-2"]))
     with pytest.raises(BadRequest) as caught:
         board.model.agents.find("abcd")
@@ -77,16 +77,16 @@ def test_a_beginning_that_several_share_is_refused_with_their_names() -> None:
 
 
 @pytest.mark.parametrize("reference", ["", "a", "abc", "nobody", "%", "____", "abcd%"])
-def test_whom_nobody_knows_is_refused(reference: str) -> None:
-    """Beginnings of fewer than four characters and patterns mean nobody."""
+def test_unknown_agents_are_refused(reference: str) -> None:
+    """Also prefixes of fewer than four characters, and patterns."""
     board = Board(event("one", "SessionStart"), ids=iter(["abcd-1"]))
     with pytest.raises(BadRequest) as caught:
         board.model.agents.find(reference)
     assert (caught.value.status, caught.value.code) == (404, "unknown_agent")
 
 
-def test_of_two_with_one_name_the_living_is_meant() -> None:
-    """Names are reused after an end."""
+def test_a_name_means_the_living_agent() -> None:
+    """Names are reused after an agent ended."""
     board = Board(event("old", "SessionStart"), event("new", "SessionStart"))
     board.add(renamed("bob"), agent_id="agent-1")
     board.add(event("old", "SessionEnd", START + 2 * SECOND, reason="other"))
@@ -97,8 +97,8 @@ def test_of_two_with_one_name_the_living_is_meant() -> None:
 # --- the board --------------------------------------------------------------------------------------------------------
 
 
-def test_the_board_is_in_the_order_of_need() -> None:
-    """Waiting, failing, working, idle, ended; the most recently active first among equals."""
+def test_the_board_is_sorted_by_urgency() -> None:
+    """Waiting, error, working, idle, ended; then by last activity."""
     board = Board(
         event("ended", "SessionStart"),
         event("ended", "SessionEnd", START + SECOND, reason="other"),
@@ -121,8 +121,8 @@ def test_the_board_is_in_the_order_of_need() -> None:
     assert [agent.session_id for agent in board.model.agents.board(state="idle")] == ["idle-new", "idle-old"]
 
 
-def test_the_ended_leave_the_board_after_a_day() -> None:
-    """They are still there for who asks for all."""
+def test_ended_agents_leave_the_board_after_a_day() -> None:
+    """`include_all` still lists them."""
     board = Board(event("one", "SessionStart"), event("one", "SessionEnd", START + SECOND, reason="other"))
     assert len(board.model.agents.board()) == 1
     board.clock.advance(25 * 3600)
@@ -132,8 +132,8 @@ def test_the_ended_leave_the_board_after_a_day() -> None:
 
 
 @pytest.mark.parametrize("how", ["id", "name", "root"])
-def test_a_project_is_meant_by_id_name_or_root(how: str) -> None:
-    """Whichever is at hand."""
+def test_the_project_filter(how: str) -> None:
+    """By id, name or directory."""
     board = Board(event("one", "SessionStart"), event("two", "SessionStart"))
     project = board.model.agents.view("agent-1").project
     found = board.model.agents.board(project=getattr(project, how))
@@ -143,8 +143,8 @@ def test_a_project_is_meant_by_id_name_or_root(how: str) -> None:
 # --- details ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_belongs_to_an_agent_is_found_by_any_reference() -> None:
-    """Turns, commands, sessions, evidence, waits and events of one agent alone."""
+def test_details_of_an_agent() -> None:
+    """Turns, commands, sessions, states, waits and events, only of this agent."""
     board = Board(
         event("one", "UserPromptSubmit", **PROMPT),
         event("one", "PreToolUse", START + SECOND, **ASK),
@@ -164,23 +164,23 @@ def test_what_belongs_to_an_agent_is_found_by_any_reference() -> None:
     assert len(board.model.events.page(agent_id=None, after=None, limit=10)) == 3
 
 
-def test_the_newest_evidence_is_the_agents_own() -> None:
-    """Why an agent is in its state is told the same everywhere."""
+def test_the_newest_state_has_the_agents_evidence() -> None:
+    """Both are the same on every surface."""
     board = Board(event("one", "UserPromptSubmit", **PROMPT), event("one", "PreToolUse", START + SECOND, **ASK))
     newest, agent = board.model.agents.states("agent-1", 1)[0], board.model.agents.view("agent-1")
     assert agent.evidence is not None
     assert (newest.why, newest.source, newest.at) == (agent.evidence.why, agent.evidence.source, agent.evidence.at)
 
 
-def test_an_event_is_told_with_the_payload_as_it_came() -> None:
-    """Not parsed and written anew."""
+def test_an_event_has_its_original_payload() -> None:
+    """It is not decoded and encoded again."""
     strange = msgspec.structs.replace(event("one", "Stop"), payload=b'{ "session_id" : "one", "x": 1.50 }')
     (told,) = Board(strange).model.events.page(agent_id=None, after=None, limit=10)
     assert b'"payload":{ "session_id" : "one", "x": 1.50 }' in msgspec.json.encode(told)
 
 
-def test_a_command_that_nobody_knows_is_refused() -> None:
-    """An empty list would say that it is there and nothing was said."""
+def test_unknown_commands_are_refused() -> None:
+    """An empty list would mean that the command exists."""
     with pytest.raises(BadRequest) as caught:
         Board().model.agents.command_turns("nothing", 10)
     assert (caught.value.status, caught.value.code) == (404, "unknown_command")

@@ -1,4 +1,4 @@
-"""Which project a person means, and what is said if there is none."""
+"""Finding projects, and the hint for an unknown one."""
 
 import pytest
 
@@ -31,20 +31,20 @@ KNOWN = (SHOP, OTHER, API, NOWHERE)
         ("", ()),
     ],
 )
-def test_a_project_is_meant_by_id_name_or_directory(reference: str, meant: tuple[Project, ...]) -> None:
-    """However the directory is written; two may have one name."""
+def test_references_to_a_project(reference: str, meant: tuple[Project, ...]) -> None:
+    """Directories are normalized. Two projects may share a name."""
     assert tuple(project for project in KNOWN if is_meant(project, reference)) == meant
 
 
-def test_the_nearest_are_spelled_alike() -> None:
-    """Directories for a directory, names for a name, each once, and some at most."""
+def test_closest_projects() -> None:
+    """Directories for a path, otherwise names; without duplicates, and only a few."""
     assert closest("payment-api", KNOWN)[0] == "payments-api"
     assert closest("SHOPS", KNOWN) == ["shop", "payments-api", "unknown"]
     assert closest("/home/dev/shops/", KNOWN) == ["/home/dev/shop", "/home/dev/payments-api", "/srv/shop"]
 
 
-def test_an_unknown_project_is_an_error_that_names_others() -> None:
-    """Also in a journal in which nobody worked yet."""
+def test_unknown_project() -> None:
+    """The hint names similar projects, if there are any."""
     journal = TemporaryJournal()
     with pytest.raises(BadRequest, match="no project shop") as nobody:
         resolve_projects(journal, "shop")

@@ -1,4 +1,4 @@
-"""Search as surfaces give it: ranked, page by page, with the words around each hit."""
+"""Search: ranking, pages, snippets and hints."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def prompts(count: int) -> TemporaryJournal:
     return journal
 
 
-def searched(
+def search(
     journal: TemporaryJournal, query: str, limit: int = 5, before: str | None = None, window: int = WINDOW_SIZE
 ) -> Hits:
     """A page of hits."""
@@ -37,23 +37,23 @@ def texts(page: Hits) -> list[str]:
     return ["".join(piece.text for piece in hit.snippet) for hit in page.hits]
 
 
-def test_pages_follow_each_other_without_gap_or_repetition() -> None:
-    """Every hit once, the newer of equal ones first, also while more comes in."""
+def test_pages_are_consistent() -> None:
+    """Every hit occurs once, the newest first, also while events arrive."""
     journal = prompts(12)
-    first = searched(journal, "needle")
+    first = search(journal, "needle")
     store(journal, hook("UserPromptSubmit", START + 20 * DAY, prompt="needle between", prompt_id="px"))
-    second = searched(journal, "needle", before=first.next)
-    third = searched(journal, "needle", before=second.next)
+    second = search(journal, "needle", before=first.next)
+    third = search(journal, "needle", before=second.next)
     assert texts(first) + texts(second) + texts(third) == [f"needle {n}" for n in reversed(range(12))]
     assert third.next is None
-    assert texts(searched(journal, "needle"))[0] == "needle between"
+    assert texts(search(journal, "needle"))[0] == "needle between"
 
 
-def test_a_window_is_followed_by_an_older_one() -> None:
-    """However many match, all of them can be read."""
+def test_all_windows_can_be_read() -> None:
+    """However many documents match."""
     journal, found, cursor = prompts(12), list[str](), None
     for _ in range(10):
-        page = searched(journal, "needle", 3, cursor, window=5)
+        page = search(journal, "needle", 3, cursor, window=5)
         found += texts(page)
         cursor = page.next
         if cursor is None:
@@ -61,12 +61,12 @@ def test_a_window_is_followed_by_an_older_one() -> None:
     assert found == [f"needle {n}" for n in reversed(range(12))]
 
 
-def test_the_word_itself_comes_before_what_begins_with_it() -> None:
-    """However much newer the others are, on every page, each hit once, and the last page says that it is the last."""
+def test_exact_words_rank_before_prefixes() -> None:
+    """On every page, however new the others are."""
     journal, found, cursor = prompts(12), list[str](), None
     store(journal, hook("UserPromptSubmit", START + 40 * DAY, prompt="needle 1 10", prompt_id="px"))
     for _ in range(10):
-        page = searched(journal, "needle 1", 2, cursor)
+        page = search(journal, "needle 1", 2, cursor)
         found += texts(page)
         cursor = page.next
         if cursor is None:
@@ -74,24 +74,24 @@ def test_the_word_itself_comes_before_what_begins_with_it() -> None:
     assert found == ["needle 1 10", "needle 1", "needle 11", "needle 10"]
 
 
-def test_a_full_page_is_the_last_if_nothing_follows() -> None:
-    """Nobody is sent to an empty page."""
+def test_the_last_page_has_no_next() -> None:
+    """Also if it is full."""
     journal = prompts(3)
-    assert searched(journal, "needle", 3).next is None
-    assert searched(journal, "needle", 3, window=3).next is None
-    assert searched(journal, "needl", 3).next is None
-    assert searched(journal, "needle", 2).next is not None
+    assert search(journal, "needle", 3).next is None
+    assert search(journal, "needle", 3, window=3).next is None
+    assert search(journal, "needl", 3).next is None
+    assert search(journal, "needle", 2).next is not None
 
 
-def test_an_exact_find_is_shown_by_itself() -> None:
-    """The snippet marks the word that was looked for, not another that begins so."""
-    [hit] = searched(prompts(2), "needle 1").hits
+def test_a_snippet_marks_exact_words() -> None:
+    """Not words that only start with them."""
+    [hit] = search(prompts(2), "needle 1").hits
     assert [piece.text for piece in hit.snippet if piece.match] == ["needle", "1"]
 
 
-def test_a_hit_says_whose_it_is() -> None:
-    """Names of agent and project, kind, time, command and turn."""
-    [hit] = searched(prompts(1), "needle").hits
+def test_fields_of_a_hit() -> None:
+    """Agent, project, kind, time, command and turn."""
+    [hit] = search(prompts(1), "needle").hits
     assert (hit.agent_id, hit.project, hit.kind, hit.actor, hit.tool) == ("agent-1", "app", "prompt", "USER", None)
     assert hit.agent
     assert hit.at.startswith("2026-")
@@ -100,8 +100,8 @@ def test_a_hit_says_whose_it_is() -> None:
     assert [(piece.text, piece.match) for piece in hit.snippet] == [("needle", True), (" 0", False)]
 
 
-def test_newness_is_only_a_touch() -> None:
-    """A better match wins against a newer one, and of equals the newer comes first."""
+def test_recency_is_a_small_bonus() -> None:
+    """A better match ranks before a newer one; of equal matches the newer is first."""
     new, old = SearchMatch(2, START, 1.0), SearchMatch(1, START - 365 * DAY, 1.0)
     assert score(new, START) > score(old, START)
     assert score(SearchMatch(1, START - 365 * DAY, 2.0), START) > score(new, START)
@@ -111,8 +111,8 @@ def test_newness_is_only_a_touch() -> None:
 @pytest.mark.parametrize(
     "cursor", ["", "1", "1-0-2", "a-0-b-c", "1-0-2-3-4", "1-0-2--3", "1-22-2-3", "9" * 60, "1-0-2-3\n"]
 )
-def test_a_cursor_that_is_none_is_refused(cursor: str) -> None:
-    """With what to give instead."""
+def test_invalid_cursors_are_refused(cursor: str) -> None:
+    """With a hint."""
     with pytest.raises(BadRequest, match="not a cursor"):
         read_cursor(cursor)
 
@@ -134,22 +134,22 @@ def test_a_cursor_that_is_none_is_refused(cursor: str) -> None:
         ("needle done", "All of these terms occur, but not in the same text. Try fewer of them."),
     ],
 )
-def test_nothing_found_says_what_to_try(query: str, hint: str) -> None:
-    """As it fits what was typed, and it is true."""
-    nothing = searched(prompts(1), query)
+def test_hints_without_hits(query: str, hint: str) -> None:
+    """The hint depends on the query."""
+    nothing = search(prompts(1), query)
     assert (nothing.hits, nothing.next) == ([], None)
     assert (nothing.hint or "").startswith(hint)
 
 
-def test_filters_that_leave_nothing_are_named() -> None:
-    """Only if there is something without them."""
+def test_hint_to_remove_filters() -> None:
+    """Only if there are hits without them."""
     queries = SearchQueries(prompts(1), ManualClock(START))
     assert "remove one of them" in (queries.find("needle", SearchFilter(actor="AGENT"), 5).hint or "")
     assert "No word starts with" in (queries.find("noodle", SearchFilter(actor="AGENT"), 5).hint or "")
 
 
-def test_a_page_with_hits_has_nothing_to_advise() -> None:
-    """And neither has what comes after the last one."""
+def test_no_hint_with_hits() -> None:
+    """Nor after the last page."""
     journal = prompts(1)
-    assert searched(journal, "needle").hint is None
-    assert searched(journal, "needle", before="1-9-2-3") == Hits([], None)
+    assert search(journal, "needle").hint is None
+    assert search(journal, "needle", before="1-9-2-3") == Hits([], None)

@@ -1,4 +1,4 @@
-"""Tool calls put together from hooks: whatever is missing stays unknown, whatever is huge is cut."""
+"""Tool calls from hooks: missing parts are unknown, long values are truncated; and usage over time."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from claude_headspace.testing import START, hook
 from tests.journals import TemporaryJournal, store
 
 
-def heard(*events: tuple[str, dict[str, Any]]) -> list[ToolCallView]:
-    """The calls of an agent of whom these hooks told."""
+def calls_after(*events: tuple[str, dict[str, Any]]) -> list[ToolCallView]:
+    """The tool calls of an agent after these hooks."""
     journal = TemporaryJournal()
     steps = [hook(name, START + number, **told) for number, (name, told) in enumerate(events, 1)]
     store(journal, hook("SessionStart", START, source="startup"), *steps)
@@ -19,13 +19,13 @@ def heard(*events: tuple[str, dict[str, Any]]) -> list[ToolCallView]:
 
 
 def bash(call: str, **more: Any) -> dict[str, Any]:
-    """What hooks tell of a call of Bash."""
+    """The fields of a hook for a Bash call."""
     return {"tool_name": "Bash", "tool_input": {"command": f"run {call}"}, "tool_use_id": call, **more}
 
 
-def test_a_call_has_its_input_and_its_result() -> None:
-    """Start and end are one call, in the order of their beginning."""
-    one, two = heard(
+def test_input_and_result() -> None:
+    """Start and end are one call, in the order of the starts."""
+    one, two = calls_after(
         ("PreToolUse", bash("a")),
         ("PreToolUse", bash("b")),
         ("PostToolUse", bash("a", tool_response={"stdout": "fine"})),
@@ -37,9 +37,9 @@ def test_a_call_has_its_input_and_its_result() -> None:
     assert (two.id, two.outcome, two.ended_at) == ("b", "running", None)
 
 
-def test_how_a_call_ended_is_told() -> None:
+def test_outcomes() -> None:
     """Failed with its error, refused with its reason."""
-    failed, refused = heard(
+    failed, refused = calls_after(
         ("PreToolUse", bash("a")),
         ("PostToolUseFailure", bash("a", error="exit code 3")),
         ("PreToolUse", bash("b")),
@@ -49,26 +49,28 @@ def test_how_a_call_ended_is_told() -> None:
     assert (refused.outcome, refused.result) == ("refused", "not allowed")
 
 
-def test_an_end_that_nobody_told_is_unknown() -> None:
-    """A call that the agent does not have open any more, and of whose end nothing was heard."""
-    [call] = heard(("PreToolUse", bash("a")), ("Stop", {"last_assistant_message": "Done."}))
+def test_a_missing_end_is_unknown() -> None:
+    """If the agent no longer has the call open."""
+    [call] = calls_after(("PreToolUse", bash("a")), ("Stop", {"last_assistant_message": "Done."}))
     assert call.outcome == "unknown"
 
 
 def test_a_late_start_does_not_undo_the_end() -> None:
-    """Hooks come out of order."""
-    [call] = heard(("PostToolUse", bash("a", tool_response="out")), ("PreToolUse", bash("a")))
+    """Hooks may arrive out of order."""
+    [call] = calls_after(("PostToolUse", bash("a", tool_response="out")), ("PreToolUse", bash("a")))
     assert (call.outcome, call.result) == ("done", "out")
 
 
-def test_strange_payloads_are_no_trouble() -> None:
+def test_unusual_payloads() -> None:
     """Inputs and results of any shape."""
-    calls = heard(("PreToolUse", {"tool_name": "X", "tool_input": ["list", 3], "tool_use_id": "a"}), ("PreToolUse", {}))
+    calls = calls_after(
+        ("PreToolUse", {"tool_name": "X", "tool_input": ["list", 3], "tool_use_id": "a"}), ("PreToolUse", {})
+    )
     assert [call.tool for call in calls] == ["X", ""]
 
 
-def test_long_and_deep_values_are_cut() -> None:
-    """A page of calls stays a page."""
+def test_long_and_deep_values_are_truncated() -> None:
+    """Text by length, nesting by depth."""
     deep: Any = "end"
     for _ in range(50):
         deep = [deep]
@@ -77,8 +79,8 @@ def test_long_and_deep_values_are_cut() -> None:
     assert truncated({"a": [1, None, True]}) == {"a": [1, None, True]}
 
 
-def test_usage_is_what_evolve_made_of_it() -> None:
-    """The curve has a point for every measurement, and ends where the agent stands."""
+def test_usage() -> None:
+    """One entry per measurement. The last one equals the agent's values."""
     journal = TemporaryJournal()
     said = [{"role": "assistant", "usage": {"input_tokens": tokens}} for tokens in (10_000, 40_000, 90_000)]
     lines = [
@@ -94,8 +96,10 @@ def test_usage_is_what_evolve_made_of_it() -> None:
     assert (found[-1].tokens, found[-1].context_percent) == (agent.tokens, agent.context_percent)
 
 
-def test_a_call_of_a_sub_agent_says_whose_it_is() -> None:
-    """Its id and its kind stand with the call; the agent's own calls have neither."""
-    own, other = heard(("PreToolUse", bash("a")), ("PreToolUse", bash("b", agent_id="sub-1", agent_type="Explore")))
+def test_calls_of_sub_agents() -> None:
+    """They have the id and type of the sub-agent; the agent's own calls have neither."""
+    own, other = calls_after(
+        ("PreToolUse", bash("a")), ("PreToolUse", bash("b", agent_id="sub-1", agent_type="Explore"))
+    )
     assert (own.subagent_id, own.subagent_type) == (None, None)
     assert (other.subagent_id, other.subagent_type) == ("sub-1", "Explore")

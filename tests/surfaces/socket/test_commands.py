@@ -1,4 +1,4 @@
-"""The fifteen handlers, each by its fields; the efforts' commands; and that identities never mix."""
+"""The hook commands, the effort commands, and the separation of identities."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -40,13 +40,13 @@ HANDLERS = {
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """A daemon for all of them."""
+    """A daemon for all tests."""
     with running_daemon(tmp_path_factory.mktemp("rpc")) as running:
         yield running
 
 
-class Place:
-    """A project of its own, in which one session works on one effort."""
+class Project:
+    """A project in which one session works on one effort."""
 
     def __init__(self, daemon: RunningDaemon, root: Path) -> None:
         self.daemon = daemon
@@ -55,13 +55,13 @@ class Place:
         (root / ".git").mkdir()
 
     def hook(self, name: str, **args: Any) -> JsonObject:
-        """Tell a hook, in camel case as the engine's shims do."""
-        told = {"sessionId": self.session, "cwd": str(self.root), "hookEventName": name, **args}
-        result: JsonObject = call(self.daemon, f"hooks.{name}", told)
+        """Send a hook in camel case."""
+        payload = {"sessionId": self.session, "cwd": str(self.root), "hookEventName": name, **args}
+        result: JsonObject = call(self.daemon, f"hooks.{name}", payload)
         return result
 
     def do(self, name: str, **args: Any) -> JsonObject:
-        """Do something to the effort."""
+        """Run an effort command."""
         result: JsonObject = call(self.daemon, f"effort.{name}", {"cwd": str(self.root), **args})
         return result
 
@@ -71,38 +71,38 @@ class Place:
 
 
 @pytest.fixture
-def place(daemon: RunningDaemon, tmp_path: Path) -> Place:
+def project(daemon: RunningDaemon, tmp_path: Path) -> Project:
     """A project without an effort."""
-    return Place(daemon, tmp_path)
+    return Project(daemon, tmp_path)
 
 
 @pytest.fixture
-def work(place: Place) -> Iterator[Place]:
+def work(project: Project) -> Iterator[Project]:
     """A project with an effort, whose session has started."""
-    place.do("start", skill="fix", phase="look", metadata={"note": 1})
-    place.hook("sessionStart", source="startup")
-    yield place
-    place.do("finish")
+    project.do("start", skill="fix", phase="look", metadata={"note": 1})
+    project.hook("sessionStart", source="startup")
+    yield project
+    project.do("finish")
 
 
 # --- the lists agree ---
 
 
-def test_there_are_fifteen_handlers_and_each_is_installed() -> None:
-    """Every command tells an event that Claude Code has and that is registered; `userPrompt` has two names."""
+def test_hook_commands_and_installed_hooks() -> None:
+    """Every command reports an event that exists and is installed. `userPrompt` has two names."""
     assert {name.removeprefix("hooks.") for name in HOOK_COMMANDS} == HANDLERS | {"userPromptSubmit"}
     events = {command.event for command in HOOK_COMMANDS.values()}
     assert len(events) == 15
     assert events <= set(REGISTERED)
 
 
-def test_every_registered_event_is_understood() -> None:
-    """An installed hook that no decoder knows would be a misspelling."""
+def test_installed_events_are_decoded() -> None:
+    """An installed hook without a decoder would be a typing error."""
     assert set(REGISTERED) <= set(HOOKS)
 
 
-def test_every_handler_is_documented() -> None:
-    """The table in the docs names each handler with its test."""
+def test_hook_commands_are_documented() -> None:
+    """The table in the docs has each command with its test."""
     page = (Path(__file__).parents[3] / "docs" / "engine.md").read_text(encoding="utf-8")
     assert [name for name in HOOK_COMMANDS if f"`{name.removeprefix('hooks.')}`" not in page] == []
     assert [name for name in names() if name not in page and name not in HOOK_COMMANDS] == []
@@ -112,9 +112,9 @@ def test_every_handler_is_documented() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(HANDLERS))
-def test_without_an_effort_every_handler_answers_nothing_and_allows(place: Place, name: str) -> None:
+def test_results_without_an_effort(project: Project, name: str) -> None:
     """Ids are null, lists are empty, calls are allowed; and the event is on the board."""
-    answer = place.hook(name, toolName="Bash", toolInput={}, agentId="s", agentType="t", reason="clear")
+    answer = project.hook(name, toolName="Bash", toolInput={}, agentId="s", agentType="t", reason="clear")
     assert answer.get("effortId") is None
     assert answer.get("sessionId") is None
     assert answer.get("allow", True) is True
@@ -128,31 +128,31 @@ def test_without_an_effort_every_handler_answers_nothing_and_allows(place: Place
 # --- the fifteen, with an effort ---
 
 
-def test_session_start(place: Place) -> None:
-    """A new session with what it works on, linked to the one before; snake case is understood as well."""
-    skill = place.root / ".claude" / "skills" / "fix" / "SKILL.md"
+def test_session_start(project: Project) -> None:
+    """A new session of the effort, linked to the previous one. Snake case works, too."""
+    skill = project.root / ".claude" / "skills" / "fix" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nphases: [look, repair]\npreload: [notes.md]\n---\n")
-    effort = place.do("start", skill="/fix")
-    first = place.hook("sessionStart", source="startup")
+    effort = project.do("start", skill="/fix")
+    first = project.hook("sessionStart", source="startup")
     assert set(first) >= {"found", "effortId", "sessionId", "skill", "phase", "filesToPreload", "dehydratedContext"}
     assert (first["found"], first["effortId"], first["skill"], first["phase"]) == (True, effort["id"], "fix", "look")
-    assert first["filesToPreload"] == [str(place.root / "notes.md")]
+    assert first["filesToPreload"] == [str(project.root / "notes.md")]
     assert first["dehydratedContext"] is None
     assert first["skillConfig"]["phases"] == ["look", "repair"]
-    place.do("dehydrate", text="Half done.")
+    project.do("dehydrate", text="Half done.")
     second = call(
-        place.daemon,
+        project.daemon,
         "hooks.sessionStart",
-        {"session_id": f"{place.session}-2", "cwd": str(place.root), "source": "startup"},
+        {"session_id": f"{project.session}-2", "cwd": str(project.root), "source": "startup"},
     )
     assert second["sessionId"] not in (None, first["sessionId"])
     assert second["prevSessionId"] == first["sessionId"]
     assert "Half done." in second["dehydratedContext"]
 
 
-def test_session_end(work: Place) -> None:
-    """The session is over, the agent is done, the effort goes on."""
+def test_session_end(work: Project) -> None:
+    """The session ends, the agent is done, the effort continues."""
     ended = work.hook("sessionEnd", reason="other")
     assert ended["agentStatus"] == "done"
     assert ended["effortId"]
@@ -161,8 +161,8 @@ def test_session_end(work: Place) -> None:
     assert work.do("show")["lifecycle"] == "active"
 
 
-def test_pre_compact(work: Place) -> None:
-    """It is recorded and the client goes on; who supervises it has what to begin anew with."""
+def test_pre_compact(work: Project) -> None:
+    """It is recorded and the client continues. A supervisor gets the restart prompt."""
     work.do("log", text="Found the cause.")
     answer = work.hook("preCompact", trigger="auto", customInstructions="")
     assert answer["kill"] is False
@@ -170,8 +170,8 @@ def test_pre_compact(work: Place) -> None:
     assert [each["kind"] for each in work.do("show")["messages"]] == ["log", "compaction"]
 
 
-def test_pre_tool_use(work: Place) -> None:
-    """Counted, warned about, refused at the tenth call, and free again after a log entry."""
+def test_pre_tool_use(work: Project) -> None:
+    """Counted, with a warning, denied at the tenth call, and allowed again after a log entry."""
     answers = [work.tool(toolUseId=f"t{n}") for n in range(10)]
     assert [each["heartbeatCount"] for each in answers] == list(range(1, 11))
     assert [each["allow"] for each in answers] == [True] * 9 + [False]
@@ -184,8 +184,8 @@ def test_pre_tool_use(work: Place) -> None:
     assert (work.tool()["allow"], work.do("show")["heartbeat"]) == (True, 1)
 
 
-def test_pre_tool_use_evaluates_the_guards_of_the_effort(work: Place) -> None:
-    """A rule that fires is named, with its payload; it denies if it says so."""
+def test_guards_of_an_effort(work: Project) -> None:
+    """A guard that fires is in the result, and denies if configured."""
     rule = {"field": "heartbeat", "gte": 2, "payload": {"deny": True, "message": "Enough."}}
     work.do("set", metadata={"guards": [rule]})
     assert work.tool()["firedRules"] == []
@@ -194,8 +194,8 @@ def test_pre_tool_use_evaluates_the_guards_of_the_effort(work: Place) -> None:
     assert refused["firedRules"] == [{"field": "heartbeat", "op": "gte", "value": 2, "payload": rule["payload"]}]
 
 
-def test_post_tool_use(work: Place) -> None:
-    """Injections come once, a dialogue is kept, instruction files of the touched path are found."""
+def test_post_tool_use(work: Project) -> None:
+    """Messages are delivered once, a dialogue is stored, instruction files of the path are found."""
     (work.root / "AGENTS.md").write_text("Be kind.")
     work.do("inject", text="The API changed.")
     first = work.hook("postToolUse", toolName="Edit", toolInput={"file_path": str(work.root / "a.py")})
@@ -211,22 +211,22 @@ def test_post_tool_use(work: Place) -> None:
     assert work.tool()["pendingPreloads"] == [str(work.root / "AGENTS.md")]
 
 
-def test_post_tool_use_failure(work: Place) -> None:
-    """The failure is written down; a failing tool does not make the agent fail."""
+def test_post_tool_use_failure(work: Project) -> None:
+    """The failure is recorded. A failed tool is no error of the agent."""
     answer = work.hook("postToolUseFailure", toolName="Bash", toolInput={}, error="exit 1", isInterrupt=False)
     assert answer["agentStatus"] == "working"
     assert [each["text"] for each in work.do("show")["messages"]] == ["Bash: exit 1"]
 
 
-def test_stop(work: Place) -> None:
+def test_stop(work: Project) -> None:
     """The agent is done."""
     work.hook("userPrompt", prompt="Go")
     assert work.hook("stop", stopHookActive=False, lastAssistantMessage="All done.")["agentStatus"] == "done"
 
 
 @pytest.mark.parametrize("name", ["userPrompt", "userPromptSubmit"])
-def test_user_prompt(work: Place, name: str) -> None:
-    """One line that tells the model where it stands, under both names."""
+def test_user_prompt(work: Project, name: str) -> None:
+    """One line with effort and phase for the model, under both names."""
     work.tool()
     answer = work.hook(name, prompt="Go on")
     assert set(answer) == {"sessionContext", "effortId", "sessionId", "taskDir", "skill", "phase", "heartbeat"}
@@ -236,44 +236,44 @@ def test_user_prompt(work: Place, name: str) -> None:
         assert part in answer["sessionContext"]
 
 
-def test_notification(work: Place) -> None:
-    """A dialog calls for attention."""
+def test_notification(work: Project) -> None:
+    """A dialog sets the status `attention`."""
     work.hook("userPrompt", prompt="Go")
-    told = {"message": "May I?", "notificationType": "permission_prompt"}
-    assert work.hook("notification", **told)["agentStatus"] == "attention"
+    payload = {"message": "May I?", "notificationType": "permission_prompt"}
+    assert work.hook("notification", **payload)["agentStatus"] == "attention"
 
 
-def test_permission_request(work: Place) -> None:
-    """So does a permission that is asked for."""
+def test_permission_request(work: Project) -> None:
+    """A permission request sets the status `attention`."""
     work.hook("userPrompt", prompt="Go")
     assert work.hook("permissionRequest", toolName="Bash", toolInput={"command": "rm x"})["agentStatus"] == "attention"
 
 
 def test_teammate_idle(daemon: RunningDaemon, tmp_path: Path) -> None:
-    """The coordinator that the effort names gets a message."""
+    """The coordinator of the effort receives a message."""
     _team(daemon, tmp_path, "hooks.teammateIdle", {"teammateName": "bo", "teamName": "blue"}, "bo (blue) has nothing")
 
 
 def test_task_completed(daemon: RunningDaemon, tmp_path: Path) -> None:
-    """So it does when a teammate's task is complete."""
-    told = {"taskId": "7", "taskSubject": "Parser", "teammateName": "bo"}
-    _team(daemon, tmp_path, "hooks.taskCompleted", told, "bo completed: Parser")
+    """The coordinator receives a message when a teammate's task is completed."""
+    payload = {"taskId": "7", "taskSubject": "Parser", "teammateName": "bo"}
+    _team(daemon, tmp_path, "hooks.taskCompleted", payload, "bo completed: Parser")
 
 
-def _team(daemon: RunningDaemon, root: Path, cmd: str, told: JsonObject, expected: str) -> None:
+def _team(daemon: RunningDaemon, root: Path, cmd: str, payload: JsonObject, expected: str) -> None:
     (root / ".git").mkdir()
     lead, hand = f"lead-{next(_numbers)}", f"hand-{next(_numbers)}"
     here = {"cwd": str(root)}
     chief = call(daemon, "effort.start", {"skill": "lead", **here}, {"AGENT_ID": lead})
     call(daemon, "effort.start", {"skill": "fix", "manager": lead, **here}, {"AGENT_ID": hand})
-    answer = call(daemon, cmd, {"sessionId": hand, **here, **told}, {"AGENT_ID": hand})
+    answer = call(daemon, cmd, {"sessionId": hand, **here, **payload}, {"AGENT_ID": hand})
     assert answer["coordinator"] == lead
     [message] = call(daemon, "effort.show", {"effort": chief["id"]})["injections"]
     assert message["text"].startswith(expected)
 
 
-def test_subagent_start(work: Place) -> None:
-    """A session of its own in the same effort, with what it should know."""
+def test_subagent_start(work: Project) -> None:
+    """A session of its own in the same effort, with instructions."""
     answer = work.hook("subagentStart", agentId="sub", agentType="Explore")
     assert answer["effortId"] == work.do("show")["id"]
     assert answer["sessionId"].endswith("/sub")
@@ -283,8 +283,8 @@ def test_subagent_start(work: Place) -> None:
     assert [each["subagent_id"] for each in work.do("show")["sessions"]] == [None, "sub"]
 
 
-def test_subagent_stop(work: Place) -> None:
-    """Its session ends and its parent's stays; what it loaded is the effort's."""
+def test_subagent_stop(work: Project) -> None:
+    """Its session ends and its parent's stays. The effort has the files that it loaded."""
     work.hook("subagentStart", agentId="sub", agentType="Explore")
     work.hook("postToolUse", toolName="Read", toolInput={"file_path": "/x.py"}, agentId="sub", agentType="Explore")
     answer = work.hook("subagentStop", agentId="sub", agentType="Explore", lastAssistantMessage="Found.")
@@ -293,26 +293,26 @@ def test_subagent_stop(work: Place) -> None:
     assert (main["ended_at"], child["end_reason"]) == (None, "the sub-agent ended")
 
 
-def test_config_change(work: Place) -> None:
-    """It is recorded; a skill's settings are those of the effort's beginning."""
+def test_config_change(work: Project) -> None:
+    """It is recorded. The effort keeps the skill settings from its start."""
     assert work.hook("configChange", source="user_settings", filePath="/x")["effortId"] == work.do("show")["id"]
 
 
 # --- the efforts' own commands ---
 
 
-def test_directives_are_discovered_for_paths(place: Place) -> None:
-    """`agent.directives.discover`, for one path or several, from the directory that is named."""
-    (place.root / "AGENTS.md").write_text("x")
-    here = {"cwd": str(place.root)}
-    expected = {"directives": [str(place.root / "AGENTS.md")]}
-    assert call(place.daemon, "agent.directives.discover", {"paths": ["a.py", "b/c.py"], **here}) == expected
-    assert call(place.daemon, "agent.directives.discover", {"path": str(place.root / "a.py")}) == expected
-    assert call(place.daemon, "agent.directives.discover", {}) == {"directives": []}
+def test_discover_instruction_files(project: Project) -> None:
+    """For one path or several, relative to the given directory."""
+    (project.root / "AGENTS.md").write_text("x")
+    here = {"cwd": str(project.root)}
+    expected = {"directives": [str(project.root / "AGENTS.md")]}
+    assert call(project.daemon, "agent.directives.discover", {"paths": ["a.py", "b/c.py"], **here}) == expected
+    assert call(project.daemon, "agent.directives.discover", {"path": str(project.root / "a.py")}) == expected
+    assert call(project.daemon, "agent.directives.discover", {}) == {"directives": []}
 
 
-def test_a_task_is_active_while_an_effort_is(work: Place) -> None:
-    """It never finishes: without efforts it is dormant."""
+def test_a_task_is_active_while_an_effort_is(work: Project) -> None:
+    """A task never finishes. Without active efforts it is dormant."""
 
     def status() -> str:
         tasks = call(work.daemon, "effort.list", {"all": True})["tasks"]
@@ -324,9 +324,9 @@ def test_a_task_is_active_while_an_effort_is(work: Place) -> None:
     work.do("start", skill="fix")
 
 
-def test_refusals_say_what_to_do(place: Place) -> None:
-    """No effort, an unknown one, arguments that do not fit, an unknown command, a hook of nobody."""
-    daemon, here = place.daemon, {"cwd": str(place.root)}
+def test_refusals(project: Project) -> None:
+    """No effort, an unknown one, invalid arguments, an unknown command, a hook without a session."""
+    daemon, here = project.daemon, {"cwd": str(project.root)}
     assert refusal(daemon, "effort.log", {"text": "x", **here}) == "no_effort"
     assert refusal(daemon, "effort.log", {"text": "x", "effort": "abcdef"}) == "unknown_effort"
     assert refusal(daemon, "effort.log", {"text": 5, **here}) == "bad_arguments"
@@ -336,14 +336,14 @@ def test_refusals_say_what_to_do(place: Place) -> None:
     assert refusal(daemon, "hooks.stop", [1]) == "bad_arguments"
 
 
-def test_fields_in_camel_case_become_claude_codes_own() -> None:
-    """Names only: what is in them stays as it is."""
+def test_camel_case_becomes_snake_case() -> None:
+    """Only top-level names; values stay unchanged."""
     given = msgspec.Raw(b'{"sessionId":"s","toolInput":{"filePath":1},"tool_use_id":"t","cwd":"/x"}')
     assert snake_case(given) == b'{"session_id":"s","tool_input":{"filePath":1},"tool_use_id":"t","cwd":"/x"}'
 
 
-def test_a_thousand_interleaved_calls_never_see_each_others_identity(daemon: RunningDaemon, tmp_path: Path) -> None:
-    """Eight connections, forty panes, a thousand calls: each is counted on its own effort, one after the other."""
+def test_concurrent_requests_keep_their_identity(daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Eight connections, forty panes, a thousand calls: each is counted for its own effort."""
     (tmp_path / ".git").mkdir()
     here = {"cwd": str(tmp_path)}
     panes = [f"fleet:{number}" for number in range(40)]
@@ -376,6 +376,6 @@ def test_a_thousand_interleaved_calls_never_see_each_others_identity(daemon: Run
         call(daemon, "effort.finish", {"effort": effort})
 
 
-def test_everything_follows_from_the_log(daemon: RunningDaemon) -> None:
-    """After all of it a replay gives the same efforts, sessions and messages."""
+def test_efforts_can_be_rebuilt(daemon: RunningDaemon) -> None:
+    """A replay gives the same efforts, sessions and messages."""
     assert daemon.verified()

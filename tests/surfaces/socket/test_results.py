@@ -1,4 +1,4 @@
-"""What the socket answers where nothing is known."""
+"""Results without an agent or an effort."""
 
 import pytest
 
@@ -9,8 +9,8 @@ ALLOWED_EMPTY: tuple[object, ...] = (None, False, True, [])
 
 
 @pytest.mark.parametrize("name", sorted(HOOK_COMMANDS))
-def test_while_the_journal_is_away_nothing_is_decided(name: str) -> None:
-    """Every handler answers its fields, all of them empty, and allows."""
+def test_results_without_the_journal(name: str) -> None:
+    """Every command returns all fields, empty, and allows."""
     command = HOOK_COMMANDS[name]
     answer = command.result(HookOutcome())
     assert answer
@@ -18,7 +18,7 @@ def test_while_the_journal_is_away_nothing_is_decided(name: str) -> None:
     assert answer.get("allow", True) is True
 
 
-def test_a_policys_denial_is_told_with_its_reason() -> None:
-    """Whoever denies, `allow` is false."""
+def test_a_policy_denial_has_its_reason() -> None:
+    """`allow` is false."""
     answer = pre_tool_use(HookOutcome(verdict=Verdict(Ruling.DENY, "no-rm", "Dangerous.")))
     assert (answer["allow"], answer["reason"]) == (False, "Dangerous.")

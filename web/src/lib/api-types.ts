@@ -1624,10 +1624,10 @@ export interface components {
             status: string;
             version: string;
             parts: {
-                [key: string]: components["schemas"]["PartHealth"];
+                [key: string]: components["schemas"]["ComponentStatus"];
             };
         };
-        PartHealth: {
+        ComponentStatus: {
             status: string;
             detail: string;
         };
@@ -1650,10 +1650,10 @@ export interface components {
             };
             spool: components["schemas"]["SpoolStatus"];
             sources: {
-                [key: string]: components["schemas"]["PartHealth"];
+                [key: string]: components["schemas"]["ComponentStatus"];
             };
-            journal: components["schemas"]["PartHealth"];
-            troubles: components["schemas"]["TroubleView"][];
+            journal: components["schemas"]["ComponentStatus"];
+            troubles: components["schemas"]["OutageView"][];
             version: string;
             pid: number;
             started_at: string;
@@ -1665,7 +1665,7 @@ export interface components {
             taken: number;
             last_drain_at: string | null;
         };
-        TroubleView: {
+        OutageView: {
             since: string;
             until: string | null;
             reason: string;
@@ -2332,12 +2332,12 @@ export interface components {
             events: number;
             known: number;
         };
-        PastFile: {
+        ImportableFile: {
             path: string;
             size: number;
             done: number;
         };
-        Imported: {
+        ImportResult: {
             path: string;
             events: number;
             known: number;

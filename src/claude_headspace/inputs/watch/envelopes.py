@@ -8,22 +8,22 @@ from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
 from claude_headspace.clients.claude_code.transcript import LINE
 from claude_headspace.clients.client import Client
 from claude_headspace.clients.readings import Line
-from claude_headspace.inputs.receive.receiver import Surroundings, new_id
-from claude_headspace.inputs.receive.sanitize import Keeper
+from claude_headspace.inputs.receive.receiver import LocateProject, new_id
+from claude_headspace.inputs.receive.sanitize import Sanitizer
 from claude_headspace.kernel.envelope import Envelope, Micros, Observations, Origin
 from claude_headspace.ports import Clock
 
 
-class Sealer:
+class EnvelopeBuilder:
     """Puts lines into envelopes."""
 
     def __init__(
         self,
         host: str,
         clock: Clock,
-        surroundings: Surroundings,
+        surroundings: LocateProject,
         client_of: Callable[[str], Observations | None] = lambda _session: None,
-        keep: Keeper | None = None,
+        keep: Sanitizer | None = None,
         client: Client = CLAUDE_CODE,
     ) -> None:
         self.client = client
@@ -31,7 +31,7 @@ class Sealer:
         self._clock = clock
         self._surroundings = surroundings
         self._client_of = client_of
-        self._keep = keep or Keeper()
+        self._keep = keep or Sanitizer()
 
     async def line(self, at: Micros, raw: bytes, line: Line) -> Envelope:
         """An envelope around a line, with the client that has the session open.

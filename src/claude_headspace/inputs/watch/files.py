@@ -22,14 +22,14 @@ log = structlog.get_logger(__name__)
 STEP_MS = 50
 DEBOUNCE_MS = 100
 """A change is told when nothing else has changed for a step, at the latest after this time."""
-CHECK_MS = 5_000
-MISSING_MS = 500
+RECHECK_MS = 5_000
+MISSING_RECHECK_MS = 500
 """How often it is checked whether the places are still the same, and whether those that are missing have appeared."""
-BLIND_SECONDS = 2.0
+RETRY_SECONDS = 2.0
 """How often others are asked to look while nothing can be watched."""
 
 
-def below(path: str, roots: Iterable[Path]) -> str | None:
+def resolve_below(path: str, roots: Iterable[Path]) -> str | None:
     """The path with all links resolved, if it lies below one of the roots (resolved as well)."""
     if "\0" in path or not path.startswith(os.sep):
         return None
@@ -42,7 +42,7 @@ def below(path: str, roots: Iterable[Path]) -> str | None:
 
 
 @contextmanager
-def opened(path: str) -> Iterator[int]:
+def open_regular_file(path: str) -> Iterator[int]:
     """A regular file, open for reading; never waits for a pipe, never follows a link that was put there meanwhile."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -57,18 +57,18 @@ class FileWatch(Loop):
     """Tells which paths changed below some places; an empty set means: anything may have."""
 
     def __init__(
-        self, places: Callable[[], Sequence[Path]], changed: Callable[[set[str]], None], *, recursive: bool
+        self, directories: Callable[[], Sequence[Path]], on_change: Callable[[set[str]], None], *, recursive: bool
     ) -> None:
         super().__init__()
-        self._places = places
-        self._changed = changed
+        self._directories = directories
+        self._on_change = on_change
         self._recursive = recursive
-        self._has_begun = False
+        self._has_started = False
         self.watching = 0
 
     async def _run(self) -> None:
         while True:
-            there = _identities(self._places())
+            there = _inodes(self._directories())
             self.watching = len(there)
             try:
                 await self._watch(there)
@@ -76,15 +76,15 @@ class FileWatch(Loop):
             except (OSError, RuntimeError) as error:  # no more watches, or a place that vanished while we began
                 self.failure = str(error)
                 log.warning("cannot_watch", error=self.failure)
-                self._changed(set())
-                await asyncio.sleep(BLIND_SECONDS)
+                self._on_change(set())
+                await asyncio.sleep(RETRY_SECONDS)
 
     async def _watch(self, there: dict[Path, int]) -> None:
         """Watch until the places are others."""
-        if there or not self._has_begun:
-            self._has_begun = True
-            self._changed(set())
-        patience = CHECK_MS if len(there) == len(self._places()) else MISSING_MS
+        if there or not self._has_started:
+            self._has_started = True
+            self._on_change(set())
+        patience = RECHECK_MS if len(there) == len(self._directories()) else MISSING_RECHECK_MS
         if not there:
             await asyncio.sleep(patience / 1000)
             return
@@ -100,12 +100,12 @@ class FileWatch(Loop):
         ):
             self.failure = None
             if changes:
-                self._changed({path for _, path in changes})
-            elif _identities(self._places()) != there:
+                self._on_change({path for _, path in changes})
+            elif _inodes(self._directories()) != there:
                 return
 
 
-def _identities(places: Iterable[Path]) -> dict[Path, int]:
+def _inodes(places: Iterable[Path]) -> dict[Path, int]:
     """The directories that exist; one that was made anew is another."""
     found = {}
     for place in places:

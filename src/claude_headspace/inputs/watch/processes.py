@@ -34,13 +34,13 @@ log = structlog.get_logger(__name__)
 
 Submit = Callable[[Envelope, str], Awaitable[object]]
 
-EVERY_SECONDS = 1.0
-GRACE: Micros = 3 * SECOND // 2
-LOOK: Micros = 59 * SECOND
-ANCESTORS = 32
-REMEMBERED_SECONDS = 30.0
-REMEMBERED = 2_000
-PATIENCE_SECONDS = 0.2
+INTERVAL_SECONDS = 1.0
+SESSION_END_DELAY: Micros = 3 * SECOND // 2
+FULL_CHECK_INTERVAL: Micros = 59 * SECOND
+MAX_ANCESTORS = 32
+CACHE_SECONDS = 30.0
+MAX_CACHED = 2_000
+TIMEOUT_SECONDS = 0.2
 
 
 def is_alive(pid: int) -> bool:
@@ -51,10 +51,10 @@ def is_alive(pid: int) -> bool:
         return False
     except (PermissionError, OverflowError):
         return True
-    return not _is_left_over(pid)
+    return not _is_zombie(pid)
 
 
-def _is_left_over(pid: int) -> bool:
+def _is_zombie(pid: int) -> bool:
     """Whether only the entry of a process is left, where the system shows that in a file. tmux leaves some for long."""
     try:
         handle = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)  # a third of what a file object costs
@@ -68,13 +68,13 @@ def _is_left_over(pid: int) -> bool:
         os.close(handle)
 
 
-def is_running(pid: int, began: Micros | None) -> bool:
+def is_running(pid: int, started_at: Micros | None) -> bool:
     """Whether that very process runs; its remains do not count. What cannot be found out counts as running."""
     try:
         process = psutil.Process(pid)
         if process.status() == psutil.STATUS_ZOMBIE:
             return False
-        return is_same_start(round(process.create_time() * SECOND), began)
+        return is_same_start(round(process.create_time() * SECOND), started_at)
     except (psutil.Error, OverflowError, ValueError):
         return is_alive(pid)
 
@@ -82,38 +82,38 @@ def is_running(pid: int, began: Micros | None) -> bool:
 # --- whose child a client is ------------------------------------------------------------------------------------------
 
 
-def relatives(pid: int) -> Observations:
+def find_ancestry(pid: int) -> Observations:
     """When a client's process began, and what it descends from, nearest first."""
     try:
         process = psutil.Process(pid)
         began = round(process.create_time() * SECOND)
-        above = tuple(parent.pid for parent in process.parents()[:ANCESTORS])
+        above = tuple(parent.pid for parent in process.parents()[:MAX_ANCESTORS])
     except (psutil.Error, OverflowError, ValueError):
         return Observations(client_pid=pid)
     return Observations(client_pid=pid, client_started_at=began, ancestor_pids=above)
 
 
-class Kinship:
+class ProcessAncestry:
     """Looks clients up, and remembers for a while. Never more than a moment's wait."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[float, Observations]] = {}
+        self._cache: dict[int, tuple[float, Observations]] = {}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kinship")
 
-    async def __call__(self, pid: int, patience: float = PATIENCE_SECONDS) -> Observations:
+    async def __call__(self, pid: int, max_seconds: float = TIMEOUT_SECONDS) -> Observations:
         """What the process table tells of a client."""
         now = time.monotonic()
-        known = self._known.get(pid)
+        known = self._cache.get(pid)
         if known is not None and known[0] > now:
             return known[1]
-        looking = asyncio.get_running_loop().run_in_executor(self._thread, relatives, pid)
+        looking = asyncio.get_running_loop().run_in_executor(self._thread, find_ancestry, pid)
         try:
-            found = await asyncio.wait_for(looking, patience)
+            found = await asyncio.wait_for(looking, max_seconds)
         except TimeoutError:
             return Observations(client_pid=pid)
-        if len(self._known) >= REMEMBERED:
-            self._known.clear()
-        self._known[pid] = (now + REMEMBERED_SECONDS, found)
+        if len(self._cache) >= MAX_CACHED:
+            self._cache.clear()
+        self._cache[pid] = (now + CACHE_SECONDS, found)
         return found
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class ProcessWatch(Loop):
         clock: Clock,
         reader: Reader,
         submit: Submit,
-        known: AgentCache | None = None,
+        agents: AgentCache | None = None,
         was_killed: Callable[[int], bool] = lambda _pid: False,
     ) -> None:
         super().__init__()
@@ -141,18 +141,18 @@ class ProcessWatch(Loop):
         self._clock = clock
         self._reader = reader
         self._submit = submit
-        self._known = known or AgentCache(host)
+        self._agents = agents or AgentCache(host)
         self._was_killed = was_killed
         self._missing: dict[str, tuple[int, Micros]] = {}
-        self._looked_at: Micros | None = None
+        self._checked_at: Micros | None = None
 
     async def _run(self) -> None:
         while True:
-            await asyncio.sleep(EVERY_SECONDS)
+            await asyncio.sleep(INTERVAL_SECONDS)
             try:
-                for agent in [agent for agent in self._known.with_client() if not is_alive(agent.pid or 0)]:
-                    await self._miss(agent)
-                for agent in [agent for agent in self._known.with_wrapper() if not is_alive(agent.wrapper_pid or 0)]:
+                for agent in [agent for agent in self._agents.with_client() if not is_alive(agent.pid or 0)]:
+                    await self._handle_missing(agent)
+                for agent in [agent for agent in self._agents.with_wrapper() if not is_alive(agent.wrapper_pid or 0)]:
                     await self._submit(self._vanished(agent, "WrapperVanished", agent.wrapper_pid), agent.id)
                 self.failure = None
             except Exception as error:  # whatever the journal raises, the next round asks again
@@ -162,29 +162,29 @@ class ProcessWatch(Loop):
     async def __call__(self) -> None:
         """Look at every client that is believed to live, and compare its start; not more often than once a minute."""
         now = self._clock()
-        if self._looked_at is not None and 0 <= now - self._looked_at < LOOK:
+        if self._checked_at is not None and 0 <= now - self._checked_at < FULL_CHECK_INTERVAL:
             return
-        self._looked_at = now
-        ours = await asyncio.to_thread(self._ours)
+        self._checked_at = now
+        ours = await asyncio.to_thread(self._own_agents)
         for agent in await asyncio.to_thread(_without_client, ours):
-            await self._miss(agent)
+            await self._handle_missing(agent)
         for agent in await asyncio.to_thread(_without_wrapper, ours):
             await self._submit(self._vanished(agent, "WrapperVanished", agent.wrapper_pid), agent.id)
 
-    def _ours(self) -> list[Agent]:
+    def _own_agents(self) -> list[Agent]:
         ours = [agent for agent in self._reader.agents() if agent.host == self._host]
         for agent in ours:
-            self._known.add(agent)
+            self._agents.add_if_missing(agent)
         return ours
 
-    async def _miss(self, agent: Agent) -> None:
+    async def _handle_missing(self, agent: Agent) -> None:
         """A client is not there: tell it, once its own last words had time to arrive."""
         pid, now = agent.pid or 0, self._clock()
         missed, since = self._missing.get(agent.id, (pid, now))
         if missed != pid:
             since = now
         self._missing[agent.id] = (pid, since)
-        if now - since >= GRACE or self._was_killed(pid):
+        if now - since >= SESSION_END_DELAY or self._was_killed(pid):
             await self._submit(self._vanished(agent, "ClientVanished", agent.pid, since), agent.id)
             del self._missing[agent.id]
 

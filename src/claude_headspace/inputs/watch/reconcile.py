@@ -18,7 +18,7 @@ from claude_headspace.ports import Clock
 
 log = structlog.get_logger(__name__)
 
-Look = Callable[[], Awaitable[None]]
+Check = Callable[[], Awaitable[None]]
 
 
 class Mode(StrEnum):
@@ -43,9 +43,9 @@ class Cadence(msgspec.Struct, frozen=True):
     silent_after: float = 300.0
 
 
-def polling(cadence: Cadence, now: Micros, last_heard: Micros) -> Polling:
+def polling(cadence: Cadence, now: Micros, last_hook_at: Micros) -> Polling:
     """The mode that follows from when a hook was last heard (at first: when the daemon began to listen)."""
-    if now - last_heard >= cadence.silent_after * SECOND:
+    if now - last_hook_at >= cadence.silent_after * SECOND:
         return Polling(Mode.POLLING_FALLBACK, cadence.silent)
     return Polling(Mode.HOOKS_ACTIVE, cadence.active)
 
@@ -59,22 +59,22 @@ def awake_clock(clock: Clock) -> Clock:
 class Reconciler(Loop):
     """The loop that looks. `hook_arrived` must be called for every hook; `awake` is a clock without time asleep."""
 
-    def __init__(self, cadence: Cadence, clock: Clock, looks: list[Look], awake: Clock | None = None) -> None:
+    def __init__(self, cadence: Cadence, clock: Clock, checks: list[Check], awake: Clock | None = None) -> None:
         super().__init__()
         self._cadence = cadence
         self._clock = clock
         self._awake = awake or clock
-        self._looks = looks
-        self._last_heard = self._awake()
+        self._checks = checks
+        self._last_hook = self._awake()
         self._changed = asyncio.Event()
         self.started_at = clock()
         self.last_event_at: Micros | None = None
-        self.looked_at: Micros | None = None
+        self.checked_at: Micros | None = None
 
     @property
     def polling(self) -> Polling:
         """The mode and the interval in use."""
-        return polling(self._cadence, self._awake(), self._last_heard)
+        return polling(self._cadence, self._awake(), self._last_hook)
 
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it runs, why it fails, and the mode in use."""
@@ -83,25 +83,25 @@ class Reconciler(Loop):
     def hook_arrived(self, at: Micros) -> None:
         """A hook arrived that fired at this time. No-op for an older one."""
         if at > (self.last_event_at or self.started_at):
-            self.heard(at)
+            self.set_last_hook(at)
 
-    def heard(self, at: Micros) -> None:
+    def set_last_hook(self, at: Micros) -> None:
         """A hook arrived."""
         was_silent = self.polling.mode is Mode.POLLING_FALLBACK
-        self._last_heard, self.last_event_at = self._awake() - (self._clock() - at), at
+        self._last_hook, self.last_event_at = self._awake() - (self._clock() - at), at
         if was_silent:
             self._changed.set()
 
     async def _run(self) -> None:
         while True:
             await self._pause()
-            await self.look()
+            await self.check()
 
     async def _pause(self) -> None:
         """Wait for the interval in use; when hooks fall silent or resume meanwhile, for the new one."""
         while True:
             self._changed.clear()
-            until_silent = self._last_heard / SECOND + self._cadence.silent_after - self._awake() / SECOND
+            until_silent = self._last_hook / SECOND + self._cadence.silent_after - self._awake() / SECOND
             interval = self.polling.interval_seconds
             pause = min(interval, until_silent + self._cadence.silent) if until_silent > 0 else interval
             try:
@@ -110,11 +110,11 @@ class Reconciler(Loop):
             except TimeoutError:
                 return
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Ask every source once; one that fails does not keep the others from being asked."""
-        self.looked_at = self._clock()
+        self.checked_at = self._clock()
         self.failure = None
-        for look in self._looks:
+        for look in self._checks:
             try:
                 await look()
             except Exception as error:

@@ -25,10 +25,10 @@ from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
 from claude_headspace.clients.client import Client, RegistryFiles
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.readings import Activity, RegistryEntry
-from claude_headspace.inputs.receive.receiver import Surroundings, new_id
+from claude_headspace.inputs.receive.receiver import LocateProject, new_id
 from claude_headspace.inputs.watch.agent_cache import AgentCache
-from claude_headspace.inputs.watch.files import FileWatch, opened
-from claude_headspace.inputs.watch.processes import Kinship, is_alive
+from claude_headspace.inputs.watch.files import FileWatch, open_regular_file
+from claude_headspace.inputs.watch.processes import ProcessAncestry, is_alive
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.novelty import is_new
@@ -40,7 +40,7 @@ Submit = Callable[[Envelope], Awaitable[Agent]]
 
 MAX_ENTRY_BYTES = 64 * 1024
 RETRY_SECONDS = 0.06
-TRIES = 5
+MAX_TRIES = 5
 """An empty or half-written entry is read again, this many times."""
 BETWEEN_TURNS: Micros = SECOND * 3 // 20
 """A client is idle this long between a turn and a queued one: the turn has not ended."""
@@ -50,7 +50,7 @@ BUSY_WITHOUT_HOOKS: Micros = 3 * SECOND
 """An idle client with hooks reports work by a hook; busy without one is `/clear` or `/exit`."""
 NEW_SESSION_SECONDS = 1.0
 PROCESS_TABLE_SECONDS = 5.0
-STARTED_LATER: Micros = 2 * SECOND
+MAX_START_DIFFERENCE: Micros = 2 * SECOND
 """A process that started this much later than its entry says is another one."""
 
 
@@ -59,7 +59,7 @@ class RunningClient(msgspec.Struct, frozen=True):
 
     entry: RegistryEntry
     raw: bytes
-    written: int
+    modified_ns: int
     """Modification time in nanoseconds."""
     process: Observations
 
@@ -74,8 +74,8 @@ class RegistryWatch(Loop):
         config_dirs: Callable[[], Sequence[Path]],
         known: AgentCache,
         submit: Submit,
-        surroundings: Surroundings,
-        kinship: Kinship,
+        surroundings: LocateProject,
+        kinship: ProcessAncestry,
         client: Client = CLAUDE_CODE,
     ) -> None:
         super().__init__()
@@ -83,25 +83,25 @@ class RegistryWatch(Loop):
         self._host = host
         self._clock = clock
         self._config_dirs = config_dirs
-        self._known = known
+        self._agents = known
         self._submit = submit
         self._surroundings = surroundings
-        self._kinship = kinship
+        self._ancestry = kinship
         self._clients: dict[str, RunningClient] = {}
         self._unconfirmed: dict[str, tuple[str, float]] = {}
         self._submitted: dict[str, str] = {}
-        self._without_news: dict[str, tuple[str, Agent | None]] = {}
+        self._not_new: dict[str, tuple[str, Agent | None]] = {}
         self._paths: set[str] | None = set()
         self._wake = asyncio.Event()
-        self._looked = asyncio.Event()
-        self.watch = FileWatch(self._places, self._paths_changed, recursive=False)
+        self._checked = asyncio.Event()
+        self.watch = FileWatch(self._directories, self._paths_changed, recursive=False)
 
     @property
-    def clients(self) -> int:
+    def client_count(self) -> int:
         """The number of running clients."""
         return len(self._clients)
 
-    def client_of(self, session_id: str) -> Observations | None:
+    def find_client(self, session_id: str) -> Observations | None:
         """The process that has a session open."""
         found = (client for client in self._clients.values() if client.entry.session_id == session_id)
         return next((client.process for client in found if is_alive(client.entry.pid)), None)
@@ -113,11 +113,11 @@ class RegistryWatch(Loop):
 
     def exists(self) -> bool:
         """Whether there is a registry: old clients have none."""
-        return any(place.is_dir() for place in self._places())
+        return any(place.is_dir() for place in self._directories())
 
     def was_killed(self, pid: int) -> bool:
         """Whether a vanished client left its entry behind."""
-        return any((place / self._client.registry.entry_of(pid)).exists() for place in self._places())
+        return any((place / self._client.registry.entry_of(pid)).exists() for place in self._directories())
 
     def start(self) -> None:
         """Start reading."""
@@ -129,7 +129,7 @@ class RegistryWatch(Loop):
         await self.watch.stop()
         await super().stop()
 
-    def _places(self) -> list[Path]:
+    def _directories(self) -> list[Path]:
         return [place / self._client.registry.directory for place in self._config_dirs()]
 
     # --- reading ---
@@ -148,28 +148,28 @@ class RegistryWatch(Loop):
             self._wake.clear()
             paths, self._paths = self._paths, set()
             try:
-                await (self.look() if paths is None else self._read_all(sorted(paths)))
+                await (self.check() if paths is None else self._read_all(sorted(paths)))
                 self.failure = None
             except Exception as error:  # the next change is read
                 self.failure = str(error)
                 log.exception("registry_not_read")
 
-    async def first_look(self) -> None:
+    async def first_check(self) -> None:
         """Wait until every existing entry has been read once."""
-        await self._looked.wait()
+        await self._checked.wait()
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Read every entry."""
-        there = await asyncio.to_thread(_entries, self._client.registry, self._places())
+        there = await asyncio.to_thread(_entries, self._client.registry, self._directories())
         for gone in self._clients.keys() - there.keys():
             self._forget(gone)
         for path, written in there.items():
             client = self._clients.get(path)
-            if client is None or client.written != written:
+            if client is None or client.modified_ns != written:
                 await self._read(path)
             elif is_alive(client.entry.pid):
                 await self._process(path)
-        self._looked.set()
+        self._checked.set()
 
     async def _read_all(self, paths: Sequence[str]) -> None:
         for path in paths:
@@ -180,7 +180,7 @@ class RegistryWatch(Loop):
         if entry is None:
             self._forget(path)
             return
-        process = await self._kinship(entry.pid, patience=PROCESS_TABLE_SECONDS)
+        process = await self._ancestry(entry.pid, max_seconds=PROCESS_TABLE_SECONDS)
         if not is_alive(entry.pid) or not _is_writer(process, entry):
             self._forget(path)
             return
@@ -188,7 +188,7 @@ class RegistryWatch(Loop):
         await self._process(path)
 
     def _forget(self, path: str) -> None:
-        for memory in (self._clients, self._unconfirmed, self._submitted, self._without_news):
+        for memory in (self._clients, self._unconfirmed, self._submitted, self._not_new):
             memory.pop(path, None)
 
     # --- submitting ---
@@ -201,7 +201,7 @@ class RegistryWatch(Loop):
             return
         now = time.monotonic()
         held, since = self._unconfirmed.get(path, ("", now))
-        if (entry.activity is not Activity.UNKNOWN and self._known.of_session(entry.session_id) is not None) or (
+        if (entry.activity is not Activity.UNKNOWN and self._agents.find_by_session(entry.session_id) is not None) or (
             held == entry.session_id and now - since >= NEW_SESSION_SECONDS
         ):
             await self._submit_entry(path)
@@ -211,7 +211,7 @@ class RegistryWatch(Loop):
 
     def _settle_time(self, entry: RegistryEntry) -> Micros:
         """How long an entry must stay unchanged before it counts."""
-        agent = self._known.of_session(entry.session_id)
+        agent = self._agents.find_by_session(entry.session_id)
         if entry.activity is Activity.IDLE:
             return BEFORE_NEXT_TURN if agent is not None and agent.continues_by_itself(entry.at) else BETWEEN_TURNS
         is_at_rest = agent is not None and agent.last_hook_at > 0 and agent.state in (AgentState.IDLE, AgentState.ERROR)
@@ -226,8 +226,8 @@ class RegistryWatch(Loop):
         entry = client.entry
         if self._submitted.get(path) == entry.delivery_id:
             return
-        agent = self._known.of_session(entry.session_id)
-        judged, judged_for = self._without_news.get(path, ("", None))
+        agent = self._agents.find_by_session(entry.session_id)
+        judged, judged_for = self._not_new.get(path, ("", None))
         if agent is not None and judged == entry.delivery_id and judged_for is agent:
             return
         envelope = await self._envelope(client)
@@ -235,7 +235,7 @@ class RegistryWatch(Loop):
             await self._submit(envelope)
             self._submitted[path] = entry.delivery_id
             return
-        self._without_news[path] = (entry.delivery_id, agent)
+        self._not_new[path] = (entry.delivery_id, agent)
         if judged != entry.delivery_id:
             self._retry_later(path)
 
@@ -270,9 +270,9 @@ def _entries(files: RegistryFiles, places: Sequence[Path]) -> dict[str, int]:
 
 async def _read_entry(files: RegistryFiles, path: str) -> tuple[RegistryEntry | None, bytes, int]:
     """The entry of a file, its content, and when it was written. An unreadable one is retried: it is being written."""
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         try:
-            with opened(path) as handle:
+            with open_regular_file(path) as handle:
                 written, raw = os.fstat(handle).st_mtime_ns, os.read(handle, MAX_ENTRY_BYTES)
             entry = files.read(raw)
         except (FileNotFoundError, msgspec.ValidationError):
@@ -287,4 +287,4 @@ async def _read_entry(files: RegistryFiles, path: str) -> tuple[RegistryEntry | 
 def _is_writer(process: Observations, entry: RegistryEntry) -> bool:
     """Whether the process with the entry's pid is the one that wrote it."""
     began = process.client_started_at
-    return began is not None and began <= entry.started_at + STARTED_LATER
+    return began is not None and began <= entry.started_at + MAX_START_DIFFERENCE

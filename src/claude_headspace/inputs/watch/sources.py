@@ -12,12 +12,12 @@ import structlog
 
 from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
 from claude_headspace.clients.client import Client
-from claude_headspace.inputs.receive.receiver import Surroundings
-from claude_headspace.inputs.receive.sanitize import Keeper
+from claude_headspace.inputs.receive.receiver import LocateProject
+from claude_headspace.inputs.receive.sanitize import Sanitizer
 from claude_headspace.inputs.watch.agent_cache import AgentCache
-from claude_headspace.inputs.watch.envelopes import Sealer
-from claude_headspace.inputs.watch.processes import Kinship, ProcessWatch
-from claude_headspace.inputs.watch.reconcile import Look
+from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
+from claude_headspace.inputs.watch.processes import ProcessAncestry, ProcessWatch
+from claude_headspace.inputs.watch.reconcile import Check
 from claude_headspace.inputs.watch.session_registry import RegistryWatch
 from claude_headspace.inputs.watch.transcripts import TranscriptFollower
 from claude_headspace.kernel.agent import Agent
@@ -39,46 +39,46 @@ class Sources:
         config_dirs: Callable[[], Sequence[Path]],
         journal: Journal,
         submit: Submit,
-        surroundings: Surroundings,
+        surroundings: LocateProject,
         known: AgentCache,
-        keep: Keeper | None = None,
+        keep: Sanitizer | None = None,
         client: Client = CLAUDE_CODE,
     ) -> None:
         self._submit = submit
         self._journal = journal
-        self.known = known
-        self.kinship = Kinship()
+        self.agents = known
+        self.ancestry = ProcessAncestry()
         self.registry = RegistryWatch(
-            host, clock, config_dirs, self.known, self._hand_in, surroundings, self.kinship, client
+            host, clock, config_dirs, self.agents, self._hand_in, surroundings, self.ancestry, client
         )
-        self.sealer = Sealer(host, clock, surroundings, self.registry.client_of, keep, client)
+        self.envelopes = EnvelopeBuilder(host, clock, surroundings, self.registry.find_client, keep, client)
         self.transcripts = TranscriptFollower(
             host,
             clock,
             config_dirs,
-            self.known,
+            self.agents,
             journal,
             self._hand_in,
-            self.sealer,
-            self.registry.client_of,
+            self.envelopes,
+            self.registry.find_client,
             self.registry.exists,
         )
-        self.processes = ProcessWatch(host, clock, journal, self._hand_in, self.known, self.registry.was_killed)
+        self.processes = ProcessWatch(host, clock, journal, self._hand_in, self.agents, self.registry.was_killed)
         self._starting: asyncio.Task[None] | None = None
 
     @property
-    def looks(self) -> list[Look]:
+    def checks(self) -> list[Check]:
         """What the reconciler asks, in this order: who ended by himself is not missed."""
-        return [self.registry.look, self.transcripts.look, self.processes]
+        return [self.registry.check, self.transcripts.check, self.processes]
 
-    async def recall(self) -> None:
+    async def load_agents(self) -> None:
         """Know again who was there."""
         for agent in await asyncio.to_thread(self._journal.agents):
-            self.known.add(agent)
+            self.agents.add_if_missing(agent)
 
-    async def gather(self) -> None:
+    async def read_backlog(self) -> None:
         """Read what was written while nobody was there: it is told with the hooks of that time."""
-        await self.registry.look()
+        await self.registry.check()
         await self.transcripts.read_backlog()
 
     def start(self) -> None:
@@ -87,7 +87,7 @@ class Sources:
 
     async def _start(self) -> None:
         self.registry.start()
-        await self.registry.first_look()
+        await self.registry.first_check()
         self.transcripts.start()
         await self.transcripts.caught_up()
         await self.processes()
@@ -106,17 +106,17 @@ class Sources:
             "registry": (
                 registry.running,
                 registry.failure or registry.watch.failure,
-                f"{registry.clients} clients, {registry.watch.watching} directories watched",
+                f"{registry.client_count} clients, {registry.watch.watching} directories watched",
             ),
             "transcripts": (
                 transcripts.running or starting,
                 transcripts.failure or transcripts.watch.failure,
-                f"{transcripts.followed} files known, {transcripts.watch.watching} directories watched{refused}",
+                f"{transcripts.file_count} files known, {transcripts.watch.watching} directories watched{refused}",
             ),
             "processes": (
                 processes.running or starting,
                 processes.failure,
-                f"{sum(1 for _ in self.known.with_client())} clients",
+                f"{sum(1 for _ in self.agents.with_client())} clients",
             ),
         }
 
@@ -128,7 +128,7 @@ class Sources:
         await self.processes.stop()
         await self.transcripts.stop()
         await self.registry.stop()
-        self.kinship.close()
+        self.ancestry.close()
 
     async def _hand_in(self, envelope: Envelope, agent_id: str | None = None) -> Agent:
         return await self._submit(envelope, agent_id)

@@ -25,14 +25,14 @@ from claude_headspace.background import Loop
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.readings import Line
 from claude_headspace.inputs.watch.agent_cache import AgentCache
-from claude_headspace.inputs.watch.envelopes import Sealer
-from claude_headspace.inputs.watch.files import FileWatch, below
+from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
+from claude_headspace.inputs.watch.files import FileWatch, resolve_below
 from claude_headspace.inputs.watch.transcript_files import (
-    Piece,
-    Reading,
-    read_piece,
-    survey,
-    transcripts_in,
+    Chunk,
+    ReadPosition,
+    find_transcripts_in,
+    list_transcripts,
+    read_chunk,
 )
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
@@ -51,9 +51,9 @@ TimedLine = tuple[Micros, str, bytes, Line]
 
 SAVE_SECONDS = 5.0
 RETRY_SECONDS = 2.0
-RECENT: Micros = 600 * SECOND
+RECENTLY_WRITTEN: Micros = 600 * SECOND
 """A session whose transcript was written this recently may still be open, even without a registry."""
-SILENT: Micros = 30 * SECOND
+ABSENT_FROM_REGISTRY: Micros = 30 * SECOND
 """With a registry, a session that is not in it and wrote nothing for this long has ended."""
 MAX_BACKLOG_BYTES = 64 * 1024 * 1024
 """How much is read ahead at the start; the rest is read afterwards."""
@@ -75,7 +75,7 @@ class TranscriptFollower(Loop):
         known: AgentCache,
         bookmarks: PositionStore,
         submit: Submit,
-        sealer: Sealer,
+        sealer: EnvelopeBuilder,
         client_of: Callable[[str], Observations | None],
         has_registry: Callable[[], bool],
     ) -> None:
@@ -83,20 +83,20 @@ class TranscriptFollower(Loop):
         self._reader = f"tail:{host}"
         self._clock = clock
         self._config_dirs = config_dirs
-        self._known = known
-        self._positions = bookmarks
+        self._agents = known
+        self._store = bookmarks
         self._submit = submit
-        self._sealer = sealer
+        self._envelopes = sealer
         self._layout = sealer.client.transcripts
         self._client_of = client_of
         self._has_registry = has_registry
-        self._readings: dict[str, Reading] = {}
+        self._read_positions: dict[str, ReadPosition] = {}
         self._tokens: dict[str, int] = {}
-        self._unattended: dict[str, tuple[str, Micros]] = {}
+        self._without_client: dict[str, tuple[str, Micros]] = {}
         self._pending: dict[str, None] = {}
         self._backlog: deque[TimedLine] = deque()
         self._submitting = asyncio.Lock()
-        self._find_everything = False
+        self._find_all_needed = False
         self._new_directories: set[str] = set()
         self._unsaved: set[str] = set()
         self._wake = asyncio.Event()
@@ -105,13 +105,13 @@ class TranscriptFollower(Loop):
         self.refused: set[str] = set()
 
     @property
-    def followed(self) -> int:
+    def file_count(self) -> int:
         """The number of known files. Roots are stored among them."""
-        return sum(path.endswith(".jsonl") for path in self._readings)
+        return sum(path.endswith(".jsonl") for path in self._read_positions)
 
     def start(self) -> None:
         """Start following."""
-        self._find_everything = True
+        self._find_all_needed = True
         super().start()
         self.watch.start()
 
@@ -128,16 +128,16 @@ class TranscriptFollower(Loop):
         size = 0
         while self._pending and size < MAX_BACKLOG_BYTES:
             path = next(iter(self._pending))
-            before = self._readings.get(path)
-            piece = await self._piece(path)
-            if piece is None or (before is not None and piece.offset == before.offset) or not piece.more:
+            before = self._read_positions.get(path)
+            piece = await self._read_chunk(path)
+            if piece is None or (before is not None and piece.offset == before.offset) or not piece.has_more:
                 del self._pending[path]
             if piece is not None:
                 size += piece.offset - (before.offset if before else 0)
                 self._backlog += [(at, path, raw, line) for at, raw, line in piece.lines]
         self._backlog = deque(sorted(self._backlog, key=lambda told: told[0]))
 
-    async def tell_until(self, at: Micros) -> None:
+    async def submit_backlog_until(self, at: Micros) -> None:
         """Submit the part of the backlog that was written before a time."""
         if not self._backlog:
             return
@@ -151,9 +151,9 @@ class TranscriptFollower(Loop):
         """Wait until everything that existed at the start has been submitted."""
         await self._caught_up.wait()
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Check the files of running agents, whether or not a change was reported."""
-        grown, refused = await asyncio.to_thread(self._find_grown, set(self._known.transcripts()))
+        grown, refused = await asyncio.to_thread(self._find_grown, set(self._agents.transcript_paths()))
         for path in refused:
             self._report_outside(path)
         if grown:
@@ -165,8 +165,8 @@ class TranscriptFollower(Loop):
         """The files that have grown, and those that may not be read."""
         grown, refused = list[str](), list[str]()
         for path in paths:
-            if self._has_grown(path) or path not in self._readings:
-                (refused if below(path, self._roots()) is None else grown).append(path)
+            if self._has_grown(path) or path not in self._read_positions:
+                (refused if resolve_below(path, self._roots()) is None else grown).append(path)
         return grown, refused
 
     def _roots(self) -> list[Path]:
@@ -181,7 +181,7 @@ class TranscriptFollower(Loop):
 
     def _paths_changed(self, paths: set[str]) -> None:
         if not paths:
-            self._find_everything = True
+            self._find_all_needed = True
         for path in paths:
             if not path.endswith(".jsonl"):
                 self._new_directories.add(path)
@@ -192,11 +192,11 @@ class TranscriptFollower(Loop):
     async def _find_in_new_directories(self) -> None:
         """Find files that were put into a new directory before it could be watched."""
         places, self._new_directories = self._new_directories, set()
-        for path in await asyncio.to_thread(transcripts_in, self._layout, places, self._roots()):
+        for path in await asyncio.to_thread(find_transcripts_in, self._layout, places, self._roots()):
             self._pending[path] = None
 
     def _has_grown(self, path: str) -> bool:
-        reading = self._readings.get(path)
+        reading = self._read_positions.get(path)
         try:
             return Path(path).stat().st_size != (reading.offset if reading else 0)
         except OSError:
@@ -205,39 +205,39 @@ class TranscriptFollower(Loop):
     async def _find_all(self) -> None:
         """Find every file that has changed. Ended sessions are history when a config dir is first read."""
         roots = self._roots()
-        new = [root for root in roots if str(root) not in self._readings]
-        for path, known, end in await asyncio.to_thread(survey, self._layout, roots):
-            reading = self._readings.get(path)
+        new = [root for root in roots if str(root) not in self._read_positions]
+        for path, known, end in await asyncio.to_thread(list_transcripts, self._layout, roots):
+            reading = self._read_positions.get(path)
             is_old = reading is None and any(Path(path).is_relative_to(root) for root in new)
             if is_old and not self._is_open(path, known):
-                self._set_reading(Reading(path, end, inode=known.st_ino))
+                self._set_position(ReadPosition(path, end, inode=known.st_ino))
             elif reading is None or reading.offset != known.st_size:
                 self._pending[path] = None
         for root in new:
-            self._set_reading(Reading(str(root), at=self._clock()))
+            self._set_position(ReadPosition(str(root), at=self._clock()))
 
-    def _set_reading(self, reading: Reading) -> None:
-        self._readings[reading.path] = reading
+    def _set_position(self, reading: ReadPosition) -> None:
+        self._read_positions[reading.path] = reading
         self._unsaved.add(reading.path)
 
     def _is_open(self, path: str, known: os.stat_result) -> bool:
         if self._client_of(self._layout.session_of(path)) is not None:
             return True
-        return self._clock() - round(known.st_mtime * SECOND) < RECENT
+        return self._clock() - round(known.st_mtime * SECOND) < RECENTLY_WRITTEN
 
     # --- reading ---
 
     async def _load_positions(self) -> None:
-        stored = await asyncio.to_thread(self._positions.positions, self._reader)
-        known = {path: Reading(path, position.offset, position.at) for path, position in stored.items()}
-        self._readings = known | self._readings
+        stored = await asyncio.to_thread(self._store.positions, self._reader)
+        known = {path: ReadPosition(path, position.offset, position.at) for path, position in stored.items()}
+        self._read_positions = known | self._read_positions
 
     async def _run(self) -> None:
         await self._load_positions()
         while True:
             try:
-                await self.tell_until(self._clock() + SECOND)
-                await self._work()
+                await self.submit_backlog_until(self._clock() + SECOND)
+                await self._read_pending()
                 self.failure = None
                 await self._pause()
             except Exception as error:  # the files stay where they are and are read again
@@ -257,9 +257,9 @@ class TranscriptFollower(Loop):
                 await self._save_positions()
         self._wake.clear()
 
-    async def _work(self) -> None:
-        if self._find_everything:
-            self._find_everything = False
+    async def _read_pending(self) -> None:
+        if self._find_all_needed:
+            self._find_all_needed = False
             await self._find_all()
         if self._new_directories:
             await self._find_in_new_directories()
@@ -273,29 +273,29 @@ class TranscriptFollower(Loop):
 
     async def _read(self, path: str) -> bool:
         """Submit a piece of a file. Return whether there is more to read now."""
-        before = self._readings.get(path) or Reading(path)
-        piece = await self._piece(path)
+        before = self._read_positions.get(path) or ReadPosition(path)
+        piece = await self._read_chunk(path)
         if piece is None:
             return False
         try:
             await self._submit_lines([(at, path, raw, line) for at, raw, line in piece.lines])
         except BaseException:
-            self._readings[path] = before
+            self._read_positions[path] = before
             raise
-        return piece.more and piece.offset != before.offset
+        return piece.has_more and piece.offset != before.offset
 
-    async def _piece(self, path: str) -> Piece | None:
+    async def _read_chunk(self, path: str) -> Chunk | None:
         """Read the next piece of a file, if it may be read, and note how far it was read."""
-        real = below(path, self._roots())
+        real = resolve_below(path, self._roots())
         if real is None:
             self._report_outside(path)
             return None
         try:
-            reading = self._readings.get(path) or Reading(path)
-            piece = await asyncio.to_thread(read_piece, self._layout, real, reading, self._clock())
+            reading = self._read_positions.get(path) or ReadPosition(path)
+            piece = await asyncio.to_thread(read_chunk, self._layout, real, reading, self._clock())
         except OSError:
             return None
-        self._set_reading(Reading(path, piece.offset, piece.at, piece.inode))
+        self._set_position(ReadPosition(path, piece.offset, piece.at, piece.inode))
         return piece
 
     async def _save_positions(self) -> None:
@@ -303,8 +303,10 @@ class TranscriptFollower(Loop):
         if self._backlog or not self._unsaved:
             return
         unsaved = set(self._unsaved)
-        positions = {path: Position(self._readings[path].offset, self._readings[path].at) for path in unsaved}
-        await asyncio.to_thread(self._positions.save_positions, self._reader, positions)
+        positions = {
+            path: Position(self._read_positions[path].offset, self._read_positions[path].at) for path in unsaved
+        }
+        await asyncio.to_thread(self._store.save_positions, self._reader, positions)
         self._unsaved -= unsaved
 
     # --- submitting ---
@@ -315,8 +317,8 @@ class TranscriptFollower(Loop):
         telling = []
         for at, path, raw, line in lines:
             if line.session_id not in agents:
-                agents[line.session_id] = self._known.of_session(line.session_id)
-            envelope = await self._sealer.line(at, raw, line)
+                agents[line.session_id] = self._agents.find_by_session(line.session_id)
+            envelope = await self._envelopes.line(at, raw, line)
             agent = agents[line.session_id]
             if not self._is_worth_storing(path, line, envelope, agent):
                 continue
@@ -330,7 +332,7 @@ class TranscriptFollower(Loop):
     async def _submit_line(self, envelope: Envelope, session_id: str) -> Agent:
         agent = await self._submit(envelope, None)
         if agent.pid is None and agent.last_hook_at == 0 and agent.ended_at is None:
-            self._unattended[session_id] = (agent.id, max(envelope.fired_at, agent.last_active_at))
+            self._without_client[session_id] = (agent.id, max(envelope.fired_at, agent.last_active_at))
         return agent
 
     def _is_worth_storing(self, path: str, line: Line, envelope: Envelope, agent: Agent | None) -> bool:
@@ -358,10 +360,10 @@ class TranscriptFollower(Loop):
 
     async def _end_absent_sessions(self) -> None:
         """End sessions that are known from a transcript alone and that no client has open."""
-        now, patience = self._clock(), SILENT if self._has_registry() else RECENT
-        for session_id, (agent_id, at) in list(self._unattended.items()):
+        now, patience = self._clock(), ABSENT_FROM_REGISTRY if self._has_registry() else RECENTLY_WRITTEN
+        for session_id, (agent_id, at) in list(self._without_client.items()):
             if self._client_of(session_id) is not None:
-                del self._unattended[session_id]
+                del self._without_client[session_id]
             elif now - at >= patience:
-                del self._unattended[session_id]
-                await self._submit(self._sealer.gone(at), agent_id)
+                del self._without_client[session_id]
+                await self._submit(self._envelopes.gone(at), agent_id)

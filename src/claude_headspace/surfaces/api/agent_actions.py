@@ -7,7 +7,7 @@ import msgspec
 
 from claude_headspace.engine.remote_actions import Action, RemoteActions
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.receive.receiver import Relatives, Surroundings
+from claude_headspace.inputs.receive.receiver import FindAncestry, LocateProject
 from claude_headspace.kernel.acts import Act, AgentRegistered
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Observations
@@ -24,8 +24,8 @@ class AgentActions:
     def __init__(
         self,
         recorder: Recorder,
-        find_project: Surroundings,
-        find_process: Relatives,
+        find_project: LocateProject,
+        find_process: FindAncestry,
         remote_actions: RemoteActions,
     ) -> None:
         self._recorder = recorder

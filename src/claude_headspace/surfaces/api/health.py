@@ -7,7 +7,7 @@ import msgspec
 from claude_headspace.kernel.views import Time
 
 
-class PartHealth(msgspec.Struct, frozen=True):
+class ComponentStatus(msgspec.Struct, frozen=True):
     """The health of one component: `ok`, `failing`, `stopped` or `waiting`."""
 
     status: str
@@ -19,17 +19,17 @@ class Health(msgspec.Struct, frozen=True):
 
     status: str
     version: str
-    parts: dict[str, PartHealth]
+    parts: dict[str, ComponentStatus]
 
 
-AWAY = PartHealth("waiting", "starts when the database is available")
+WAITING_FOR_DATABASE = ComponentStatus("waiting", "starts when the database is available")
 
 
-def part(running: bool, failure: str | None, detail: str) -> PartHealth:
+def component_status(running: bool, failure: str | None, detail: str) -> ComponentStatus:
     """The health of a background component."""
     if not running:
-        return PartHealth("stopped", "not running: restart the daemon and see `headspace logs`")
-    return PartHealth("failing", failure) if failure else PartHealth("ok", detail)
+        return ComponentStatus("stopped", "not running: restart the daemon and see `headspace logs`")
+    return ComponentStatus("failing", failure) if failure else ComponentStatus("ok", detail)
 
 
 class SpoolStatus(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ class SpoolStatus(msgspec.Struct, frozen=True):
     last_drain_at: Time | None
 
 
-class TroubleView(msgspec.Struct, frozen=True):
+class OutageView(msgspec.Struct, frozen=True):
     """A time without the database or without a daemon. Events were spooled, or lost if the spool was full."""
 
     since: Time
@@ -68,11 +68,11 @@ class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
     last_seq: int | None
     refused: dict[str, int]
     spool: SpoolStatus
-    sources: dict[str, PartHealth]
+    sources: dict[str, ComponentStatus]
     """The sources besides hooks: transcripts, registry, processes."""
-    journal: PartHealth
+    journal: ComponentStatus
     """Whether the database is available."""
-    troubles: list[TroubleView]
+    troubles: list[OutageView]
     """The outages of the last week, the newest first."""
     version: str
     pid: int

@@ -14,7 +14,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.ports import Outcome, Received
 from claude_headspace.surfaces.socket import efforts
-from claude_headspace.surfaces.socket.efforts import Efforts
+from claude_headspace.surfaces.socket.efforts import EffortCommands
 from claude_headspace.surfaces.socket.notes import COMMAND as NOTE
 from claude_headspace.surfaces.socket.notes import NoteCommand
 from claude_headspace.surfaces.socket.results import HOOK_COMMANDS, HookCommand, HookOutcome
@@ -47,7 +47,7 @@ class Commands:
         receiver: HookReceiver,
         process_hook: ProcessHook,
         active_efforts: ActiveEfforts,
-        effort_commands: Efforts,
+        effort_commands: EffortCommands,
         note: NoteCommand,
     ) -> None:
         self._receiver = receiver

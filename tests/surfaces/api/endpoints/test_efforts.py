@@ -1,4 +1,4 @@
-"""Efforts and tasks over HTTP: what people see of them."""
+"""Efforts and tasks over HTTP."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ from tests.support import RunningDaemon
 from tests.support_rpc import call
 
 
-def test_efforts_are_listed_and_told_whole(daemon: RunningDaemon, tmp_path: Path) -> None:
-    """By agent, with those that are finished where that is wanted, and one with its sessions and messages."""
+def test_list_and_details_of_efforts(daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Filtered by agent, with finished ones on request, and the details of one with its sessions and messages."""
     (tmp_path / ".git").mkdir()
     here = {"cwd": str(tmp_path)}
     begun = call(daemon, "effort.start", {"skill": "fix", "title": "The parser", "keywords": ["lexer"], **here})
@@ -26,8 +26,8 @@ def test_efforts_are_listed_and_told_whole(daemon: RunningDaemon, tmp_path: Path
     assert begun["id"] in [each["id"] for each in daemon.get("/api/efforts?all=true").json()]
 
 
-def test_an_unknown_effort_says_what_to_do(daemon: RunningDaemon) -> None:
-    """404, with the command that lists them."""
+def test_unknown_effort(daemon: RunningDaemon) -> None:
+    """404, with the command that lists efforts."""
     answer = daemon.get("/api/efforts/nobody")
     assert (answer.status, answer.error["code"]) == (404, "unknown_effort")
     assert "headspace effort list" in answer.error["hint"]
