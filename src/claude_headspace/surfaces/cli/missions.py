@@ -7,7 +7,7 @@ import typer
 
 from claude_headspace.config import find_paths
 from claude_headspace.errors import BadRequest, HeadspaceError
-from claude_headspace.kernel.mission.messages import orders
+from claude_headspace.kernel.mission.messages import worker_prompt
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, read_text
@@ -52,7 +52,7 @@ def start(
     client = ApiClient.local()
     if not record:
         find_client()
-        tmux.require()
+        tmux.require_tmux()
     mode = "background" if background else "mission"
     text = read_text(goal)
     mission = client.start_mission(text, str(Path.cwd()), mode, conversation=conversation, name=name, role=role)
@@ -73,7 +73,7 @@ def _start_worker(client: ApiClient, mission: Json, goal: str, arguments: list[s
         "--here",
         f"--mission={mission['id']}",
         f"--mode={mission['mode']}",
-        orders(goal),
+        worker_prompt(goal),
         *headless,
         *arguments,
     ]

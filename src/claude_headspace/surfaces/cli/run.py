@@ -66,7 +66,7 @@ def run(
     client, program = ApiClient.local(), find_client()
     inside = bool(os.environ.get("TMUX"))
     attributes = {"name": name, "role": role, "mode": mode, "mission": mission}
-    if detached or (not inside and not here and tmux.is_there() and sys.stdin.isatty()):
+    if detached or (not inside and not here and tmux.is_installed() and sys.stdin.isatty()):
         options = {**attributes, "prompt": prompt}
         given = [f"--{key}={value}" for key, value in options.items() if value] + ["--supervise"] * supervise
         _run_in_new_session(["run", *given, "--here", *context.args], name, detached=detached)
@@ -78,7 +78,7 @@ def _launch(
 ) -> None:
     """Register the agent, run its client here, and report its end."""
     role, mode, mission = (attributes.get(name) for name in ("role", "mode", "mission"))
-    headspace_id, session, directory = mission or new_headspace_id(), tmux.session_of(), str(Path.cwd())
+    headspace_id, session, directory = mission or new_headspace_id(), tmux.current_session(), str(Path.cwd())
     env = client_environment(client.url, headspace_id, session, role, mode, mission)
     where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE"), "wrapper_pid": os.getpid()}
     try:
@@ -150,6 +150,6 @@ def resume(context: typer.Context, agent: AgentArgument) -> None:
     found = client.agent(agent)
     session_id, directory, variables = resume_target(found, load_settings(find_paths()).host_name)
     mode = found["mode"] if found["mode"] != INTERACTIVE else None
-    env = client_environment(client.url, new_headspace_id(), tmux.session_of(), found["role"], mode)
+    env = client_environment(client.url, new_headspace_id(), tmux.current_session(), found["role"], mode)
     command = [program, "--resume", session_id, *context.args]
     raise typer.Exit(ClientProcess(command, {**env, **variables}, directory).wait())

@@ -13,8 +13,8 @@ from claude_headspace.inputs.context.claude_os import (
     read_definition,
 )
 from claude_headspace.inputs.receive.project_location import locate_project
-from claude_headspace.kernel.claude_os.context_files import MODE, ROLE, Composed, compose
-from claude_headspace.outputs.file_contents import BUDGET
+from claude_headspace.kernel.claude_os.context_files import MODE, ROLE, ComposedContext, compose
+from claude_headspace.outputs.file_contents import MAX_REPLY_CHARACTERS
 
 
 class Role(msgspec.Struct, frozen=True):
@@ -57,7 +57,8 @@ def _roots(settings: Settings, directory: str) -> ContextRoots:
 def preview(settings: Settings, directory: str, role: str | None, mode: str | None) -> Preview:
     """The context of a session in a directory, without an effort. An effort leaves less room for files."""
     roots = _roots(settings, directory)
-    composed: Composed = compose(read_context_files(roots, role, mode), settings.claude_os_prefix, BUDGET)
+    files = read_context_files(roots, role, mode)
+    composed: ComposedContext = compose(files, settings.claude_os_prefix, MAX_REPLY_CHARACTERS)
     return Preview(role, mode, roots.root, roots.project, composed.text, composed.loaded, composed.left_out)
 
 
@@ -69,11 +70,11 @@ def find_roles(settings: Settings, directory: str) -> list[Role]:
 
 def _role(roots: ContextRoots, kind: str, name: str) -> Role:
     given = (name, None) if kind == ROLE else (None, name)
-    pieces = [piece for piece in read_context_files(roots, *given).pieces if piece.kind == kind]
+    files = [file for file in read_context_files(roots, *given).files if file.kind == kind]
     return Role(
         kind,
         name,
         read_definition(roots, kind, name).name,
-        tuple(piece.name for piece in pieces if piece.text is not None),
-        tuple(f"{piece.name}: {piece.why}" for piece in pieces if piece.text is None),
+        tuple(file.name for file in files if file.text is not None),
+        tuple(f"{file.name}: {file.missing_reason}" for file in files if file.text is None),
     )

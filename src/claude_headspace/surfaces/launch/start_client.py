@@ -188,7 +188,7 @@ class Job(msgspec.Struct, frozen=True):
 def open_session(paths: Paths, name: str, job: Job, directory: str) -> Path:
     """Start a job in a new tmux session; the path of the file for its exit code."""
     return _start_job(
-        paths, job, lambda command: tmux.tmux("", "new-session", "-d", "-s", name, "-c", directory, "--", *command)
+        paths, job, lambda command: tmux.run_tmux("", "new-session", "-d", "-s", name, "-c", directory, "--", *command)
     )
 
 
