@@ -5,7 +5,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from claude_headspace.inputs.receive.socket import reachable
+from claude_headspace.inputs.receive.socket import socket_path
 from tests.support import LIMIT_SECONDS, RunningDaemon
 
 JsonObject = dict[str, Any]
@@ -15,7 +15,7 @@ class Socket:
     """One connection that stays open."""
 
     def __init__(self, daemon: RunningDaemon) -> None:
-        with reachable(daemon.home / "run" / "headspace.sock") as path:
+        with socket_path(daemon.home / "run" / "headspace.sock") as path:
             self._socket = socket.socket(socket.AF_UNIX)
             self._socket.settimeout(LIMIT_SECONDS)
             self._socket.connect(path)

@@ -6,6 +6,7 @@ For a journal use `journal.sql.SqlJournal` with a temporary SQLite file.
 import json
 from itertools import count
 
+from claude_headspace.clients.claude_code.simulation.payloads import hook_payload
 from claude_headspace.kernel.envelope import (
     NO_DECISIONS,
     NO_OBSERVATIONS,
@@ -51,7 +52,6 @@ def hook(
     **payload: object,
 ) -> Envelope:
     """An envelope of a Claude Code hook event. `payload` adds fields to the hook's JSON or replaces them."""
-    body = {"session_id": "session-1", "cwd": "/home/dev/app", "hook_event_name": name, **payload}
     return Envelope(
         id=f"{next(_ids):012x}",
         name=name,
@@ -60,7 +60,7 @@ def hook(
         host=host,
         fired_at=at,
         received_at=at,
-        payload=json.dumps(body).encode(),
+        payload=json.dumps(hook_payload(name, **payload)).encode(),
         observations=observations,
         decisions=decisions,
         delivery_id=delivery_id,

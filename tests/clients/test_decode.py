@@ -15,7 +15,7 @@ from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.text import one_line
 from claude_headspace.kernel.wait_request import Ask, Option, Question
-from tests.kernel.story import answered, envelope, moment, plan, question, running, task_notification
+from tests.kernel.story import answered, envelope, plan, question, running, task_notification, time_at
 
 HOOK_NAMES = """
 SessionStart SessionEnd Setup InstructionsLoaded UserPromptSubmit UserPromptExpansion MessageDisplay PreToolUse
@@ -57,7 +57,7 @@ def test_an_empty_payload_is_enough(name: str) -> None:
 
 def test_the_moment_is_the_envelopes_and_not_the_payloads() -> None:
     """A timestamp inside a payload is only data."""
-    assert told("SessionStart", timestamp=1234567890).meta.at == moment(1)
+    assert told("SessionStart", timestamp=1234567890).meta.at == time_at(1)
 
 
 def test_both_spellings_of_the_directory_are_understood() -> None:
@@ -311,7 +311,7 @@ NAMES = st.sampled_from([*HOOK_NAMES, "BrainTransplant"])
 def test_any_object_under_any_name_gives_an_event(name: str, payload: dict[str, object], origin: Origin) -> None:
     """Whatever the fields hold, decoding never raises, and the event keeps its name and moment."""
     event = decode(envelope(name, 1, msgspec.json.encode(payload), origin=origin))
-    assert (event.meta.name, event.meta.at) == (name, moment(1))
+    assert (event.meta.name, event.meta.at) == (name, time_at(1))
 
 
 @given(NAMES, st.binary(max_size=200), st.sampled_from(Origin))

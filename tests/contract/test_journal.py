@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.engine.batch import Batch, BatchRules
+from claude_headspace.engine.batch import Batch
+from claude_headspace.engine.submission import BatchRules
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.effort import acts
@@ -78,7 +79,7 @@ def test_every_text_can_be_stored(journal: Journal) -> None:
         tmux_pane=nul, tmux_session=nul, headspace_id=nul, branch=nul, project_root=f"/{nul}", anomaly=nul
     )
     call = {"tool_use_id": nul, "tool_name": nul, "tool_input": {nul: nul}}
-    told: list[tuple[str, dict[str, Any]]] = [
+    events: list[tuple[str, dict[str, Any]]] = [
         ("SessionStart", {"transcript_path": f"/{nul}.jsonl", "model": nul}),
         ("UserPromptSubmit", {"prompt": nul, "prompt_id": nul}),
         ("PreToolUse", call),
@@ -89,12 +90,12 @@ def test_every_text_can_be_stored(journal: Journal) -> None:
         ("Stop", {"last_assistant_message": f"{nul}?", "prompt_id": nul}),
         ("StopFailure", {"error": nul}),
     ]
-    for number, (name, fields) in enumerate(told):
+    for number, (name, fields) in enumerate(events):
         store(
             journal,
             hook(name, START + number, observations=around, delivery_id=f"{nul}{number}", cwd=f"/{nul}", **fields),
         )
-    assert journal.counts().events == len(told)
+    assert journal.counts().events == len(events)
     [agent] = journal.agents()
     assert len(journal.turns(agent_id=agent.id)) == 2
     with journal.transaction() as transaction:

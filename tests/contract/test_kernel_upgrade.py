@@ -46,8 +46,8 @@ def test_an_older_index_is_rebuilt(journal: SqlJournal) -> None:
 
 def test_a_current_journal_is_not_changed(journal: SqlJournal) -> None:
     """Opening it again writes nothing."""
-    asked: list[str] = []
-    event.listen(journal._engine, "before_cursor_execute", lambda *told: asked.append(told[2].split()[0]))
+    statements: list[str] = []
+    event.listen(journal._engine, "before_cursor_execute", lambda *args: statements.append(args[2].split()[0]))
     journal.open()
-    assert asked
-    assert not {"INSERT", "UPDATE", "DELETE", "CREATE", "DROP"} & set(asked)
+    assert statements
+    assert not {"INSERT", "UPDATE", "DELETE", "CREATE", "DROP"} & set(statements)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.engine.log_transfer import BroughtIn, import_lines, log_lines, read_header
+from claude_headspace.engine.log_transfer import ImportedLog, import_lines, log_lines, read_header
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Strategy
@@ -49,7 +49,7 @@ def export_without_end(journal: Journal) -> list[bytes]:
     return export(journal)[:-1]
 
 
-def import_all(journal: Journal, lines: Sequence[bytes]) -> BroughtIn:
+def import_all(journal: Journal, lines: Sequence[bytes]) -> ImportedLog:
     """The result of importing lines."""
     with journal.transaction() as transaction:
         return import_lines(transaction, read_header(lines[0]), lines[1:], 2, "import-1", START + 3 * SECOND)
@@ -72,9 +72,9 @@ def contents(journal: Journal) -> tuple[Any, ...]:
 
 def test_an_import_equals_the_original(any_journal: Journal) -> None:
     """In an empty journal nothing differs."""
-    there = origin()
-    assert import_all(any_journal, export_without_end(there)) == BroughtIn("agent-1", 7, 0)
-    assert contents(any_journal) == contents(there)
+    source = origin()
+    assert import_all(any_journal, export_without_end(source)) == ImportedLog("agent-1", 7, 0)
+    assert contents(any_journal) == contents(source)
     assert list(any_journal.verify()) == []
     assert any_journal.stream(0, 10) == []
 
@@ -94,10 +94,10 @@ def test_an_imported_agent_has_ended(any_journal: Journal) -> None:
 
 def test_an_agent_that_had_ended_keeps_its_reason(any_journal: Journal) -> None:
     """From its own log."""
-    there = origin()
-    store(there, hook("SessionEnd", START + SECOND + 1, session_id="session-2", reason="logout"))
-    [agent] = there.agents(ended_after=0)
-    import_all(any_journal, list(log_lines(there, agent, None, "laptop", START + 2 * SECOND)))
+    source = origin()
+    store(source, hook("SessionEnd", START + SECOND + 1, session_id="session-2", reason="logout"))
+    [agent] = source.agents(ended_after=0)
+    import_all(any_journal, list(log_lines(source, agent, None, "laptop", START + 2 * SECOND)))
     assert [each.end_reason for each in any_journal.agents(ended_after=0)] == ["logout"]
 
 
@@ -113,52 +113,52 @@ def test_an_agent_that_continues_here_is_not_ended_by_an_old_file(any_journal: J
 
 def test_time_travel_works_after_partial_imports(any_journal: Journal) -> None:
     """Imported in parts, and again with more: at every time the agent equals the original."""
-    there = origin()
-    lines = export(there)
+    source = origin()
+    lines = export(source)
     for line in lines[1:-2]:
         import_all(any_journal, [lines[0], line])
     import_all(any_journal, [lines[0], lines[-2], lines[-1]])
-    store(there, hook("UserPromptSubmit", START + 2 * SECOND + 5, session_id="session-2", prompt="The second"))
-    [agent] = there.agents()
-    longer = list(log_lines(there, agent, None, "laptop", START + 4 * SECOND))
+    store(source, hook("UserPromptSubmit", START + 2 * SECOND + 5, session_id="session-2", prompt="The second"))
+    [agent] = source.agents()
+    longer = list(log_lines(source, agent, None, "laptop", START + 4 * SECOND))
     with any_journal.transaction() as transaction:
         import_lines(transaction, read_header(longer[0]), longer[1:], 2, "import-2", START + 5 * SECOND)
-    for moment in (START + 1, START + 3, START + 5, START + SECOND, START + 2 * SECOND):
-        assert agent_at(any_journal, agent, moment) == agent_at(there, agent, moment)
+    for time in (START + 1, START + 3, START + 5, START + SECOND, START + 2 * SECOND):
+        assert agent_at(any_journal, agent, time) == agent_at(source, agent, time)
     assert [each.end_reason for each in any_journal.agents(ended_after=0)] == ["imported"]
     assert list(any_journal.verify()) == []
 
 
 def test_importing_again_changes_nothing(any_journal: Journal) -> None:
     """And a longer log adds only what is new."""
-    there = origin()
-    import_all(any_journal, export_without_end(there))
+    source = origin()
+    import_all(any_journal, export_without_end(source))
     before = any_journal.counts()
-    assert import_all(any_journal, export(there)) == BroughtIn("agent-1", 0, 7)
+    assert import_all(any_journal, export(source)) == ImportedLog("agent-1", 0, 7)
     assert any_journal.counts() == before
-    store(there, hook("UserPromptSubmit", START + 4 * SECOND, session_id="session-2", prompt="The second"))
-    assert import_all(any_journal, export_without_end(there)) == BroughtIn("agent-1", 1, 7)
-    assert contents(any_journal) == contents(there)
+    store(source, hook("UserPromptSubmit", START + 4 * SECOND, session_id="session-2", prompt="The second"))
+    assert import_all(any_journal, export_without_end(source)) == ImportedLog("agent-1", 1, 7)
+    assert contents(any_journal) == contents(source)
     assert list(any_journal.verify()) == []
 
 
 def test_a_pruned_log_starts_with_its_snapshot(any_journal: Journal) -> None:
     """The rest of the log is imported unchanged."""
-    there = origin()
-    there.prune(START + 5)
-    lines = export(there)
+    source = origin()
+    source.prune(START + 5)
+    lines = export(source)
     assert lines[1].startswith(b'{"snapshot":')
     import_all(any_journal, lines[:-1])
-    assert contents(any_journal) == contents(there)
+    assert contents(any_journal) == contents(source)
     assert list(any_journal.verify()) == []
 
 
 def test_a_log_with_only_a_snapshot_is_imported(any_journal: Journal) -> None:
     """Time travel starts at the snapshot, with a new sequence number."""
-    there = origin()
-    there.prune(START + 2 * SECOND)
-    [agent] = there.agents()
-    import_all(any_journal, export(there))
+    source = origin()
+    source.prune(START + 2 * SECOND)
+    [agent] = source.agents()
+    import_all(any_journal, export(source))
     assert [each.end_reason for each in any_journal.agents(ended_after=0)] == ["imported"]
     store(any_journal, hook("UserPromptSubmit", START + 5 * SECOND, session_id="session-2", prompt="Here I am"))
     then = agent_at(any_journal, agent, START + 5 * SECOND)
@@ -167,21 +167,21 @@ def test_a_log_with_only_a_snapshot_is_imported(any_journal: Journal) -> None:
 
 def test_efforts_are_not_imported(any_journal: Journal) -> None:
     """Neither acts on an effort nor events that counted for one create an effort here."""
-    there = origin()
-    [agent] = there.agents()
+    source = origin()
+    [agent] = source.agents()
     act = acts.EffortStarted(
         effort_id="e1", host="laptop", task_dir="/a", project_root="/a", skill="fix", ordinal=1, holder=agent.id
     )
-    begun = hook("EffortStarted", START + SECOND + 1, origin=Origin.OPERATOR)
-    store(there, msgspec.structs.replace(begun, client="headspace", payload=msgspec.json.encode(act)))
-    lines = export(there)
+    started = hook("EffortStarted", START + SECOND + 1, origin=Origin.OPERATOR)
+    store(source, msgspec.structs.replace(started, client="headspace", payload=msgspec.json.encode(act)))
+    lines = export(source)
     assert not any(b"EffortStarted" in line for line in lines)
-    stored = there.events(limit=1)[0]
+    stored = source.events(limit=1)[0]
     assert stored.strategy is Strategy.EFFORT
     foreign = json.loads(lines[-2]) | {"id": "act", "name": "EffortStarted", "origin": "operator", "strategy": "effort"}
     foreign["payload"] = json.loads(stored.envelope.payload)
     counted = json.loads(lines[-2]) | {"id": "counted", "context": {"effort_id": "e1"}}
-    store(any_journal, msgspec.structs.replace(begun, id="own", payload=msgspec.json.encode(act)))
+    store(any_journal, msgspec.structs.replace(started, id="own", payload=msgspec.json.encode(act)))
     import_all(any_journal, [*lines[:-1], json.dumps(foreign).encode(), json.dumps(counted).encode(), lines[-1]])
     assert len(any_journal.efforts()) == 1
     assert list(any_journal.verify()) == []
@@ -195,19 +195,19 @@ def test_one_session_can_be_exported() -> None:
 
 def test_every_payload_is_imported_unchanged(any_journal: Journal) -> None:
     """Also invalid JSON, and JSON with line breaks."""
-    there = origin()
-    lines = export(there)
+    source = origin()
+    lines = export(source)
     line = json.loads(lines[2])
     texts = ['{"a":  1,\n "b": "é"}', "{broken", '{"session_id": "session-1", "x": 1.50}']
     doctored = [
-        json.dumps({**line, "id": f"odd-{n}", "delivery_id": None, "payload": text}).encode()
+        json.dumps({**line, "id": f"payload-{n}", "delivery_id": None, "payload": text}).encode()
         for n, text in enumerate(texts)
     ]
     import_all(any_journal, [lines[0], *doctored])
     stored = {event.envelope.id: event.envelope.payload.decode() for event in any_journal.events(limit=10)}
-    assert [stored[f"odd-{n}"] for n in range(3)] == texts
+    assert [stored[f"payload-{n}"] for n in range(3)] == texts
     again = export(any_journal)
-    assert [json.loads(each)["id"] for each in again[1:4]] == ["odd-0", "odd-1", "odd-2"]
+    assert [json.loads(each)["id"] for each in again[1:4]] == ["payload-0", "payload-1", "payload-2"]
 
 
 @pytest.mark.parametrize(

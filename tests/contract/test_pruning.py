@@ -128,8 +128,8 @@ def test_all_events_can_be_removed(any_journal: Journal) -> None:
 def act(name: str, at: int, effort_id: str, **said: Any) -> Envelope:
     """The envelope of an act on an effort."""
     payload = msgspec.json.encode(acts.ACTS[name](effort_id=effort_id, **said))
-    told = hook(name, at, origin=Origin.OPERATOR)
-    return msgspec.structs.replace(told, client="headspace", payload=payload)
+    envelope = hook(name, at, origin=Origin.OPERATOR)
+    return msgspec.structs.replace(envelope, client="headspace", payload=payload)
 
 
 def effort_started(at: int, effort_id: str) -> Envelope:

@@ -1,4 +1,4 @@
-"""`headspace demo` as somebody sees it first: a live board, answers that count, and nothing left behind."""
+"""`headspace demo` from outside: a live board, answers that take effect, and nothing left behind."""
 
 import signal
 import subprocess
@@ -12,15 +12,15 @@ import psutil
 import pytest
 
 from claude_headspace.config import find_paths
-from claude_headspace.demo.stage import environment as on_stage
+from claude_headspace.demo.sandbox import environment as sandbox_environment
 from claude_headspace.surfaces.client.api_client import ApiClient
 from tests.support import LIMIT_SECONDS, environment, wait_until
 
 
 @contextmanager
-def running_demo(tmp_path: Path, *options: str, deaf: bool = False) -> Iterator["subprocess.Popen[str]"]:
-    """A demo in a directory of its own; ended at the latest here. `deaf`: as a script starts it in the background."""
-    shell = ["sh", "-c", 'trap "" INT; exec "$0" "$@"'] if deaf else []
+def running_demo(tmp_path: Path, *options: str, ignores_sigint: bool = False) -> Iterator["subprocess.Popen[str]"]:
+    """A demo in its own directory. `ignores_sigint`: as a script starts it in the background."""
+    shell = ["sh", "-c", 'trap "" INT; exec "$0" "$@"'] if ignores_sigint else []
     command = [
         *shell,
         sys.executable,
@@ -44,14 +44,13 @@ def running_demo(tmp_path: Path, *options: str, deaf: bool = False) -> Iterator[
                 process.wait(LIMIT_SECONDS)
 
 
-def look(tmp_path: Path) -> ApiClient:
-    """Speaks to the daemon of the demo, once it is up."""
-    places = find_paths(on_stage(tmp_path / "demo"))
-    return ApiClient.local(places)
+def api_client(tmp_path: Path) -> ApiClient:
+    """A client of the demo's daemon."""
+    return ApiClient.local(find_paths(sandbox_environment(tmp_path / "demo")))
 
 
 def read_until(process: "subprocess.Popen[str]", words: str) -> str:
-    """What it prints, until these words."""
+    """The output up to the line with these words."""
     assert process.stdout is not None
     text = ""
     for line in process.stdout:
@@ -62,24 +61,24 @@ def read_until(process: "subprocess.Popen[str]", words: str) -> str:
 
 
 def descendants(process: "subprocess.Popen[str]") -> list[psutil.Process]:
-    """Everything that it started."""
+    """All processes that it started."""
     return psutil.Process(process.pid).children(recursive=True)
 
 
 def assert_nothing_is_left(tmp_path: Path, started: list[psutil.Process]) -> None:
     """No file and no process."""
-    wait_until(lambda: not any(each.is_running() for each in started), "the end of everything that it started")
+    wait_until(lambda: not any(each.is_running() for each in started), "the end of all processes")
     assert not (tmp_path / "demo").exists()
 
 
-def test_the_first_look(tmp_path: Path) -> None:
-    """All that can happen to agents is on the board at once: states, context, cost, sub-agents, a day of history."""
+def test_the_board_at_the_start(tmp_path: Path) -> None:
+    """The board shows every state, context, cost, sub-agents and a day of history."""
     with running_demo(tmp_path, "--speed", "0") as process:
-        told = read_until(process, "headspace up")
-        assert "http://127.0.0.1:" in told
-        assert ":5055" not in told
-        client = look(tmp_path)
-        held = wait_until(lambda: [wait for wait in client.waits() if wait["held_until"]][3:], "hooks that are held")
+        printed = read_until(process, "headspace up")
+        assert "http://127.0.0.1:" in printed
+        assert ":5055" not in printed
+        client = api_client(tmp_path)
+        held = wait_until(lambda: [wait for wait in client.waits() if wait["held_until"]][3:], "held hooks")
         agents = {agent["name"]: agent for agent in client.agents(include_old=True)}
         assert len(agents) >= 12
         states = [agent["state"] for agent in agents.values()]
@@ -98,26 +97,26 @@ def test_the_first_look(tmp_path: Path) -> None:
         assert client.status()["anomalies"] == 0
 
 
-def test_an_answer_is_taken_up(tmp_path: Path) -> None:
-    """Whoever answers on the page sees the agent go on with it."""
+def test_an_agent_continues_with_an_answer(tmp_path: Path) -> None:
+    """An answer through Headspace reaches the simulated agent."""
     with running_demo(tmp_path, "--speed", "2") as process:
         read_until(process, "headspace up")
-        client = look(tmp_path)
+        client = api_client(tmp_path)
         [wait] = wait_until(
-            lambda: [w for w in client.waits(agent="nimble-kestrel") if w["held_until"]], "the question of kestrel"
+            lambda: [w for w in client.waits(agent="nimble-kestrel") if w["held_until"]], "the question"
         )
         client.answer(wait["id"], {"answers": {"Which database should the tests run against?": "Both"}})
         wait_until(
-            lambda: any("Both it is." in turn["text"] for turn in client.turns("nimble-kestrel")), "what it makes of it"
+            lambda: any("Both it is." in turn["text"] for turn in client.turns("nimble-kestrel")), "its next text"
         )
         assert client.agent("nimble-kestrel")["state"] == "working"
 
 
-def test_it_goes_on(tmp_path: Path) -> None:
-    """Time passes: hooks arrive through the real script, and nobody is taken for dead."""
+def test_events_continue_after_the_start(tmp_path: Path) -> None:
+    """Hooks arrive through the real script, and no agent is considered ended by mistake."""
     with running_demo(tmp_path, "--speed", "20") as process:
         read_until(process, "headspace up")
-        client = look(tmp_path)
+        client = api_client(tmp_path)
         before = client.status()["events_total"]
         wait_until(lambda: client.status()["events_total"] > before + 60, "sixty more events")
         assert [a["name"] for a in client.agents(include_old=True) if a["state"] == "ended"] == ["merry-wren"]
@@ -125,30 +124,30 @@ def test_it_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "deaf"),
+    ("number", "ignores_sigint"),
     [(signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGTERM, True), (signal.SIGHUP, False)],
 )
-def test_nothing_is_left_behind(tmp_path: Path, number: signal.Signals, deaf: bool) -> None:
-    """Ctrl+C, a polite kill and a closed terminal alike: every process ends, every file goes, calmly."""
-    with running_demo(tmp_path, deaf=deaf) as process:
+def test_nothing_is_left_behind(tmp_path: Path, number: signal.Signals, ignores_sigint: bool) -> None:
+    """After Ctrl+C, SIGTERM and a closed terminal: every process ends, all files are removed, no traceback."""
+    with running_demo(tmp_path, ignores_sigint=ignores_sigint) as process:
         read_until(process, "headspace up")
-        client = look(tmp_path)
-        wait_until(lambda: [wait for wait in client.waits() if wait["held_until"]], "hooks that are held")
+        client = api_client(tmp_path)
+        wait_until(lambda: [wait for wait in client.waits() if wait["held_until"]], "held hooks")
         started = descendants(process)
         assert started
         process.send_signal(number)
         assert process.wait(LIMIT_SECONDS) == 0
         assert process.stdout is not None
         rest = process.stdout.read()
-        assert "nothing of it is left" in rest
+        assert "All its files were removed." in rest
         assert "Traceback" not in rest
         assert_nothing_is_left(tmp_path, started)
 
 
-def test_an_impatient_person_leaves_nothing_either(tmp_path: Path) -> None:
-    """Ctrl+C while it is still being set up, and once more while it cleans up."""
+def test_nothing_is_left_behind_after_repeated_interrupts(tmp_path: Path) -> None:
+    """Ctrl+C while it starts, and once more while it cleans up."""
     with running_demo(tmp_path) as process:
-        wait_until((tmp_path / "demo" / "headspace").exists, "its beginning")
+        wait_until((tmp_path / "demo" / "headspace").exists, "its directory")
         started = descendants(process)
         process.send_signal(signal.SIGINT)
         time.sleep(0.1)
@@ -157,26 +156,26 @@ def test_an_impatient_person_leaves_nothing_either(tmp_path: Path) -> None:
         assert_nothing_is_left(tmp_path, started)
 
 
-def test_a_killed_demo_takes_its_processes_along(tmp_path: Path) -> None:
-    """The daemon ends with the demo, and the hooks with the daemon; only the scratch files stay."""
+def test_no_process_survives_a_killed_demo(tmp_path: Path) -> None:
+    """The daemon ends with the demo, and the hooks with the daemon. Only the files remain."""
     with running_demo(tmp_path) as process:
         read_until(process, "headspace up")
         started = descendants(process)
         process.kill()
         process.wait(LIMIT_SECONDS)
-        wait_until(lambda: not any(each.is_running() for each in started), "the end of everything that it started")
+        wait_until(lambda: not any(each.is_running() for each in started), "the end of all processes")
 
 
-def test_it_ends_by_itself(tmp_path: Path) -> None:
-    """`--for` says how long; nothing of the user's home was used."""
+def test_it_ends_after_the_given_time(tmp_path: Path) -> None:
+    """`--for` sets the time. The user's home is not used."""
     with running_demo(tmp_path, "--for", "1s") as process:
         assert process.wait(LIMIT_SECONDS) == 0
     assert not (tmp_path / "demo").exists()
     assert list((tmp_path / "home").iterdir()) == []
 
 
-def test_a_length_that_is_none_is_explained(tmp_path: Path) -> None:
-    """And nothing is started."""
+def test_an_invalid_time_is_an_error(tmp_path: Path) -> None:
+    """The error explains the format, and nothing is started."""
     done = subprocess.run(
         [sys.executable, "-m", "claude_headspace", "demo", "--for", "ever"],
         env=environment(tmp_path),
@@ -189,16 +188,16 @@ def test_a_length_that_is_none_is_explained(tmp_path: Path) -> None:
     assert "Write 60s, 5m or 2h." in done.stderr
 
 
-def test_as_many_as_wanted(tmp_path: Path) -> None:
-    """For load: more agents than the team has, each with a name of its own."""
+def test_more_agents_than_scenarios(tmp_path: Path) -> None:
+    """Scenarios repeat, and every agent has its own name."""
     with running_demo(tmp_path, "--agents", "40", "--speed", "0") as process:
         read_until(process, "headspace up")
-        names = {agent["name"] for agent in look(tmp_path).agents(include_old=True)}
+        names = {agent["name"] for agent in api_client(tmp_path).agents(include_old=True)}
         assert len(names) == 40
 
 
-def test_it_can_be_started_beside_the_users_own(tmp_path: Path) -> None:
-    """A daemon that runs is neither asked nor stopped, and its settings are not read."""
+def test_the_users_settings_are_not_read(tmp_path: Path) -> None:
+    """The demo is independent of the user's own daemon."""
     home = tmp_path / "home"
     home.mkdir()
     (home / "config.toml").write_text('database = "postgresql://nobody@127.0.0.1:1/none"\n')

@@ -44,13 +44,13 @@ def test_a_database_with_a_running_daemon_is_in_use(postgres: Postgres) -> None:
     address = postgres.database()
 
     async def play() -> None:
-        heard = asyncio.Event()
-        listeners = [CommitListener(address, HostLease(name, name.encode()), heard.set) for name in ("one", "two")]
+        committed = asyncio.Event()
+        listeners = [CommitListener(address, HostLease(name, name.encode()), committed.set) for name in ("one", "two")]
         assert await asyncio.to_thread(is_free, address)
         for listener in listeners:
-            heard.clear()
+            committed.clear()
             listener.start()
-            await asyncio.wait_for(heard.wait(), 30)
+            await asyncio.wait_for(committed.wait(), 30)
         assert not await asyncio.to_thread(is_free, address)
         for listener in listeners:
             await listener.stop()

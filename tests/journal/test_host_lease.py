@@ -68,8 +68,8 @@ def test_a_listener_waits_for_its_host_name(postgres: Postgres) -> None:
 
     async def story() -> None:
         url = postgres.database()
-        heard = asyncio.Event()
-        listener = CommitListener(url, THEIRS, heard.set)
+        committed = asyncio.Event()
+        listener = CommitListener(url, THEIRS, committed.set)
         async with await connect(url) as first:
             await OURS.acquire(first)
             with pytest.raises(JournalUnavailable, match="laptop"):
@@ -78,9 +78,9 @@ def test_a_listener_waits_for_its_host_name(postgres: Postgres) -> None:
                 await listener.acquire_host_name()
             with pytest.raises(JournalUnavailable, match="laptop"):
                 listener.require_host_name()
-            assert not heard.is_set()
+            assert not committed.is_set()
         async with asyncio.timeout(60):
-            await heard.wait()
+            await committed.wait()
         await listener.acquire_host_name()
         listener.require_host_name()
         await listener.stop()

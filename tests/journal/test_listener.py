@@ -21,13 +21,13 @@ def test_commits_are_reported_and_a_lost_connection_is_restored(postgres: Postgr
     name = url.split("?", maxsplit=1)[0].rsplit("/", 1)[1]
 
     async def story() -> None:
-        heard = asyncio.Event()
-        listener = CommitListener(url, NAME, heard.set)
+        committed = asyncio.Event()
+        listener = CommitListener(url, NAME, committed.set)
 
         async def notified() -> None:
             async with asyncio.timeout(60):
-                await heard.wait()
-            heard.clear()
+                await committed.wait()
+            committed.clear()
 
         listener.start()
         await notified()

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, event, text
 
-from claude_headspace.engine.batch import Batch, BatchRules, Submission
+from claude_headspace.engine.batch import Batch
+from claude_headspace.engine.submission import BatchRules, Submission
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.correlate import Identity
@@ -54,16 +55,16 @@ def test_lookups_are_cached(tmp_path: Path) -> None:
     journal = opened(tmp_path)
     store(journal, hook("SessionStart"))
     journal.close()
-    again, asked = opened(tmp_path), Counter[str]()
+    again, queried = opened(tmp_path), Counter[str]()
     event.listen(
-        again._engine, "before_cursor_execute", lambda *told: asked.update([told[2].split("FROM")[-1].split()[0]])
+        again._engine, "before_cursor_execute", lambda *args: queried.update([args[2].split("FROM")[-1].split()[0]])
     )
     newcomer = Identity("session", "session-2")
     for number in range(3):
         store(again, hook("UserPromptSubmit", START + 1 + number, prompt=f"go {number}"))
         with again.transaction() as transaction:
             assert transaction.agents_by_identity([newcomer]) == {}
-    assert asked["identities"] == 2
+    assert queried["identities"] == 2
     store(again, hook("SessionStart", START + 9, session_id="session-2", cwd="/home/dev/web"))
     with again.transaction() as transaction:
         assert list(transaction.agents_by_identity([newcomer])) == [newcomer]

@@ -1,10 +1,10 @@
-"""One agent and what happens to it: tells facts and hooks to the kernel, and keeps the rows as a journal would.
+"""One agent and its events: applies hooks and facts, and keeps the rows as a journal would.
 
     story = Story()
     story.hook("UserPromptSubmit", prompt="Fix it", prompt_id="p1")
     assert story.board == ("working", None)
 
-Moments are seconds since the story began. Every event comes one second after the one before, unless `at` says so.
+Times are seconds since the start of the story. Events are one second apart, unless `at` is given.
 """
 
 from itertools import count
@@ -27,8 +27,8 @@ Payload = dict[str, Any]
 _ids = count(1)
 
 
-def moment(seconds: float) -> Micros:
-    """Seconds of a story as a moment."""
+def time_at(seconds: float) -> Micros:
+    """A time of the story, given in seconds."""
     return START + round(seconds * SECOND)
 
 
@@ -42,7 +42,7 @@ def envelope(
     decisions: Decisions = NO_DECISIONS,
     host: str = "laptop",
 ) -> Envelope:
-    """What a client sends, as it arrives; the session is `session-1` unless the payload says otherwise."""
+    """An event as it arrives from the client. The session is `session-1` unless the payload has another."""
     if not isinstance(payload, bytes):
         payload = msgspec.json.encode({"session_id": "session-1", "cwd": "/home/dev/app"} | payload)
     return Envelope(
@@ -51,8 +51,8 @@ def envelope(
         origin=origin,
         client="claude-code",
         host=host,
-        fired_at=moment(seconds),
-        received_at=moment(seconds),
+        fired_at=time_at(seconds),
+        received_at=time_at(seconds),
         payload=payload,
         observations=observations,
         decisions=decisions,
@@ -60,7 +60,7 @@ def envelope(
 
 
 def new_agent(**known: Any) -> Agent:
-    """An agent of which nothing has been heard."""
+    """An agent without events."""
     project = Project("project-1", "app", "/home/dev/app")
     agent = Agent(
         id="agent-1", name="calm-otter", host="laptop", client="claude-code", project=project, created_at=START
@@ -69,7 +69,7 @@ def new_agent(**known: Any) -> Agent:
 
 
 class Story:
-    """What is told of one agent, and what came of it."""
+    """The events of one agent, and their results."""
 
     def __init__(self, agent: Agent | None = None) -> None:
         self.agent = agent or new_agent()
@@ -91,25 +91,27 @@ class Story:
         **payload: Any,
     ) -> Change:
         """A hook fires."""
-        return self.take(
+        return self.apply(
             decode(envelope(name, self._tick(at), payload, observations=observations, decisions=decisions))
         )
 
-    def tell(self, fact: Fact, *, origin: Origin = Origin.TRANSCRIPT, at: float | None = None, **known: Any) -> Change:
-        """Another source tells a fact."""
-        moment_of = moment(self._tick(at))
+    def report(
+        self, fact: Fact, *, origin: Origin = Origin.TRANSCRIPT, at: float | None = None, **known: Any
+    ) -> Change:
+        """Another source reports a fact."""
+        moment_of = time_at(self._tick(at))
         meta = Meta(
             event_id=f"e{next(_ids)}", name=type(fact).__name__, origin=origin, at=moment_of, received_at=moment_of
         )
-        return self.take(Event(msgspec.structs.replace(meta, **known), fact))
+        return self.apply(Event(msgspec.structs.replace(meta, **known), fact))
 
     def _tick(self, at: float | None) -> float:
         seconds = self.now + 1 if at is None else at
         self.now = max(self.now, seconds)
         return seconds
 
-    def take(self, event: Event) -> Change:
-        """An event changes the agent."""
+    def apply(self, event: Event) -> Change:
+        """Apply an event."""
         change = evolve(self.agent, event)
         self.agent = change.agent
         self.changes.append(change)

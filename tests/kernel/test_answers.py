@@ -50,13 +50,13 @@ UNFIT = [
 
 
 @pytest.mark.parametrize(("about", "answer"), FITTING)
-def test_what_fits(about: Wait, answer: Answer) -> None:
-    """Each kind of wait takes its kind of answer."""
+def test_fitting_answers_are_accepted(about: Wait, answer: Answer) -> None:
+    """Each kind of wait accepts its kind of answer."""
     assert mismatch(about, answer) is None
 
 
 @pytest.mark.parametrize(("about", "answer", "reason"), UNFIT)
-def test_what_does_not_fit_is_told_why(about: Wait, answer: Answer, reason: str) -> None:
+def test_other_answers_are_refused_with_a_reason(about: Wait, answer: Answer, reason: str) -> None:
     """The reason names what is missing or wrong."""
     assert reason in (mismatch(about, answer) or "")
 

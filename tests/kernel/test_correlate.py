@@ -21,7 +21,7 @@ from claude_headspace.kernel.correlate import (
 )
 from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.kernel.mission.model import Mission
-from tests.kernel.story import envelope, moment, new_agent
+from tests.kernel.story import envelope, new_agent, time_at
 
 HERE = project_at("laptop", "/home/dev/app")
 
@@ -87,8 +87,8 @@ def test_a_directory() -> None:
     assert found == Correlation(Strategy.WORKING_DIRECTORY, agent("newer"))
 
 
-def test_nobody() -> None:
-    """Whom nothing speaks for is a new agent."""
+def test_a_new_agent() -> None:
+    """An event without a match creates an agent."""
     assert whose(start()) == Correlation(Strategy.NEW)
 
 
@@ -134,17 +134,17 @@ def test_another_role_is_another_agent(known: dict[str, Any], told: dict[str, An
 
 def test_a_known_process_is_a_known_session() -> None:
     """The same client with a new session id (`/clear`, `/resume` inside) is the same agent."""
-    known = agent("a", pid=7, pid_started_at=moment(1))
-    sent = start("clear", client_pid=7, client_started_at=moment(1))
+    known = agent("a", pid=7, pid_started_at=time_at(1))
+    sent = start("clear", client_pid=7, client_started_at=time_at(1))
     assert whose(sent, {"process": known}) == Correlation(Strategy.MEMORY, known)
     assert whose(sent, {"process": known}, in_memory=False).strategy is Strategy.DATABASE
 
 
 def test_a_pid_may_be_used_again() -> None:
     """A process that began at another time is another client; an ended agent has no process."""
-    sent = start(client_pid=7, client_started_at=moment(90))
-    assert whose(sent, {"process": agent("a", pid=7, pid_started_at=moment(1))}).strategy is Strategy.NEW
-    assert whose(sent, {"process": agent("a", pid=None, ended_at=moment(2))}).strategy is Strategy.NEW
+    sent = start(client_pid=7, client_started_at=time_at(90))
+    assert whose(sent, {"process": agent("a", pid=7, pid_started_at=time_at(1))}).strategy is Strategy.NEW
+    assert whose(sent, {"process": agent("a", pid=None, ended_at=time_at(2))}).strategy is Strategy.NEW
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_two_clients_alive_in_one_pane_are_two_agents() -> None:
     """A script may start several clients from one pane; whoever restarts there after an end is the same agent."""
     sent = start(client_pid=8, tmux_pane="%1")
     assert whose(sent, {"pane": agent("a", pid=7, tmux_pane="%1")}).strategy is Strategy.NEW
-    assert whose(sent, {"pane": agent("a", ended_at=moment(50))}).strategy is Strategy.TMUX_PANE
+    assert whose(sent, {"pane": agent("a", ended_at=time_at(50))}).strategy is Strategy.TMUX_PANE
     unknown = whose(start(tmux_pane="%1"), {"pane": agent("a", pid=7, tmux_pane="%1")})
     assert unknown.strategy is Strategy.TMUX_PANE
 
@@ -186,38 +186,38 @@ def test_a_child_that_is_known_is_itself() -> None:
 
 def test_the_first_client_that_names_a_mission_is_its_agent() -> None:
     """Also one that descends from another agent's client; the next one of the same mission is somebody else."""
-    expected = agent("worker", mission=Mission(id="m1", started_at=moment(1)))
-    conversation = agent("conversation", pid=1, pid_started_at=moment(1))
-    sent = start(declared_mission_id="m1", ancestor_pids=(1,), client_started_at=moment(50))
+    expected = agent("worker", mission=Mission(id="m1", started_at=time_at(1)))
+    conversation = agent("conversation", pid=1, pid_started_at=time_at(1))
+    sent = start(declared_mission_id="m1", ancestor_pids=(1,), client_started_at=time_at(50))
     assert whose(sent, {"mission": expected}) == Correlation(Strategy.HEADSPACE_ID, expected)
     found = whose(sent, {"mission": expected}, parents=[conversation])
     assert found == Correlation(Strategy.HEADSPACE_ID, expected, "conversation")
-    begun = msgspec.structs.replace(expected, ended_at=moment(60))
+    begun = msgspec.structs.replace(expected, ended_at=time_at(60))
     assert whose(sent, {"mission": begun}, parents=[conversation]) == Correlation(
         Strategy.NEW, parent_id="conversation"
     )
 
 
-def test_a_directory_makes_nobody_a_worker() -> None:
-    """A client that was sent off is nobody who was there before, and nobody takes a worker's place."""
+def test_a_directory_never_matches_workers() -> None:
+    """A worker continues no other agent, and no client continues a worker."""
     for sent in (start(declared_mission_id="m1"), start(declared_mode="background")):
         assert whose(sent, nearby=[agent("a")]) == Correlation(Strategy.NEW)
     assert whose(start(declared_mode="interactive"), nearby=[agent("a")]).agent == agent("a")
-    worker = agent("worker", mission=Mission(id="m1", started_at=moment(1)), ended_at=moment(90))
+    worker = agent("worker", mission=Mission(id="m1", started_at=time_at(1)), ended_at=time_at(90))
     assert whose(start(), nearby=[worker]) == Correlation(Strategy.NEW)
 
 
 def test_an_ended_agent_has_no_children() -> None:
     """Its pid may belong to somebody else by now."""
-    parent = agent("parent", pid=None, ended_at=moment(50))
+    parent = agent("parent", pid=None, ended_at=time_at(50))
     assert whose(start(ancestor_pids=(7,)), parents=[parent]).parent_id is None
 
 
 def test_a_parent_is_older_than_its_child() -> None:
     """An agent whose client began after this one has a pid that was used again."""
-    sent = start(client_pid=9, client_started_at=moment(50), ancestor_pids=(7,))
-    assert whose(sent, parents=[agent("younger", pid=7, pid_started_at=moment(80))]).parent_id is None
-    assert whose(sent, parents=[agent("older", pid=7, pid_started_at=moment(20))]).parent_id == "older"
+    sent = start(client_pid=9, client_started_at=time_at(50), ancestor_pids=(7,))
+    assert whose(sent, parents=[agent("younger", pid=7, pid_started_at=time_at(80))]).parent_id is None
+    assert whose(sent, parents=[agent("older", pid=7, pid_started_at=time_at(20))]).parent_id == "older"
 
 
 # --- directories ------------------------------------------------------------------------------------------------------
@@ -234,16 +234,16 @@ def test_a_parent_is_older_than_its_child() -> None:
         ({"pid": 7}, False),
         ({"tmux_pane": "%1"}, False),
         ({"parent_id": "parent"}, False),
-        ({"ended_at": moment(100)}, True),
-        ({"ended_at": moment(100) - CLAIMABLE_AFTER_END}, True),
-        ({"ended_at": moment(100) - CLAIMABLE_AFTER_END - 1}, False),
-        ({"ended_at": moment(101)}, False),
-        ({"ended_at": moment(99), "tmux_pane": "%1", "state": AgentState.ENDED}, True),
+        ({"ended_at": time_at(100)}, True),
+        ({"ended_at": time_at(100) - CLAIMABLE_AFTER_END}, True),
+        ({"ended_at": time_at(100) - CLAIMABLE_AFTER_END - 1}, False),
+        ({"ended_at": time_at(101)}, False),
+        ({"ended_at": time_at(99), "tmux_pane": "%1", "state": AgentState.ENDED}, True),
     ],
 )
-def test_who_is_unclaimed(known: dict[str, object], free: bool) -> None:
-    """No client known to be alive, not in a turn, not ended long ago nor after the event, and nobody's child."""
-    assert is_claimable(agent("a", **known), moment(100)) is free
+def test_when_an_agent_can_be_claimed(known: dict[str, object], free: bool) -> None:
+    """No live client, not in a turn, ended recently and before the event, and not a child."""
+    assert is_claimable(agent("a", **known), time_at(100)) is free
 
 
 def test_two_clients_alive_in_one_directory_are_two_agents() -> None:
@@ -254,9 +254,9 @@ def test_two_clients_alive_in_one_directory_are_two_agents() -> None:
 @pytest.mark.parametrize(
     ("pane", "strategy"), [("%1", "working_directory"), (None, "working_directory"), ("%2", "new")]
 )
-def test_another_pane_speaks_against_the_directory(pane: str | None, strategy: str) -> None:
-    """Who worked in one pane and left does not go on in another one, although the directory is the same."""
-    left = agent("a", tmux_pane="%1", ended_at=moment(90))
+def test_another_pane_prevents_a_match_by_directory(pane: str | None, strategy: str) -> None:
+    """An agent that worked in one pane does not continue in another."""
+    left = agent("a", tmux_pane="%1", ended_at=time_at(90))
     assert whose(start(tmux_pane=pane), nearby=[left]).strategy.value == strategy
 
 
@@ -305,8 +305,8 @@ def test_a_project_is_named_after_its_directory(root: str | None, name: str) -> 
     assert (project.name, project.root) == (name, root or "")
 
 
-def test_odd_directories_have_a_project() -> None:
-    """A path with half a character in it does no harm."""
+def test_malformed_directories_have_a_project() -> None:
+    """Half a character in a path is accepted."""
     assert project_at("laptop", "/tmp/\ud83d").name == "\ud83d"
 
 
@@ -314,8 +314,8 @@ def test_odd_directories_have_a_project() -> None:
 
 
 @pytest.mark.parametrize("kind", ["process", "pane"])
-def test_what_another_machine_calls_the_same_is_something_else(kind: str) -> None:
-    """An agent that moved away does not answer to the pane and the pid that it had here."""
+def test_panes_and_processes_belong_to_one_host(kind: str) -> None:
+    """An agent that moved to another host does not match the pane and pid it had here."""
     moved = agent("a", host="desktop", pid=42, tmux_pane="%1")
     sent = start(client_pid=42, tmux_pane="%1")
     assert whose(sent, {kind: moved}, parents=[moved], nearby=[moved]).strategy is Strategy.NEW
@@ -323,8 +323,8 @@ def test_what_another_machine_calls_the_same_is_something_else(kind: str) -> Non
     assert whose(sent, {kind: here}).agent is here
 
 
-def test_a_process_of_another_machine_is_nobodys_parent() -> None:
-    """A pid among the ancestors means a process of this machine."""
+def test_a_process_of_another_host_is_no_parent() -> None:
+    """An ancestor pid means a process of the same host."""
     elsewhere = agent("a", host="desktop", pid=42)
     sent = start(client_pid=43, ancestor_pids=(42, 1))
     assert whose(sent, parents=[elsewhere]).parent_id is None

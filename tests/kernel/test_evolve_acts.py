@@ -8,7 +8,7 @@ from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event, Meta
 from claude_headspace.kernel.react import react
 from claude_headspace.kernel.views import dialects
-from tests.kernel.story import Story, moment, new_agent, question
+from tests.kernel.story import Story, new_agent, question, time_at
 
 
 def act(agent: Agent, fact: facts.Fact, at: float, cwd: str | None = None) -> Change:
@@ -17,8 +17,8 @@ def act(agent: Agent, fact: facts.Fact, at: float, cwd: str | None = None) -> Ch
         event_id=f"act-{at}",
         name=type(fact).__name__,
         origin=Origin.OPERATOR,
-        at=moment(at),
-        received_at=moment(at),
+        at=time_at(at),
+        received_at=time_at(at),
         host="host",
         cwd=cwd,
     )
@@ -34,27 +34,27 @@ def test_a_registered_agent_is_starting() -> None:
     assert agent.cwd == "/code"
 
 
-def test_looking_makes_attention_checked() -> None:
-    """Fleet says attention until somebody looked; the next wait is news again."""
+def test_looking_changes_attention_to_checked() -> None:
+    """The fleet state is attention until a person looks; the next wait is unseen again."""
     story = Story()
     story.prompted()
     story.hook("PreToolUse", at=4, **question("q1"))
     assert (story.agent.is_unseen, dialects(story.agent).fleet) == (True, "attention")
     seen = act(story.agent, facts.AgentSeen(), 5).agent
     assert (seen.is_unseen, dialects(seen).fleet, dialects(seen).plate) == (False, "checked", "awaiting_input")
-    assert act(seen, facts.AgentSeen(), 3).agent.seen_at == moment(5)
+    assert act(seen, facts.AgentSeen(), 3).agent.seen_at == time_at(5)
 
 
-def test_what_was_typed_changes_nothing() -> None:
-    """Only the client's own prompt is a turn, so an utterance is never two."""
+def test_typed_text_changes_nothing() -> None:
+    """Only the client's own prompt is a turn, so one message is never two turns."""
     story = Story()
     story.prompted()
     change = act(story.agent, facts.TextTyped("Hello."), 5)
     assert (change.turns, change.commands, change.agent.state) == ([], {}, story.agent.state)
 
 
-def test_an_errand_changes_nothing_and_is_announced() -> None:
-    """Whoever does it must hear of it, also when the agent has ended meanwhile: then it is refused there."""
+def test_a_remote_action_is_published_and_changes_nothing() -> None:
+    """The host that does it must receive it, even if the agent has ended; it is refused there."""
     story = Story()
     story.prompted()
     ended = act(story.agent, facts.AgentClosed("closed"), 5).agent
@@ -66,7 +66,7 @@ def test_an_errand_changes_nothing_and_is_announced() -> None:
 
 
 def test_closing_ends_only_the_client_that_was_started() -> None:
-    """Another client of the agent goes on; one that never reported ends."""
+    """Another client of the agent continues; a client that never reported ends."""
     assert act(new_agent(), facts.AgentClosed("exited with 0", 7), 5).agent.end_reason == "exited with 0"
     assert act(new_agent(pid=8), facts.AgentClosed("exited with 0", 7), 5).agent.ended_at is None
     assert act(new_agent(pid=7), facts.AgentClosed("exited with 0", 7), 5).agent.state is AgentState.ENDED
@@ -85,13 +85,13 @@ def supervised() -> Story:
     return story
 
 
-def test_a_client_that_is_started_anew_is_no_end_of_its_agent() -> None:
-    """From the order to the new client's first word the agent is starting, whatever the old client says or leaves."""
+def test_a_restart_does_not_end_the_agent() -> None:
+    """Until the first event of the new client the agent is starting, whatever the old client reports."""
     story = supervised()
-    story.take(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Observations()))
+    story.apply(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Observations()))
     assert (story.board, story.evidence.why) == (("starting", None), "its client is started anew: full")
     story.hook("SessionEnd", at=11, reason="other")
-    story.tell(facts.ClientVanished(4711), origin=Origin.PROCESS, at=12)
+    story.report(facts.ClientVanished(4711), origin=Origin.PROCESS, at=12)
     assert (story.board, story.agent.ended_at) == (("starting", None), None)
     story.hook("SessionStart", at=13, session_id="session-2", source="startup")
     assert story.board == ("idle", None)
@@ -101,23 +101,23 @@ def test_a_client_that_is_started_anew_is_no_end_of_its_agent() -> None:
 
 
 def test_the_old_clients_compaction_does_not_end_a_restart() -> None:
-    """It may still finish what it had begun."""
+    """The old client may finish what it started."""
     story = supervised()
-    story.take(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Observations()))
+    story.apply(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Observations()))
     story.hook("SessionStart", at=11, source="compact")
     assert story.agent.is_restarting
 
 
-def test_who_is_supervised_no_more_says_why() -> None:
-    """The client goes on as it is."""
+def test_the_end_of_supervision_has_a_reason() -> None:
+    """The client continues."""
     story = supervised()
-    story.take(Event(_meta("SupervisionEnded", 10), facts.SupervisionEnded("too often"), Observations()))
+    story.apply(Event(_meta("SupervisionEnded", 10), facts.SupervisionEnded("too often"), Observations()))
     assert story.agent.supervision is not None
     assert (story.agent.supervision.ended, story.board[0]) == ("too often", "working")
 
 
-def test_a_placeholder_ends_with_who_started_it() -> None:
-    """Nobody else would ever tell; a client that reported goes on alone."""
+def test_a_registered_agent_ends_with_its_wrapper() -> None:
+    """No other source would report it; a client that reported continues."""
     gone = facts.WrapperVanished(40)
     placeholder = act(new_agent(), WRAPPER, 1).agent
     assert act(placeholder, gone, 5).agent.end_reason == "who started it is gone"
@@ -129,13 +129,13 @@ def test_a_placeholder_ends_with_who_started_it() -> None:
     assert alone.supervision.ended == "who supervised it is gone"
 
 
-def test_a_restart_that_nobody_finishes_ends_the_agent() -> None:
-    """Who supervised it was killed between two clients."""
+def test_an_unfinished_restart_ends_the_agent() -> None:
+    """The supervisor was killed between two clients."""
     story = supervised()
-    story.take(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Observations()))
+    story.apply(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Observations()))
     story.hook("SessionEnd", at=11, reason="other")
     assert act(story.agent, facts.WrapperVanished(40), 12).agent.state is AgentState.ENDED
 
 
 def _meta(name: str, at: float) -> Meta:
-    return Meta(event_id=f"act-{at}", name=name, origin=Origin.OPERATOR, at=moment(at), received_at=moment(at))
+    return Meta(event_id=f"act-{at}", name=name, origin=Origin.OPERATOR, at=time_at(at), received_at=time_at(at))

@@ -23,8 +23,8 @@ def test_the_directory_follows_the_agent() -> None:
     assert (story.agent.cwd, story.agent.project.root) == ("/home/dev/app/sub", "/home/dev/app")
 
 
-def test_the_list_of_things_to_do_is_counted() -> None:
-    """Added and done entries count once each, also when only their end is heard."""
+def test_the_todo_list_is_counted() -> None:
+    """Added and completed entries count once each, also if only the completion was received."""
     story = Story()
     for task in ("1", "2", "2"):
         story.hook("TaskCreated", task_id=task, task_subject="Write it")
@@ -36,13 +36,13 @@ def test_the_list_of_things_to_do_is_counted() -> None:
 def test_a_person_may_rename_an_agent() -> None:
     """An empty name is none."""
     story = Story()
-    story.tell(AgentRenamed("anna"), origin=Origin.OPERATOR)
-    story.tell(AgentRenamed(""), origin=Origin.OPERATOR)
+    story.report(AgentRenamed("anna"), origin=Origin.OPERATOR)
+    story.report(AgentRenamed(""), origin=Origin.OPERATOR)
     assert story.agent.name == "anna"
 
 
 def test_an_unknown_hook_is_a_sign_of_life() -> None:
-    """It changes nothing but when the agent was last heard of, and is noted."""
+    """It changes only the last activity, and is recorded as an anomaly."""
     story = Story()
     story.starts()
     change = story.hook("BrainTransplant")

@@ -4,7 +4,7 @@ import pytest
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Origin
-from tests.kernel.story import Payload, Story, answered, in_subagent, moment, question
+from tests.kernel.story import Payload, Story, answered, in_subagent, question, time_at
 
 PERMISSION: Payload = {"notification_type": "permission_prompt", "message": "Claude needs your permission"}
 DIALOG: Payload = {"notification_type": "agent_needs_input", "message": "Auto mode needs your choice"}
@@ -20,23 +20,23 @@ def story() -> Story:
     return told
 
 
-def test_an_answer_is_taken_up_as_soon_as_the_client_works() -> None:
-    """Even if that is sooner than the registry knows of a dialog; a `busy` from before the answer says nothing."""
+def test_work_after_an_answer_closes_the_wait() -> None:
+    """Even before the registry shows the dialog; a `busy` from before the answer proves nothing."""
     story = Story()
     story.starts(at=1)
     story.prompted(at=2)
     story.calls("t1", at=3)
     story.asks_permission(at=3.1)
     [wait] = story.agent.waits
-    story.tell(facts.WaitAnswered(wait.id, "allowed", "ann", "cli"), origin=Origin.OPERATOR, at=3.2)
-    story.tell(facts.ClientReported("busy"), origin=Origin.REGISTRY, at=3.15)
+    story.report(facts.WaitAnswered(wait.id, "allowed", "ann", "cli"), origin=Origin.OPERATOR, at=3.2)
+    story.report(facts.ClientReported("busy"), origin=Origin.REGISTRY, at=3.15)
     assert story.open_waits == ["permission"]
-    story.tell(facts.ClientReported("busy"), origin=Origin.REGISTRY, at=3.3)
+    story.report(facts.ClientReported("busy"), origin=Origin.REGISTRY, at=3.3)
     assert (story.board, story.waits[wait.id].resolution) == (("working", None), "allowed by ann")
 
 
 def test_a_notification_never_opens_a_second_wait(story: Story) -> None:
-    """The reminder six seconds after a dialog tells nothing new."""
+    """The reminder six seconds after a dialog adds nothing."""
     story.calls("t1", "rm x", at=4)
     story.asks_permission("rm x", at=4.05)
     story.hook("Notification", at=10, **PERMISSION)
@@ -52,15 +52,15 @@ def test_a_notification_alone_opens_a_wait(story: Story) -> None:
     assert story.board == ("working", None)
 
 
-def test_a_notification_may_be_the_first_that_is_heard() -> None:
-    """A daemon that started late learns that somebody waits."""
+def test_a_notification_can_be_the_first_event() -> None:
+    """A daemon that started late sees the wait."""
     story = Story()
     story.hook("Notification", **PERMISSION)
     assert story.board == ("waiting", "permission")
 
 
-def test_a_dialog_explains_the_notification_that_overtook_it(story: Story) -> None:
-    """Heard in the wrong order, the two are still one wait, and it is that of the call."""
+def test_a_dialog_is_joined_with_an_earlier_notification(story: Story) -> None:
+    """In the wrong order the two are still one wait, with the call."""
     story.hook("Notification", at=10, **PERMISSION)
     story.hook("PermissionRequest", at=4.05, **question(None))
     story.hook("PreToolUse", at=4, **question("q1"))
@@ -69,23 +69,23 @@ def test_a_dialog_explains_the_notification_that_overtook_it(story: Story) -> No
     assert story.board == ("working", None)
 
 
-def test_a_question_explains_the_notification_that_overtook_it(story: Story) -> None:
-    """A call that asks is enough to know what the notification meant."""
+def test_a_question_is_joined_with_an_earlier_notification(story: Story) -> None:
+    """The call that asks is enough to identify it."""
     story.hook("Notification", at=10, **PERMISSION)
     story.hook("PreToolUse", at=4, **question("q1"))
     assert [(wait.kind, wait.call_id) for wait in story.agent.waits] == [("question", "q1")]
 
 
-def test_a_notification_of_a_subagents_dialog_is_the_subagents(story: Story) -> None:
-    """A notification does not tell whose dialog it means."""
+def test_a_notification_is_joined_with_a_subagents_dialog(story: Story) -> None:
+    """A notification does not name its thread."""
     story.hook("Notification", at=10, **PERMISSION)
     story.asks_permission("rm x", at=4, **in_subagent())
     assert [(wait.kind, wait.subagent_id) for wait in story.agent.waits] == [("permission", "sub-1")]
 
 
 @pytest.mark.parametrize("notified_first", [True, False])
-def test_a_notification_of_a_dialog_that_is_over_opens_nothing(story: Story, notified_first: bool) -> None:
-    """The dialog, its end and the notification may arrive in any order."""
+def test_a_notification_of_an_ended_dialog_opens_nothing(story: Story, notified_first: bool) -> None:
+    """The dialog, its end and the notification can arrive in any order."""
     if notified_first:
         story.hook("Notification", at=10, **PERMISSION)
     story.called("t1", "rm x", at=12, **in_subagent())
@@ -95,8 +95,8 @@ def test_a_notification_of_a_dialog_that_is_over_opens_nothing(story: Story, not
     assert story.open_waits == []
 
 
-def test_an_older_dialog_is_not_what_was_noticed(story: Story) -> None:
-    """A notification follows its dialog by six seconds: one of long ago is another."""
+def test_a_notification_is_not_joined_with_an_old_dialog(story: Story) -> None:
+    """A notification follows its dialog by six seconds."""
     story.hook("Notification", at=30, **PERMISSION)
     story.asks_permission("rm x", at=4)
     assert len(story.open_waits) == 2
@@ -114,8 +114,8 @@ def test_an_elicitation_waits_for_its_answer(story: Story) -> None:
     assert [wait.resolution for wait in story.waits.values()] == ["accept", "accept"]
 
 
-def test_an_elicitation_told_twice_or_noticed_first_is_one(story: Story) -> None:
-    """Notification and doubled hooks open no second wait."""
+def test_an_elicitation_is_one_wait(story: Story) -> None:
+    """Duplicated hooks and a notification open no second wait."""
     story.hook("Notification", at=4, notification_type="elicitation_dialog", message="Asked")
     story.hook("Elicitation", at=4.1, **ELICITATION)
     story.hook("Elicitation", at=4.102, **ELICITATION)
@@ -129,8 +129,8 @@ def test_an_elicitation_after_its_answer_opens_nothing(story: Story) -> None:
     assert story.board == ("working", None)
 
 
-def test_a_notification_of_nothing_open_changes_nothing(story: Story) -> None:
-    """Good news and unknown kinds are no need of a human."""
+def test_other_notifications_open_nothing(story: Story) -> None:
+    """Success messages and unknown kinds need no person."""
     for kind in ("auth_success", "agent_completed", "something_new"):
         story.hook("Notification", notification_type=kind, message="")
         assert story.board == ("working", None)
@@ -144,7 +144,7 @@ def held(story: Story) -> Story:
     """A client that asks for a permission, and takes the answer through us."""
     story.calls("t1", "rm x", at=4)
     story.asks_permission("rm x", at=4.05)
-    story.tell(facts.WaitHeld(wait_of(story), moment(100)), origin=Origin.OPERATOR, at=5)
+    story.report(facts.WaitHeld(wait_of(story), time_at(100)), origin=Origin.OPERATOR, at=5)
     return story
 
 
@@ -156,11 +156,11 @@ def wait_of(story: Story) -> str:
 
 def answers(story: Story, words: str = "allowed", by: str = "ann") -> None:
     """Somebody answers through us."""
-    story.tell(facts.WaitAnswered(wait_of(story), words, by, "cli"), origin=Origin.OPERATOR, at=6)
+    story.report(facts.WaitAnswered(wait_of(story), words, by, "cli"), origin=Origin.OPERATOR, at=6)
 
 
-def test_an_answer_closes_nothing_before_the_client_goes_on(held: Story) -> None:
-    """It may have been answered in the terminal at the same moment: only the client knows."""
+def test_an_answer_does_not_close_the_wait_before_the_client_continues(held: Story) -> None:
+    """The dialog may be answered in the terminal at the same time."""
     wait_id = wait_of(held)
     answers(held)
     assert (held.open_waits, held.waits[wait_id].answered is None) == (["permission"], False)
@@ -178,29 +178,29 @@ def test_the_first_answer_counts(held: Story) -> None:
     assert (wait.answered.by, wait.answered.words) == ("ann", "allowed")
 
 
-def test_a_no_in_the_terminal_is_no_yes_through_us(held: Story) -> None:
-    """Both answered at one moment, and the client took the terminal's word."""
+def test_a_rejection_in_the_terminal_overrides_an_answer(held: Story) -> None:
+    """Both answered at the same time, and the client applied the terminal's."""
     wait_id = wait_of(held)
     answers(held)
-    held.tell(facts.ToolRejected("t1"), at=6.1)
+    held.report(facts.ToolRejected("t1"), at=6.1)
     assert held.waits[wait_id].resolution == "rejected"
 
 
-def test_an_answer_that_the_client_took_up_ends_the_wait(held: Story) -> None:
-    """Answered so soon that no other source ever saw the dialog; without an answer nothing was taken up."""
+def test_an_applied_answer_closes_the_wait(held: Story) -> None:
+    """Answered before any other source saw the dialog; without an answer the wait stays."""
     wait_id = wait_of(held)
-    held.tell(facts.WaitTaken(wait_id), origin=Origin.OPERATOR, at=5.5)
+    held.report(facts.WaitTaken(wait_id), origin=Origin.OPERATOR, at=5.5)
     assert held.open_waits == ["permission"]
     answers(held)
-    held.tell(facts.WaitTaken(wait_id), origin=Origin.OPERATOR, at=7)
+    held.report(facts.WaitTaken(wait_id), origin=Origin.OPERATOR, at=7)
     assert (held.open_waits, held.waits[wait_id].resolution) == ([], "allowed by ann")
     assert (held.evidence.confidence, held.evidence.why) == ("medium", "the client took the answer")
 
 
 def test_a_released_wait_stays_open_for_the_terminal(held: Story) -> None:
-    """The hook is gone: the answer never arrived, and another one can only be given in the terminal."""
+    """The hook is gone: the answer was not delivered, and only the terminal can answer."""
     answers(held)
-    held.tell(facts.WaitReleased(wait_of(held)), origin=Origin.OPERATOR, at=7)
+    held.report(facts.WaitReleased(wait_of(held)), origin=Origin.OPERATOR, at=7)
     (wait,) = held.agent.waits
     assert (wait.answered, wait.held_until) == (None, 0)
     assert held.board == ("waiting", "permission")
@@ -215,8 +215,8 @@ def test_a_released_wait_stays_open_for_the_terminal(held: Story) -> None:
         facts.WaitReleased("gone"),
     ],
 )
-def test_what_is_told_of_a_wait_that_is_over_changes_nothing(held: Story, fact: facts.Fact) -> None:
-    """It was answered elsewhere meanwhile."""
+def test_facts_about_a_closed_wait_change_nothing(held: Story, fact: facts.Fact) -> None:
+    """It was answered elsewhere."""
     before = held.agent.waits
-    held.tell(fact, origin=Origin.OPERATOR, at=8)
+    held.report(fact, origin=Origin.OPERATOR, at=8)
     assert held.agent.waits == before

@@ -24,7 +24,7 @@ from claude_headspace.kernel.state import state_of
 from claude_headspace.kernel.state_machine import TRANSITIONS, CommandState
 from claude_headspace.kernel.wait_request import Ask
 from tests.kernel.histories import believable
-from tests.kernel.story import Story, moment
+from tests.kernel.story import Story, time_at
 
 # The quick tests draw the same histories every time; the long ones look for new ones.
 quick = settings(
@@ -73,7 +73,7 @@ def tell(events: Iterable[Event]) -> Story:
     for event in events:
         before, snapshot = story.agent, copy.copy(story.agent)
         commands, waits = dict(story.commands), dict(story.waits)
-        change = story.take(event)
+        change = story.apply(event)
         assert before == snapshot, "the agent that was given is not changed"
         check_agent(story)
         for command in change.commands.values():
@@ -141,7 +141,7 @@ SEEN: list[tuple[Fact, Origin]] = [
 def seen(seconds: float, chance: Random) -> Event:
     """Something that another source tells."""
     fact, origin = chance.choice(SEEN)
-    at = moment(seconds)
+    at = time_at(seconds)
     meta = Meta(event_id=f"seen-{next(_ids)}", name="seen", origin=origin, at=at, received_at=at)
     return Event(meta, fact, Observations())
 
@@ -170,21 +170,21 @@ def order_does_not_matter(history: list[Event], chance: Random) -> None:
 
 
 def test_every_fact_has_a_handler() -> None:
-    """Whatever can be told changes an agent in a way that somebody has thought about."""
+    """No fact is forgotten."""
     assert set(HANDLERS) == set(get_args(Fact))
 
 
 @quick
 @given(believable(), CHANCE)
-def test_nothing_breaks(history: list[Event], chance: Random) -> None:
-    """Whatever is lost, doubled, late or contradicted: evolve never raises, and the rules hold after every event."""
+def test_any_history_keeps_the_rules(history: list[Event], chance: Random) -> None:
+    """Lost, duplicated, late or contradictory events: evolve never raises, and the rules hold after every event."""
     nothing_breaks(history, chance)
 
 
 @pytest.mark.full
 @long
 @given(believable(most=6), CHANCE)
-def test_nothing_breaks_in_long_histories(history: list[Event], chance: Random) -> None:
+def test_long_histories_keep_the_rules(history: list[Event], chance: Random) -> None:
     """The same with many more and longer histories."""
     nothing_breaks(history, chance)
 
@@ -206,8 +206,8 @@ def test_long_histories_end_the_same_in_any_order(history: list[Event], chance: 
 
 @quick
 @given(believable())
-def test_a_history_told_twice_is_one(history: list[Event]) -> None:
-    """Hooks that are registered in two places fire twice: no turn, command or wait is doubled by it."""
+def test_a_duplicated_history_is_one(history: list[Event]) -> None:
+    """Hooks registered in two places fire twice: no turn, command or wait is duplicated."""
     once, twice = tell(history), tell(told for event in history for told in (event, doubled(event)))
     assert outlook(twice) == outlook(once)
     assert twice.turns == once.turns
@@ -220,12 +220,12 @@ def test_a_history_told_twice_is_one(history: list[Event]) -> None:
 @quick
 @given(believable())
 def test_a_redelivered_history_changes_nothing(history: list[Event]) -> None:
-    """The same events once more, word for word, leave the board as it was."""
+    """The same events again leave the board unchanged."""
     story = tell(history)
     before = outlook(story)
     for event in history:
         meta = msgspec.structs.replace(event.meta, event_id=f"{event.meta.event_id}-again")
-        story.take(msgspec.structs.replace(event, meta=meta))
+        story.apply(msgspec.structs.replace(event, meta=meta))
     assert outlook(story) == before
 
 
@@ -237,7 +237,7 @@ def test_agents_do_not_disturb_each_other(one: list[Event], other: list[Event], 
     left = [list(one), list(other)]
     while any(left):
         turn = chance.choice([index for index in (0, 1) if left[index]])
-        stories[turn].take(left[turn].pop(0))
+        stories[turn].apply(left[turn].pop(0))
     assert [outlook(story) for story in stories] == [outlook(tell(one)), outlook(tell(other))]
 
 

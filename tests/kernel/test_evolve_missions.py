@@ -4,11 +4,11 @@ import msgspec
 import pytest
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.claude_os.session_notice import Care
+from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.envelope import Decisions, Origin
 from claude_headspace.kernel.mission.model import Mission, MissionOutcome
 from claude_headspace.kernel.react import react
-from tests.kernel.story import CLIENT, START, Story, moment, new_agent
+from tests.kernel.story import CLIENT, START, Story, new_agent, time_at
 
 SENT = Decisions(mode="background", mission_id="m1")
 
@@ -27,11 +27,11 @@ def mission_of(story: Story) -> Mission:
     return story.agent.mission
 
 
-def test_a_hook_tells_mode_and_mission() -> None:
-    """The first hook begins it; its first prompt is the goal where nobody told one."""
+def test_a_hook_assigns_mode_and_mission() -> None:
+    """The first hook starts the mission; its first prompt is the goal if none was given."""
     story = worker()
     assert (story.agent.mode, mission_of(story).id, mission_of(story).goal) == ("background", "m1", "Count the tests")
-    assert mission_of(story).started_at == moment(1)
+    assert mission_of(story).started_at == time_at(1)
     assert mission_of(story).outcome is None
 
 
@@ -42,8 +42,8 @@ def test_a_child_works_for_the_agent_that_started_it() -> None:
     assert mission_of(story).conversation_id == "parent"
 
 
-def test_interactive_is_no_order_to_a_headless_client() -> None:
-    """What the registry saw stays."""
+def test_interactive_does_not_change_a_headless_client() -> None:
+    """The mode from the registry stays."""
     story = Story(new_agent(mode="headless"))
     story.hook("SessionStart", decisions=Decisions(mode="interactive"))
     assert story.agent.mode == "headless"
@@ -56,7 +56,7 @@ def test_the_end_of_the_agent_is_the_end_of_its_mission() -> None:
     story.hook("SessionEnd", reason="other")
     mission = mission_of(story)
     assert (mission.outcome, mission.answer) == (MissionOutcome.SUCCEEDED, "There are 12.")
-    assert mission.words == "its client ended (other)"
+    assert mission.reason == "its client ended (other)"
     assert mission.ended_at == story.agent.ended_at
 
 
@@ -72,7 +72,7 @@ def test_clear_and_resume_end_nothing(reason: str) -> None:
 def test_a_client_that_vanishes_in_its_turn_has_failed() -> None:
     """And so has one whose turn ended in an error; one that was never asked anything is abandoned."""
     story = worker()
-    story.tell(facts.ClientVanished(CLIENT.client_pid), origin=Origin.PROCESS)
+    story.report(facts.ClientVanished(CLIENT.client_pid), origin=Origin.PROCESS)
     assert (mission_of(story).outcome, story.agent.end_reason) == (MissionOutcome.FAILED, "vanished")
     story = worker()
     story.hook("StopFailure", error="rate_limit", prompt_id="p1")
@@ -87,10 +87,10 @@ def test_a_client_that_vanishes_in_its_turn_has_failed() -> None:
 def test_a_report_ends_the_mission_and_not_the_agent() -> None:
     """The worker's word counts at once; its end afterwards changes nothing but what it said."""
     story = worker()
-    story.tell(facts.MissionReported("There are 12."), origin=Origin.OPERATOR)
+    story.report(facts.MissionReported("There are 12."), origin=Origin.OPERATOR)
     mission = mission_of(story)
     assert (mission.outcome, mission.report, story.agent.ended_at) == (MissionOutcome.SUCCEEDED, "There are 12.", None)
-    story.tell(facts.MissionReported("No, 13.", failed=True), origin=Origin.OPERATOR)
+    story.report(facts.MissionReported("No, 13.", failed=True), origin=Origin.OPERATOR)
     assert mission_of(story) == msgspec.structs.replace(mission, report="No, 13.")
     story.hook("SessionEnd", reason="other")
     assert mission_of(story).ended_at == mission.ended_at
@@ -99,26 +99,26 @@ def test_a_report_ends_the_mission_and_not_the_agent() -> None:
 def test_a_person_finishes_a_mission() -> None:
     """A placeholder that never began ends with it; a second time changes nothing."""
     story = Story(new_agent(mode="mission", mission=Mission(id="m1", started_at=START)))
-    story.tell(facts.MissionFinished("abandoned", "Not needed."), origin=Origin.OPERATOR)
+    story.report(facts.MissionFinished("abandoned", "Not needed."), origin=Origin.OPERATOR)
     mission = mission_of(story)
-    assert (mission.outcome, mission.words) == (MissionOutcome.ABANDONED, "Not needed.")
+    assert (mission.outcome, mission.reason) == (MissionOutcome.ABANDONED, "Not needed.")
     assert story.agent.end_reason == "its mission is over"
-    story.tell(facts.MissionFinished("succeeded"), origin=Origin.OPERATOR)
+    story.report(facts.MissionFinished("succeeded"), origin=Origin.OPERATOR)
     assert mission_of(story) == mission
 
 
-def test_nobody_without_a_mission_reports() -> None:
-    """It is kept as an oddity, and changes nothing."""
+def test_a_report_without_a_mission_is_an_anomaly() -> None:
+    """It changes nothing."""
     story = Story()
-    change = story.tell(facts.MissionReported("Done."), origin=Origin.OPERATOR)
+    change = story.report(facts.MissionReported("Done."), origin=Origin.OPERATOR)
     assert change.anomalies == ["it has no mission"]
     assert story.agent.mission is None
 
 
-def test_a_reminded_turn_goes_on() -> None:
-    """The end that our answer put off is none: the agent works until it stops again."""
+def test_a_reminded_turn_continues() -> None:
+    """The reply kept it from ending: the agent works until it stops again."""
     story = worker()
-    care = Care(said=("Report before you end.",), asked_for_report=True, holds=True)
+    care = SessionNotice(texts=("Report before you end.",), requests_report=True, blocks_turn_end=True)
     story.hook(
         "Stop",
         last_assistant_message="There are 12.",
@@ -127,7 +127,7 @@ def test_a_reminded_turn_goes_on() -> None:
         decisions=msgspec.structs.replace(SENT, session_notice=care),
     )
     assert story.board == ("working", None)
-    assert mission_of(story).reminded_at == moment(story.now)
+    assert mission_of(story).reminded_at == time_at(story.now)
     assert story.turns[-1] == ("AGENT", "PROGRESS", "There are 12.")
     assert mission_of(story).answer == "There are 12."
     story.stops("I have reported.", stop_hook_active=True)
@@ -135,44 +135,44 @@ def test_a_reminded_turn_goes_on() -> None:
     assert mission_of(story).answer == "I have reported."
 
 
-def test_a_conversation_hears_of_a_worker_once() -> None:
-    """It is told at a prompt, and what was told is told no more."""
+def test_a_conversation_is_told_each_result_once() -> None:
+    """With a prompt."""
     story = Story()
     story.starts()
     ended = facts.WorkerEnded("m1", "Count the tests", "There are 12.")
-    story.tell(ended, origin=Origin.OPERATOR)
-    story.tell(ended, origin=Origin.OPERATOR)
+    story.report(ended, origin=Origin.OPERATOR)
+    story.report(ended, origin=Origin.OPERATOR)
     [news] = story.agent.worker_reports
     assert (news.text, news.woken) == ("There are 12.", False)
-    story.tell(facts.ConversationWoken(), origin=Origin.OPERATOR)
+    story.report(facts.ConversationWoken(), origin=Origin.OPERATOR)
     assert [each.woken for each in story.agent.worker_reports] == [True]
-    told = Decisions(session_notice=Care(said=("There are 12.",), missions=("m1",)))
+    told = Decisions(session_notice=SessionNotice(texts=("There are 12.",), mission_ids=("m1",)))
     story.hook("UserPromptSubmit", prompt="[Headspace] A worker is back", decisions=told)
     assert story.agent.worker_reports == ()
 
 
-def test_a_conversation_that_is_gone_hears_when_it_comes_back() -> None:
-    """The news waits with the agent; nobody gathers it for a background agent."""
+def test_results_wait_for_an_ended_conversation() -> None:
+    """They are kept with the agent, except for a background agent."""
     story = Story()
     story.starts()
     story.hook("SessionEnd", reason="prompt_input_exit")
-    story.tell(facts.WorkerEnded("m1", "", "x"), origin=Origin.OPERATOR)
+    story.report(facts.WorkerEnded("m1", "", "x"), origin=Origin.OPERATOR)
     assert len(story.agent.worker_reports) == 1
     alone = Story(new_agent(mode="background"))
-    alone.tell(facts.WorkerEnded("m1", "", "x"), origin=Origin.OPERATOR)
+    alone.report(facts.WorkerEnded("m1", "", "x"), origin=Origin.OPERATOR)
     assert alone.agent.worker_reports == ()
 
 
-def test_another_mission_follows_one_that_is_over() -> None:
+def test_another_mission_can_follow_an_ended_one() -> None:
     """A client that is resumed with another mission works on that."""
     story = worker()
-    story.tell(facts.MissionReported("Done."), origin=Origin.OPERATOR)
+    story.report(facts.MissionReported("Done."), origin=Origin.OPERATOR)
     story.hook("SessionStart", source="resume", decisions=msgspec.structs.replace(SENT, mission_id="m2"))
     assert (mission_of(story).id, mission_of(story).outcome) == ("m2", None)
 
 
-def test_the_stream_tells_of_every_change() -> None:
-    """Its beginning, its answer, its end."""
+def test_the_stream_publishes_every_change() -> None:
+    """Start, answer and end."""
     story = Story()
     before = story.agent
     change = story.hook("SessionStart", source="startup", decisions=SENT)

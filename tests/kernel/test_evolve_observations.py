@@ -20,12 +20,12 @@ def story() -> Story:
 
 def reports(story: Story, status: str, kind: str = "", at: float | None = None) -> Change:
     """The client's registry entry changes."""
-    return story.tell(ClientReported(status, Ask(kind) if kind else None), origin=Origin.REGISTRY, at=at)
+    return story.report(ClientReported(status, Ask(kind) if kind else None), origin=Origin.REGISTRY, at=at)
 
 
 @pytest.mark.parametrize("status", ["idle", "shell"])
 def test_idle_ends_work_and_dialogs(story: Story, status: str) -> None:
-    """An Esc fires no hook: the registry tells, and is believed a little less."""
+    """Esc fires no hook: the registry shows it, with medium confidence."""
     story.calls("t1")
     story.asks_permission()
     reports(story, status)
@@ -33,14 +33,14 @@ def test_idle_ends_work_and_dialogs(story: Story, status: str) -> None:
     assert (story.command.outcome, story.evidence.confidence) == ("interrupted", "medium")
 
 
-def test_idle_leaves_an_error_alone(story: Story) -> None:
+def test_idle_keeps_an_error(story: Story) -> None:
     """It follows every StopFailure by some milliseconds."""
     story.hook("StopFailure", error="rate_limit", last_assistant_message="API Error")
     reports(story, "idle")
     assert story.board == ("error", None)
 
 
-def test_idle_leaves_a_question_in_text_alone(story: Story) -> None:
+def test_idle_keeps_a_question_in_text(story: Story) -> None:
     """It follows every Stop by some milliseconds."""
     story.stops("Shall I delete the old files?")
     reports(story, "idle")
@@ -73,15 +73,15 @@ def test_idle_ends_subagents_in_the_background_too(story: Story) -> None:
     assert (story.board, story.agent.running_subagents) == (("idle", None), ())
 
 
-def test_idle_from_before_newer_work_is_late(story: Story) -> None:
+def test_a_late_idle_does_not_end_newer_work(story: Story) -> None:
     """The newest evidence wins by its own time."""
     story.calls("t1", at=9)
     reports(story, "idle", at=5)
     assert (story.board, story.open_calls) == (("working", None), ["t1"])
 
 
-def test_idle_is_known_before_the_work_is_told() -> None:
-    """Hooks that were fired before the registry said idle bring nothing back."""
+def test_late_hooks_do_not_override_a_newer_idle() -> None:
+    """Hooks that fired before the registry showed idle open nothing."""
     story = Story()
     story.starts(at=1)
     reports(story, "idle", at=9)
@@ -91,7 +91,7 @@ def test_idle_is_known_before_the_work_is_told() -> None:
 
 
 def test_busy_after_a_dialog_closes_it(story: Story) -> None:
-    """Nothing else marks the moment of approval: the tool runs from now on."""
+    """No other source shows the time of the approval."""
     story.calls("t1", at=4)
     story.asks_permission(at=4.05)
     reports(story, "busy", at=7)
@@ -105,23 +105,23 @@ def test_busy_closes_a_subagents_dialog_too(story: Story) -> None:
     assert story.board == ("working", None)
 
 
-def test_busy_from_before_the_registry_knew_says_nothing(story: Story) -> None:
-    """The registry learns of a dialog up to 0.3 s after its hook."""
+def test_busy_before_the_registry_lag_proves_nothing(story: Story) -> None:
+    """The registry shows a dialog up to 0.3 s after its hook."""
     story.asks_permission(at=4)
     reports(story, "busy", at=4.1)
     assert story.board == ("waiting", "permission")
 
 
-def test_a_dialog_from_before_busy_does_not_open(story: Story) -> None:
-    """Heard in the wrong order, the approved dialog stays closed."""
+def test_a_late_dialog_from_before_busy_does_not_open(story: Story) -> None:
+    """In the wrong order, the approved dialog stays closed."""
     reports(story, "busy", at=7)
     story.asks_permission(at=4)
     story.hook("PreToolUse", at=4, **question("q1"))
     assert story.board == ("working", None)
 
 
-def test_busy_is_work_but_no_command() -> None:
-    """The client is seen at work, on what nobody knows: the prompt that comes right after makes it a command."""
+def test_busy_is_work_without_a_command() -> None:
+    """The prompt that comes right after starts the command."""
     story = Story()
     story.starts()
     reports(story, "busy", at=4)
@@ -130,8 +130,8 @@ def test_busy_is_work_but_no_command() -> None:
     assert (story.command.text, len(story.commands)) == ("Fix it", 1)
 
 
-def test_waiting_opens_a_dialog_of_which_nobody_told(story: Story) -> None:
-    """The registry sees every dialog, and the hook that comes later explains it."""
+def test_waiting_opens_an_unreported_dialog(story: Story) -> None:
+    """The registry shows every dialog; the later hook is joined with it."""
     reports(story, "waiting", "permission", at=4.1)
     assert story.board == ("waiting", "permission")
     story.asks_permission("rm x", at=4.05)
@@ -139,21 +139,21 @@ def test_waiting_opens_a_dialog_of_which_nobody_told(story: Story) -> None:
 
 
 def test_waiting_never_opens_a_second_wait(story: Story) -> None:
-    """What is open is what is waited for."""
+    """A wait that is open explains it."""
     story.asks_permission(at=4)
     reports(story, "waiting", "permission", at=4.1)
     assert story.open_waits == ["permission"]
 
 
-def test_a_dialog_that_the_human_opened_is_no_need(story: Story) -> None:
-    """Menus at the idle prompt are waited for by nobody."""
+def test_a_dialog_that_the_user_opened_is_no_wait(story: Story) -> None:
+    """Menus at the idle prompt need no person."""
     story.stops()
     reports(story, "waiting", "dialog")
     assert story.board == ("idle", None)
 
 
-def test_the_registry_does_not_revive(story: Story) -> None:
-    """An ended agent comes back only through hooks."""
+def test_the_registry_does_not_revive_an_agent(story: Story) -> None:
+    """Only hooks, prompts and new clients do."""
     story.hook("SessionEnd", reason="other")
     reports(story, "busy")
     assert story.board == ("ended", None)
@@ -165,16 +165,16 @@ def test_an_unknown_status_changes_nothing(story: Story) -> None:
     assert story.board == ("working", None)
 
 
-def test_a_short_life_was_headless_all_the_same(story: Story) -> None:
-    """A client that a program started may be gone before anything says so."""
+def test_an_ended_client_can_be_headless(story: Story) -> None:
+    """A client that a program started may end before the registry is read."""
     story.hook("SessionEnd", reason="other", at=5)
-    story.tell(ClientReported("", headless=True), at=4)
+    story.report(ClientReported("", headless=True), at=4)
     assert (story.agent.mode, story.board) == ("headless", ("ended", None))
 
 
-def test_only_the_clients_own_machine_can_miss_it(story: Story) -> None:
-    """Another machine has a process of that number too, or has not: that says nothing."""
-    story.tell(ClientVanished(None), origin=Origin.PROCESS, host="desktop")
+def test_only_the_clients_own_host_reports_its_end(story: Story) -> None:
+    """Another host has other processes."""
+    story.report(ClientVanished(None), origin=Origin.PROCESS, host="desktop")
     assert story.board == ("working", None)
-    story.tell(ClientVanished(None), origin=Origin.PROCESS, host="laptop")
+    story.report(ClientVanished(None), origin=Origin.PROCESS, host="laptop")
     assert story.board == ("ended", None)

@@ -6,7 +6,7 @@ import pytest
 
 from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.facts import ClientReported, ClientVanished, TurnClosed, UserWrote
-from tests.kernel.story import Story, in_subagent, moment, new_agent, running
+from tests.kernel.story import Story, in_subagent, new_agent, running, time_at
 
 
 @pytest.fixture
@@ -27,27 +27,27 @@ def windows(story: Story) -> list[tuple[int, str, str, str | None]]:
 # --- starts -----------------------------------------------------------------------------------------------------------
 
 
-def test_an_agent_that_nothing_was_heard_of_is_starting() -> None:
-    """A placeholder has no session yet."""
+def test_an_agent_without_events_is_starting() -> None:
+    """A registered agent has no session yet."""
     assert Story().board == ("starting", None)
 
 
 def test_a_started_client_is_idle(story: Story) -> None:
-    """After its start an agent waits for something to do; nobody is needed for that."""
+    """It waits for a prompt; no person is needed."""
     assert story.board == ("idle", None)
     assert (windows(story), story.agent.model) == ([(1, "session-1", "startup", None)], "claude-opus-5-5")
 
 
-def test_a_start_told_twice_is_one(story: Story) -> None:
-    """Doubled starts open one session."""
+def test_a_duplicated_start_is_one_session(story: Story) -> None:
+    """A hook that is registered twice opens one session."""
     story.starts(at=1.002)
     story.hook("SessionStart", at=5, source="resume")
     story.hook("SessionStart", at=5.002, source="resume")
     assert len(windows(story)) == 2
 
 
-def test_any_event_may_be_the_first_of_a_session() -> None:
-    """A daemon that started late opens the session with what it hears; the start that comes later gives its source."""
+def test_any_event_can_open_a_session() -> None:
+    """A daemon that started late; the late start adds the source."""
     story = Story()
     story.calls("t1", at=5)
     assert windows(story) == [(1, "session-1", "unknown", None)]
@@ -55,8 +55,8 @@ def test_any_event_may_be_the_first_of_a_session() -> None:
     assert windows(story) == [(1, "session-1", "startup", None)]
 
 
-def test_any_event_may_bring_the_transcript(story: Story) -> None:
-    """The path is taken from whatever brings it first."""
+def test_any_event_can_add_the_transcript_path(story: Story) -> None:
+    """The first path counts."""
     story.hook("Notification", notification_type="idle_prompt", transcript_path="/t/session-1.jsonl")
     story.hook("Notification", notification_type="idle_prompt", transcript_path="/t/other.jsonl")
     assert [session.transcript_path for session in story.sessions.values()] == ["/t/session-1.jsonl"]
@@ -84,13 +84,13 @@ def test_compaction_by_hand_is_work(story: Story) -> None:
 
 
 @pytest.mark.parametrize("seen_at", [11, 20], ids=["at once", "late"])
-def test_what_the_registry_says_of_a_compaction_is_over_with_it(seen_at: float) -> None:
-    """It is busy with nothing else, whether that is read before the end of it or after."""
+def test_busy_during_a_compaction_ends_with_it(seen_at: float) -> None:
+    """Whether the registry was read before or after its end."""
     story = Story()
     story.starts(at=1)
     told: list[tuple[float, Callable[[], object]]] = [
         (10, lambda: story.hook("PreCompact", trigger="manual", at=10)),
-        (seen_at, lambda: story.tell(ClientReported("busy"), origin=Origin.REGISTRY, at=10.1)),
+        (seen_at, lambda: story.report(ClientReported("busy"), origin=Origin.REGISTRY, at=10.1)),
         (12, lambda: story.hook("SessionStart", source="compact", at=12)),
         (12.1, lambda: story.hook("PostCompact", trigger="manual", at=12.1)),
     ]
@@ -99,8 +99,8 @@ def test_what_the_registry_says_of_a_compaction_is_over_with_it(seen_at: float) 
     assert story.board == ("idle", None)
 
 
-def test_a_compaction_by_itself_settles_nothing_that_is_told_late(story: Story) -> None:
-    """Its prompt may come after it, and one that was asked for by hand before it has nothing to do with it."""
+def test_an_automatic_compaction_does_not_end_the_turn(story: Story) -> None:
+    """A late prompt still starts its turn."""
     story.hook("PreCompact", trigger="manual", at=2)
     story.hook("SessionStart", source="compact", at=21)
     story.hook("PostCompact", trigger="auto", at=21.1)
@@ -108,8 +108,8 @@ def test_a_compaction_by_itself_settles_nothing_that_is_told_late(story: Story) 
     assert story.board == ("working", None)
 
 
-def test_a_compaction_that_came_to_nothing_is_over_with_the_next_turn(story: Story) -> None:
-    """When its end was lost, newer work and its end show it."""
+def test_the_next_turn_ends_a_compaction_without_end(story: Story) -> None:
+    """If the end was lost, newer work and its end prove it."""
     story.hook("PreCompact", trigger="manual")
     story.prompted()
     story.stops()
@@ -138,8 +138,8 @@ def test_resume_inside_takes_up_another_session_and_back(story: Story) -> None:
     assert story.board == ("idle", None)
 
 
-def test_a_missed_change_of_session_is_noticed(story: Story) -> None:
-    """The first event of another session opens it, be it a new one or an earlier one after this one's end."""
+def test_a_missed_session_start_is_detected(story: Story) -> None:
+    """The first event of another session opens it, new or earlier."""
     story.calls("t1", session_id="session-2")
     story.hook("SessionEnd", reason="resume", session_id="session-2")
     story.calls("t2")
@@ -162,8 +162,8 @@ def test_a_late_event_of_an_earlier_session_changes_no_session(story: Story) -> 
     assert (story.board, story.open_calls) == (("idle", None), [])
 
 
-def test_a_restarted_client_has_left_everything_behind(story: Story) -> None:
-    """After a kill and `--continue` nothing of the old process is open."""
+def test_a_restarted_client_has_nothing_open(story: Story) -> None:
+    """After a kill and `--continue`."""
     story.prompted()
     story.calls("t1")
     story.asks_permission()
@@ -186,7 +186,7 @@ def test_an_exit_ends_the_agent(story: Story, reason: str) -> None:
     story.hook("SessionEnd", reason=reason)
     agent = story.agent
     assert story.board == ("ended", None)
-    assert (agent.end_reason, agent.ended_at, agent.pid) == (reason, moment(story.now), None)
+    assert (agent.end_reason, agent.ended_at, agent.pid) == (reason, time_at(story.now), None)
     assert (agent.calls, agent.waits, agent.running_subagents) == ((), (), ())
     assert all(wait.closed_at is not None for wait in story.waits.values())
     assert story.command.outcome == "interrupted"
@@ -200,8 +200,8 @@ def test_an_exit_after_a_finished_turn_leaves_its_outcome(story: Story) -> None:
     assert (story.board, story.command.outcome) == (("ended", None), "completed")
 
 
-def test_a_hook_fired_after_the_end_brings_the_agent_back(story: Story) -> None:
-    """It comes back with that one event."""
+def test_a_hook_after_the_end_revives_the_agent(story: Story) -> None:
+    """One event is enough."""
     story.hook("SessionEnd", reason="other")
     change = story.prompted()
     assert (story.board, change.state_changed) == (("working", None), True)
@@ -209,8 +209,8 @@ def test_a_hook_fired_after_the_end_brings_the_agent_back(story: Story) -> None:
 
 
 @pytest.mark.parametrize("name", ["UserPromptSubmit", "PreToolUse", "SubagentStart", "Notification", "SessionStart"])
-def test_a_hook_fired_before_the_end_does_not(story: Story, name: str) -> None:
-    """What is heard late of a client that is gone changes nothing."""
+def test_a_late_hook_does_not_revive_the_agent(story: Story, name: str) -> None:
+    """It fired before the end."""
     story.hook("SessionEnd", at=9, reason="other")
     story.hook(
         name,
@@ -226,40 +226,40 @@ def test_a_hook_fired_before_the_end_does_not(story: Story, name: str) -> None:
     assert (agent.pid, agent.calls, agent.waits, agent.running_subagents) == (None, (), (), ())
 
 
-def test_a_late_end_does_not_end_what_went_on(story: Story) -> None:
-    """An end from before the newest hook was not the end."""
+def test_a_late_end_does_not_end_a_live_agent(story: Story) -> None:
+    """A newer hook shows that it continued."""
     story.hook("SessionStart", at=9, source="resume")
     story.hook("SessionEnd", at=5, reason="other")
     assert story.board == ("idle", None)
 
 
-def test_an_end_leaves_no_subagent_running(story: Story) -> None:
-    """Not even one that a transcript has shown at work since: the client that it ran in is gone."""
+def test_an_end_ends_all_subagents(story: Story) -> None:
+    """Even one that a transcript showed running later: its client is gone."""
     story.hook("SubagentStart", at=3, **in_subagent())
     story.stops("I have sent somebody.", at=5, background_tasks=running("sub-1"))
-    story.tell(UserWrote("Something new"), at=48)
-    story.tell(TurnClosed(pending=1), at=49)
+    story.report(UserWrote("Something new"), at=48)
+    story.report(TurnClosed(pending=1), at=49)
     story.hook("SessionEnd", at=20, reason="prompt_input_exit")
     assert (story.board, story.agent.running_subagents) == (("ended", None), ())
 
 
-def test_an_end_told_twice_is_one(story: Story) -> None:
-    """The doubled end changes nothing."""
+def test_a_duplicated_end_changes_nothing(story: Story) -> None:
+    """Reason and time stay."""
     story.hook("SessionEnd", at=5, reason="other")
     change = story.hook("SessionEnd", at=5.002, reason="other")
     assert (change.state_changed, len(story.sessions)) == (False, 1)
 
 
-def test_the_end_of_one_session_never_touches_another(story: Story) -> None:
-    """An agent that has taken up another session does not end with the one before."""
+def test_the_end_of_another_session_changes_nothing(story: Story) -> None:
+    """An agent does not end with a session that it left."""
     story.starts(session_id="session-2")
     change = story.hook("SessionEnd", reason="other")
     assert story.board == ("idle", None)
     assert change.anomalies == ["end of another session than the one in use"]
 
 
-def test_an_end_may_overtake_the_start_of_its_session(story: Story) -> None:
-    """Taken up again and left: the agent has ended, in whatever order the two are heard."""
+def test_an_end_can_arrive_before_the_start_of_its_session(story: Story) -> None:
+    """The agent has ended in either order."""
     story.hook("SessionStart", source="resume", session_id="session-2", at=5)
     story.hook("SessionEnd", reason="other", at=9)
     story.hook("SessionStart", source="resume", at=8)
@@ -270,21 +270,21 @@ def test_a_vanished_client_ends_the_agent(story: Story) -> None:
     """A killed client fires no hook; its process is gone."""
     story.prompted()
     story.calls("t1")
-    story.tell(ClientVanished(4711))
+    story.report(ClientVanished(4711))
     assert (story.board, story.agent.end_reason, story.open_calls) == (("ended", None), "vanished", [])
 
 
 def test_another_process_that_vanished_is_not_the_client(story: Story) -> None:
     """A pid that the agent does not have says nothing."""
-    story.tell(ClientVanished(1))
+    story.report(ClientVanished(1))
     assert story.board == ("idle", None)
 
 
 # --- surroundings -----------------------------------------------------------------------------------------------------
 
 
-def test_where_the_client_runs_is_remembered(story: Story) -> None:
-    """Process, terminal, directory and branch follow the newest hook; the tmux session stays the first one."""
+def test_process_and_terminal_follow_the_newest_hook(story: Story) -> None:
+    """Process, pane, directory and branch; the tmux session stays the first one."""
     context = Observations(client_pid=9, client_started_at=5, tmux_session="one", tmux_pane="%2", branch="main")
     story.hook("Stop", cwd="/home/dev/app/sub", observations=context, permission_mode="plan")
     story.hook("Stop", at=1.5, cwd="/old", observations=Observations(client_pid=8, tmux_session="two", branch="old"))
@@ -306,11 +306,11 @@ def test_late_hooks_are_no_activity(story: Story) -> None:
     """The last activity is the newest hook."""
     story.prompted(at=9)
     story.calls("t1", at=5)
-    assert story.agent.last_active_at == moment(9)
+    assert story.agent.last_active_at == time_at(9)
 
 
-def test_a_stop_after_the_end_of_a_session_brings_it_back_idle(story: Story) -> None:
-    """Whatever brings an agent back, its state follows from what is open."""
+def test_a_stop_after_the_end_revives_the_agent_as_idle(story: Story) -> None:
+    """The state follows from what is open."""
     story.hook("SessionEnd", at=5, reason="other")
     story.stops("Done with it.", at=6, background_tasks=running(shell_id="b1"))
     assert story.board == ("idle", None)

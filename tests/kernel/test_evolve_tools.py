@@ -34,8 +34,8 @@ def test_a_call_is_open_until_it_ends(story: Story) -> None:
     ("name", "more"),
     [("PostToolUse", {}), ("PostToolUseFailure", {"error": "Exit code 3"}), ("PermissionDenied", {"reason": "unsafe"})],
 )
-def test_a_call_ends_however_it_ended(story: Story, name: str, more: Payload) -> None:
-    """Finished, failed or refused: the call is over and the agent goes on; a failing tool is no error of the agent."""
+def test_a_call_ends_with_any_result(story: Story, name: str, more: Payload) -> None:
+    """Finished, failed or refused: the agent continues. A failed tool is not an error of the agent."""
     story.calls("t1")
     story.hook(name, **bash("t1"), **more)
     assert (story.open_calls, story.board) == ([], ("working", None))
@@ -64,7 +64,7 @@ def test_a_start_after_its_end_opens_nothing(story: Story) -> None:
     assert story.open_calls == []
 
 
-def test_a_call_told_twice_is_one(story: Story) -> None:
+def test_a_duplicated_call_is_one(story: Story) -> None:
     """Hooks registered in two places fire twice."""
     story.calls("t1", at=4)
     story.calls("t1", at=4.002)
@@ -137,7 +137,7 @@ def test_identical_calls_are_asked_for_oldest_first(story: Story) -> None:
     assert [wait.call_id for wait in story.agent.waits] == ["t1", "t2"]
 
 
-def test_a_dialog_told_twice_is_one(story: Story) -> None:
+def test_a_duplicated_dialog_is_one(story: Story) -> None:
     """Hooks registered in two places fire twice, before or after the call is known."""
     story.asks_permission("rm x", at=4.05)
     story.asks_permission("rm x", at=4.06)
@@ -146,8 +146,8 @@ def test_a_dialog_told_twice_is_one(story: Story) -> None:
     assert [wait.call_id for wait in story.agent.waits] == ["t1"]
 
 
-def test_a_dialog_may_overtake_its_call(story: Story) -> None:
-    """A permission that is heard first is not taken for that of another command."""
+def test_a_dialog_can_arrive_before_its_call(story: Story) -> None:
+    """It is not joined with another command."""
     story.calls("t1", "ls", at=4)
     story.asks_permission("rm x", at=4.05)
     assert [wait.call_id for wait in story.agent.waits] == [None]
@@ -166,8 +166,8 @@ def test_a_dialog_after_the_end_of_its_call_opens_nothing(story: Story) -> None:
     assert story.board == ("working", None)
 
 
-def test_a_rejection_with_a_reason_is_told_by_the_step_alone(story: Story) -> None:
-    """“No, do this instead” fires only PostToolBatch: the wait is over and the turn goes on."""
+def test_a_rejection_with_feedback_ends_with_the_step(story: Story) -> None:
+    """“No, do this instead” fires only PostToolBatch: the wait closes and the turn continues."""
     story.calls("t1")
     story.asks_permission()
     story.hook("PostToolBatch", **batch("t1"))
@@ -185,7 +185,7 @@ def test_a_command_beside_a_question_does_not_answer_it(story: Story) -> None:
 
 
 def test_a_later_step_closes_a_stale_wait(story: Story) -> None:
-    """When the end of a dialog was lost, the next step shows that it is over; that is only concluded."""
+    """The end of a dialog was lost: the next step proves it, as an inference."""
     story.calls("t1", "rm x", at=4)
     story.asks_permission("rm x", at=4.05)
     story.calls("t2", "ls", at=9)
@@ -195,22 +195,22 @@ def test_a_later_step_closes_a_stale_wait(story: Story) -> None:
 
 
 def test_a_call_of_the_same_step_closes_nothing(story: Story) -> None:
-    """Calls of one step begin together; that is no progress."""
+    """Calls of one step start together; that does not prove progress."""
     story.hook("PreToolUse", at=4, **question("q1"))
     story.calls("t1", at=4.2)
     assert story.board == ("waiting", "question")
 
 
-def test_a_stale_dialog_that_is_heard_late_does_not_open(story: Story) -> None:
-    """A dialog from before the newest step is over, in whatever order the two are heard."""
+def test_a_late_dialog_of_an_earlier_step_does_not_open(story: Story) -> None:
+    """A dialog from before the newest step has ended, in either order."""
     story.calls("t2", "ls", at=9)
     story.asks_permission("rm x", at=4)
     story.hook("PreToolUse", at=4.5, **question("q1"))
     assert story.board == ("working", None)
 
 
-def test_several_waits_are_shown_by_the_newest(story: Story) -> None:
-    """Each need of a human stays until it is met."""
+def test_the_newest_of_several_waits_is_shown(story: Story) -> None:
+    """Each wait stays until it is closed."""
     story.hook("PreToolUse", at=4, **question("q1"))
     story.hook("PermissionRequest", at=9, tool_name="Bash", tool_input={"command": "rm x"}, **in_subagent())
     assert (story.board, story.open_waits) == (("waiting", "permission"), ["question", "permission"])
@@ -218,8 +218,8 @@ def test_several_waits_are_shown_by_the_newest(story: Story) -> None:
     assert story.board == ("waiting", "question")
 
 
-def test_the_same_plan_may_be_asked_for_again(story: Story) -> None:
-    """A dialog with the same input as an earlier one is another dialog, though the earlier end is heard late."""
+def test_the_same_plan_can_be_asked_again(story: Story) -> None:
+    """A dialog with the same input is another dialog, even if the earlier end arrives late."""
     story.hook("PreToolUse", at=4, **plan("q1"))
     story.hook("PermissionRequest", at=4.05, **plan(None))
     story.hook("PermissionRequest", at=12.05, **plan(None))
@@ -249,8 +249,8 @@ def test_a_step_of_the_main_thread_leaves_a_subagents_calls_open(story: Story) -
     assert story.open_calls == []
 
 
-def test_a_subagent_may_ask_while_the_turn_has_stopped(story: Story) -> None:
-    """Its permission makes the agent wait, and its answer lets it work on."""
+def test_a_subagent_can_ask_after_the_turn_stopped(story: Story) -> None:
+    """Its permission makes the agent wait, and the answer lets it continue."""
     story.hook("SubagentStart", **in_subagent())
     story.stops("I have sent somebody.", background_tasks=running("sub-1"))
     story.calls("t1", "rm x", **in_subagent())
@@ -268,7 +268,7 @@ def test_a_stop_does_not_close_a_subagents_dialog(story: Story) -> None:
 
 
 def test_a_subagents_dialog_ends_with_it(story: Story) -> None:
-    """Nobody is needed for a sub-agent that is gone."""
+    """An ended sub-agent needs no person."""
     story.asks_permission("rm x", **in_subagent())
     story.hook("SubagentStop", **in_subagent())
     assert story.board == ("working", None)
@@ -282,28 +282,28 @@ def test_a_late_start_does_not_revive_a_subagent(story: Story) -> None:
     assert (story.agent.running_subagents, story.open_calls) == ((), [])
 
 
-def test_a_subagent_that_starts_anew_runs_again(story: Story) -> None:
-    """The client may continue a sub-agent under its old id."""
+def test_a_subagent_can_start_again(story: Story) -> None:
+    """The client can continue a sub-agent under its old id."""
     story.hook("SubagentStop", at=5, **in_subagent())
     story.hook("SubagentStart", at=6, **in_subagent())
     assert [sub.id for sub in story.agent.running_subagents] == ["sub-1"]
 
 
-def test_a_stop_without_a_type_belongs_to_nobody(story: Story) -> None:
-    """Compaction and prompt suggestions stop a sub-agent that never was."""
+def test_a_stop_without_a_type_is_no_subagent(story: Story) -> None:
+    """Compaction and prompt suggestions fire such stops."""
     story.hook("SubagentStart", **in_subagent())
     story.hook("SubagentStop", agent_id="other", agent_type="")
     assert [sub.id for sub in story.agent.subagents] == ["sub-1"]
 
 
-def test_a_subagents_surroundings_are_its_own(story: Story) -> None:
-    """Directory and mode of a sub-agent do not become its parent's."""
+def test_a_subagents_directory_is_its_own(story: Story) -> None:
+    """Its directory and mode do not change its parent's."""
     story.calls("t1", cwd="/elsewhere", permission_mode="bypassPermissions", **in_subagent())
     assert (story.agent.cwd, story.agent.permission_mode) == ("/home/dev/app", None)
 
 
-def test_memory_is_bounded(story: Story) -> None:
-    """However much happens, an agent carries only so much: after the first hundred of a kind it does not grow."""
+def test_the_size_of_an_agent_is_bounded(story: Story) -> None:
+    """After the first hundred items of a kind it does not grow."""
     sizes = []
     for number in range(300):
         story.calls(f"t{number}", str(number), at=5)

@@ -10,10 +10,10 @@ from tests.kernel.story import (
     answered,
     batch,
     in_subagent,
-    moment,
     question,
     running,
     task_notification,
+    time_at,
 )
 
 
@@ -38,7 +38,7 @@ def outcomes(story: Story) -> list[tuple[str, str, str | None]]:
 
 @pytest.mark.parametrize("prompt_id", ["p1", None])
 def test_a_prompt_makes_one_command_and_one_turn(story: Story, prompt_id: str | None) -> None:
-    """After a prompt the agent works on one command that was said once."""
+    """The agent works on one command with one turn."""
     story.prompted("Fix it", prompt_id)
     assert story.board == ("working", None)
     assert (story.command.text, story.command.state) == ("Fix it", "PROCESSING")
@@ -46,18 +46,18 @@ def test_a_prompt_makes_one_command_and_one_turn(story: Story, prompt_id: str | 
 
 
 @pytest.mark.parametrize("prompt_id", ["p1", None])
-def test_a_tool_may_overtake_the_prompt(story: Story, prompt_id: str | None) -> None:
-    """A tool hook that arrives first begins the command, and the prompt gives it its words."""
+def test_a_tool_can_arrive_before_its_prompt(story: Story, prompt_id: str | None) -> None:
+    """The tool starts the command, and the prompt adds its text."""
     story.calls("t1", at=3, prompt_id=prompt_id)
     story.prompted("Fix it", prompt_id, at=2.9)
     assert outcomes(story) == [("prompt", "Fix it", None)]
     assert story.turns == [("USER", "COMMAND", "Fix it")]
-    assert story.command.started_at == moment(2.9)
+    assert story.command.started_at == time_at(2.9)
     assert story.open_calls == ["t1"]
 
 
-def test_a_question_may_overtake_the_prompt(story: Story) -> None:
-    """A question that was asked after the prompt is not answered by it."""
+def test_a_question_can_arrive_before_its_prompt(story: Story) -> None:
+    """The prompt does not answer it."""
     story.hook("PreToolUse", at=3, prompt_id="p1", **question("q1"))
     story.prompted("Fix it", at=2.9)
     assert story.board == ("waiting", "question")
@@ -89,8 +89,8 @@ def test_a_prompt_after_the_end_begins_the_next_command(story: Story) -> None:
     assert outcomes(story) == [("prompt", "One", "completed"), ("prompt", "Two", None)]
 
 
-def test_a_prompt_in_the_middle_of_an_unended_turn_supersedes_it(story: Story) -> None:
-    """After an Esc that nobody told, the next prompt ends the command before, with the calls that it left open."""
+def test_a_prompt_supersedes_a_turn_without_end(story: Story) -> None:
+    """After an unreported Esc, the next prompt ends the previous command with its open calls."""
     story.prompted("One", "p1")
     story.calls("t1", prompt_id="p1")
     story.prompted("Two", "p2")
@@ -99,24 +99,24 @@ def test_a_prompt_in_the_middle_of_an_unended_turn_supersedes_it(story: Story) -
 
 
 @pytest.mark.parametrize("prompt_id", ["p1", None])
-def test_a_prompt_told_twice_is_one(story: Story, prompt_id: str | None) -> None:
-    """Hooks registered in two places fire twice within a moment."""
+def test_a_duplicated_prompt_is_one(story: Story, prompt_id: str | None) -> None:
+    """Hooks registered in two places fire twice within a second."""
     story.prompted("Fix it", prompt_id, at=3)
     change = story.prompted("Fix it", prompt_id, at=3.002)
     assert story.turns == [("USER", "COMMAND", "Fix it")]
     assert change.anomalies == ["prompt told twice"]
 
 
-def test_the_same_words_later_are_another_prompt(story: Story) -> None:
-    """Saying “continue” twice is two prompts."""
+def test_the_same_text_later_is_another_prompt(story: Story) -> None:
+    """“continue” twice is two prompts."""
     story.prompted("continue", "p1")
     story.stops("I went on.", "p1")
     story.prompted("continue", "p2")
     assert [text for _, _, text in story.turns] == ["continue", "I went on.", "continue"]
 
 
-def test_a_late_prompt_gives_its_command_the_words(story: Story) -> None:
-    """A prompt that arrives after its turn's end opens nothing again."""
+def test_a_late_prompt_adds_its_text(story: Story) -> None:
+    """A prompt that arrives after the end of its turn opens nothing."""
     story.calls("t1", at=3, prompt_id="p1")
     story.stops("I fixed it.", at=5)
     change = story.prompted("Fix it", at=2.9)
@@ -125,8 +125,8 @@ def test_a_late_prompt_gives_its_command_the_words(story: Story) -> None:
     assert change.anomalies == ["late prompt"]
 
 
-def test_a_late_prompt_of_which_nothing_else_was_heard_is_kept(story: Story) -> None:
-    """Its words are not lost, though its turn is over."""
+def test_a_late_prompt_without_other_events_is_kept(story: Story) -> None:
+    """As an ended command."""
     story.prompted("Two", "p2", at=9)
     story.prompted("One", "p1", at=3)
     assert story.board == ("working", None)
@@ -134,7 +134,7 @@ def test_a_late_prompt_of_which_nothing_else_was_heard_is_kept(story: Story) -> 
 
 
 def test_a_text_with_a_nul_can_be_stored(story: Story) -> None:
-    """Not every database takes a NUL."""
+    """Some databases do not accept NUL."""
     story.prompted("a\0b")
     assert story.turns == [("USER", "COMMAND", "a\ufffdb")]
 
@@ -142,8 +142,8 @@ def test_a_text_with_a_nul_can_be_stored(story: Story) -> None:
 # --- prompts while the agent works ------------------------------------------------------------------------------------
 
 
-def test_a_prompt_typed_while_a_tool_runs_is_taken_into_the_turn(story: Story) -> None:
-    """2.1.325 announces it at once with the running turn's id; one Stop ends both."""
+def test_a_prompt_typed_while_a_tool_runs_joins_the_turn(story: Story) -> None:
+    """2.1.325 reports it at once with the running turn's id; one Stop ends both."""
     story.prompted("One", "p1")
     story.calls("t1", prompt_id="p1")
     story.prompted("Two", "p1")
@@ -155,8 +155,8 @@ def test_a_prompt_typed_while_a_tool_runs_is_taken_into_the_turn(story: Story) -
     assert story.turns[:2] == [("USER", "COMMAND", "One"), ("USER", "ANSWER", "Two")]
 
 
-def test_a_prompt_typed_while_the_last_text_streams_runs_as_a_turn_of_its_own(story: Story) -> None:
-    """2.1.325 announces it early, and its turn never; its Stop has an id that nobody has seen."""
+def test_a_prompt_typed_during_the_final_text_is_another_turn(story: Story) -> None:
+    """2.1.325 reports it early and never its turn; its Stop has a new id."""
     story.prompted("One", "p1")
     story.prompted("Two", "p1")
     story.stops("I did one.", "p1")
@@ -174,8 +174,8 @@ def test_a_prompt_typed_while_the_last_text_streams_runs_as_a_turn_of_its_own(st
     ]
 
 
-def test_a_queued_turn_is_noticed_though_the_end_before_it_was_lost(story: Story) -> None:
-    """A tool of an unknown turn, while a prompt is queued, is that prompt's."""
+def test_a_queued_turn_is_detected_without_the_previous_end(story: Story) -> None:
+    """A tool with an unknown id, while a prompt is queued, belongs to that prompt."""
     story.prompted("One", "p1")
     story.prompted("Two", "p1")
     story.calls("t1", prompt_id="p2")
@@ -203,8 +203,8 @@ def test_a_queued_prompt_answers_the_question_before_it(story: Story) -> None:
     assert story.board == ("working", None)
 
 
-def test_an_older_client_announces_a_queued_prompt_after_the_stop(story: Story) -> None:
-    """2.1.197 gives it an id of its own: a plain prompt."""
+def test_an_older_client_reports_a_queued_prompt_after_the_stop(story: Story) -> None:
+    """2.1.197 gives it its own id: a plain prompt."""
     story.prompted("One", "p1")
     story.stops("I did one.", "p1")
     story.prompted("Two", "p2", at=story.now + 0.05)
@@ -212,11 +212,11 @@ def test_an_older_client_announces_a_queued_prompt_after_the_stop(story: Story) 
     assert outcomes(story) == [("prompt", "One", "completed"), ("prompt", "Two", "completed")]
 
 
-def test_an_older_client_absorbs_a_queued_prompt_silently(story: Story) -> None:
-    """2.1.197 fires nothing for it; the transcript brings it into the running command."""
+def test_an_older_client_does_not_report_an_included_prompt(story: Story) -> None:
+    """2.1.197 fires no hook; the transcript adds it to the running command."""
     story.prompted("One", "p1")
     story.calls("t1", prompt_id="p1")
-    story.tell(UserWrote("Two"))
+    story.report(UserWrote("Two"))
     story.stops("I did both.", "p1")
     assert story.board == ("idle", None)
     assert outcomes(story) == [("prompt", "One", "completed")]
@@ -224,7 +224,7 @@ def test_an_older_client_absorbs_a_queued_prompt_silently(story: Story) -> None:
 
 
 def test_a_prompt_typed_after_an_approval_is_queued(story: Story) -> None:
-    """Nothing marks an approval: a prompt of the same turn shows that the dialog is over and the tool runs."""
+    """A prompt of the same turn proves that the dialog is closed and the tool runs."""
     story.prompted("One", "p1")
     story.calls("t1", prompt_id="p1")
     story.asks_permission(prompt_id="p1")
@@ -235,8 +235,8 @@ def test_a_prompt_typed_after_an_approval_is_queued(story: Story) -> None:
 # --- turns that nobody typed ------------------------------------------------------------------------------------------
 
 
-def test_finished_background_work_is_no_utterance(story: Story) -> None:
-    """A task notification begins a command that nobody commanded."""
+def test_a_background_result_is_no_turn(story: Story) -> None:
+    """A task notification starts a command without a prompt."""
     story.prompted()
     story.stops("It runs.", background_tasks=running(shell_id="b1"))
     story.prompted(task_notification("b1"), "p2")
@@ -246,8 +246,8 @@ def test_finished_background_work_is_no_utterance(story: Story) -> None:
     assert story.agent.running_background == ()
 
 
-def test_a_task_notification_goes_on_with_a_paused_command(story: Story) -> None:
-    """While sub-agents run the command stays open, and their return belongs to it."""
+def test_a_task_notification_continues_a_paused_command(story: Story) -> None:
+    """While sub-agents run the command stays open, and their results belong to it."""
     story.prompted()
     story.hook("SubagentStart", **in_subagent())
     story.stops("I have sent somebody.", background_tasks=running("sub-1"))
@@ -261,8 +261,8 @@ def test_a_task_notification_goes_on_with_a_paused_command(story: Story) -> None
 
 
 @pytest.mark.parametrize("prompt_id", ["p9", None])
-def test_a_shell_turn_is_announced_by_nothing(story: Story, prompt_id: str | None) -> None:
-    """A `!` command has no prompt hook: its Stop makes a command of its own."""
+def test_a_shell_command_has_no_prompt_hook(story: Story, prompt_id: str | None) -> None:
+    """Its Stop makes an unannounced command."""
     story.prompted("One", "p1")
     story.stops("I did one.", "p1")
     story.stops("It printed 42.", prompt_id)
@@ -291,7 +291,7 @@ def test_the_last_words_settle_the_turn(
 
 
 def test_a_stop_while_a_subagent_runs_is_a_pause(story: Story) -> None:
-    """The agent still works, its words are progress, and even the sub-agent's end does not make it idle."""
+    """The agent is working, its text is progress, and the end of the sub-agent does not make it idle."""
     story.prompted()
     story.hook("SubagentStart", **in_subagent())
     story.stops("I have sent somebody.", background_tasks=running("sub-1"))
@@ -318,8 +318,8 @@ def test_without_a_list_only_background_subagents_outlive_a_stop(story: Story) -
 
 
 @pytest.mark.parametrize("message", ["All tests pass now.", "Shall I delete the old files?"])
-def test_a_stop_told_twice_is_one(story: Story, message: str) -> None:
-    """A doubled Stop opens no second wait and says nothing again."""
+def test_a_duplicated_stop_is_one(story: Story, message: str) -> None:
+    """It opens no second wait and adds no turn."""
     story.prompted()
     story.stops(message, at=5)
     board, turns = story.board, story.turns
@@ -328,8 +328,8 @@ def test_a_stop_told_twice_is_one(story: Story, message: str) -> None:
     assert change.anomalies == ["end told twice"]
 
 
-def test_a_stop_told_twice_does_not_end_the_queued_turn(story: Story) -> None:
-    """The second telling is of the turn before."""
+def test_a_duplicated_stop_does_not_end_the_queued_turn(story: Story) -> None:
+    """It belongs to the previous turn."""
     story.prompted("One", "p1")
     story.prompted("Two", "p1")
     story.stops("I did one.", "p1", at=5)
@@ -346,8 +346,8 @@ def test_a_blocked_stop_is_followed_by_another(story: Story) -> None:
     assert len(story.commands) == 1
 
 
-def test_a_late_stop_settles_its_own_command_only(story: Story) -> None:
-    """A Stop that newer work has overtaken does not end that work."""
+def test_a_late_stop_ends_only_its_own_command(story: Story) -> None:
+    """It does not end newer work."""
     story.prompted("One", "p1", at=2)
     story.prompted("Two", "p2", at=6)
     change = story.stops("I did one.", "p1", at=5)
@@ -356,8 +356,8 @@ def test_a_late_stop_settles_its_own_command_only(story: Story) -> None:
     assert change.anomalies == ["late stop"]
 
 
-def test_a_late_stop_closes_what_was_open_before_it(story: Story) -> None:
-    """A call that began before an end is over, in whatever order the two are heard."""
+def test_a_late_stop_closes_earlier_calls(story: Story) -> None:
+    """A call that started before an end has ended, in either order."""
     story.calls("t1", at=3, prompt_id="p1")
     story.prompted("Two", "p2", at=6)
     story.calls("t2", at=7, prompt_id="p2")
@@ -376,8 +376,8 @@ def test_an_api_error_is_shown_until_the_agent_works_again(story: Story) -> None
     assert (story.board, story.agent.error) == (("working", None), None)
 
 
-def test_an_api_error_told_twice_or_late_changes_nothing(story: Story) -> None:
-    """Neither a doubled nor an overtaken error makes another command or a state."""
+def test_a_duplicated_or_late_api_error_changes_nothing(story: Story) -> None:
+    """It makes neither a command nor a state."""
     failure: Payload = {"prompt_id": "p1", "error": "rate_limit", "last_assistant_message": "API Error"}
     story.prompted()
     story.hook("StopFailure", at=5, **failure)
@@ -388,8 +388,8 @@ def test_an_api_error_told_twice_or_late_changes_nothing(story: Story) -> None:
     assert story.board == ("working", None)
 
 
-def test_the_reminder_after_a_finished_turn_changes_nothing(story: Story) -> None:
-    """A minute after the end the client notifies that it is idle: nobody is needed for that."""
+def test_the_idle_reminder_changes_nothing(story: Story) -> None:
+    """A minute after the end the client notifies that it is idle."""
     story.prompted()
     story.stops()
     before = story.agent
@@ -398,8 +398,8 @@ def test_the_reminder_after_a_finished_turn_changes_nothing(story: Story) -> Non
     assert story.agent.waits == ()
 
 
-def test_the_reminder_ends_a_turn_whose_end_was_lost(story: Story) -> None:
-    """A client that is idle for a minute is not working, whatever was missed; that is only concluded."""
+def test_the_idle_reminder_ends_a_turn_without_end(story: Story) -> None:
+    """A client that is idle for a minute is not working; an inference."""
     story.prompted()
     story.calls("t1")
     story.hook("Notification", at=70, notification_type="idle_prompt", message="Claude is waiting")
@@ -411,34 +411,34 @@ def test_the_reminder_ends_a_turn_whose_end_was_lost(story: Story) -> None:
 
 
 def test_an_interrupt_ends_turn_calls_and_dialogs(story: Story) -> None:
-    """No hook tells of an Esc; the transcript does."""
+    """No hook reports Esc; the transcript does."""
     story.prompted()
     story.calls("t1")
     story.asks_permission()
-    story.tell(TurnInterrupted())
+    story.report(TurnInterrupted())
     assert (story.board, story.open_calls, story.open_waits) == (("idle", None), [], [])
     assert outcomes(story) == [("prompt", "Fix the parser", "interrupted")]
 
 
-def test_an_interrupt_leaves_errors_and_questions_alone(story: Story) -> None:
-    """What was over before is not touched: an error stays, and a question in text still waits."""
+def test_an_interrupt_keeps_errors_and_questions_in_text(story: Story) -> None:
+    """They belong to what ended before."""
     story.prompted()
     story.stops("Shall I delete the old files?")
-    story.tell(TurnInterrupted())
+    story.report(TurnInterrupted())
     assert story.open_waits == ["question"]
     story.prompted("Yes", "p2")
     story.hook("StopFailure", prompt_id="p2", error="server_error")
-    story.tell(TurnInterrupted())
+    story.report(TurnInterrupted())
     assert story.board == ("error", None)
 
 
-def test_an_interrupt_leaves_background_subagents_alone(story: Story) -> None:
-    """An Esc does not reach what runs in the background, but what runs in the foreground."""
+def test_an_interrupt_keeps_background_subagents(story: Story) -> None:
+    """Esc ends only foreground sub-agents."""
     story.prompted()
     story.hook("SubagentStart", **in_subagent("fore"))
     story.hook("SubagentStart", **in_subagent("back"))
     story.called("t1", tool_response={"status": "async_launched", "agentId": "back"})
-    story.tell(TurnInterrupted())
+    story.report(TurnInterrupted())
     assert [sub.id for sub in story.agent.running_subagents] == ["back"]
     assert story.board == ("working", None)
 
@@ -447,7 +447,7 @@ def test_an_interrupt_in_a_subagents_transcript_is_the_subagents(story: Story) -
     """It ends that sub-agent and nothing else."""
     story.prompted()
     story.hook("SubagentStart", **in_subagent())
-    story.tell(TurnInterrupted(), subagent_id="sub-1")
+    story.report(TurnInterrupted(), subagent_id="sub-1")
     assert story.agent.running_subagents == ()
     assert story.board == ("working", None)
 
@@ -456,39 +456,39 @@ def test_a_late_interrupt_does_not_stop_newer_work(story: Story) -> None:
     """An interrupt from before the newest prompt is of the turn before."""
     story.prompted("One", "p1", at=2)
     story.prompted("Two", "p2", at=6)
-    story.tell(TurnInterrupted(), at=5)
+    story.report(TurnInterrupted(), at=5)
     assert story.board == ("working", None)
 
 
 # --- utterances -------------------------------------------------------------------------------------------------------
 
 
-def test_hook_and_transcript_tell_one_utterance(story: Story) -> None:
-    """The transcript corrects the time of what the Stop has said, and says where it has it from."""
+def test_hook_and_transcript_are_one_turn(story: Story) -> None:
+    """The transcript corrects the time of the Stop's text, and its source."""
     story.prompted()
     story.stops("All tests pass now.", at=10)
-    change = story.tell(AgentWrote("All tests pass now."), at=9.5)
+    change = story.report(AgentWrote("All tests pass now."), at=9.5)
     [patch] = change.patches
-    assert (patch.at, patch.timestamp_source) == (moment(9.5), "jsonl")
+    assert (patch.at, patch.timestamp_source) == (time_at(9.5), "jsonl")
     assert change.turns == []
     assert len(story.turns) == 2
 
 
-def test_the_transcript_may_be_first(story: Story) -> None:
-    """What the transcript told as progress gets the intent that only the Stop shows."""
+def test_the_transcript_can_be_first(story: Story) -> None:
+    """Its progress gets the intent that only the Stop shows."""
     story.prompted()
-    story.tell(AgentWrote("All tests pass now."), at=9.5)
+    story.report(AgentWrote("All tests pass now."), at=9.5)
     assert story.turns[-1] == ("AGENT", "PROGRESS", "All tests pass now.")
     story.stops("All tests pass now.", at=10)
     assert story.turns[1:] == [("AGENT", "COMPLETION", "All tests pass now.")]
     assert [turn.timestamp_source for turn in story.turn_rows.values()] == ["server", "jsonl"]
 
 
-def test_what_is_said_between_tools_is_progress(story: Story) -> None:
-    """The transcript's words while the command runs are progress, with the transcript's time."""
+def test_text_between_tools_is_progress(story: Story) -> None:
+    """With the transcript's time."""
     story.prompted()
-    story.tell(AgentWrote("Let me look."), at=4)
-    story.tell(AgentWrote("Let me look."), at=4)
+    story.report(AgentWrote("Let me look."), at=4)
+    story.report(AgentWrote("Let me look."), at=4)
     assert story.turns[1:] == [("AGENT", "PROGRESS", "Let me look.")]
     assert story.board == ("working", None)
 
@@ -496,38 +496,38 @@ def test_what_is_said_between_tools_is_progress(story: Story) -> None:
 def test_a_prompt_of_hook_and_transcript_is_one(story: Story) -> None:
     """The transcript corrects the prompt's time, and the same line again changes nothing."""
     story.prompted("Fix it", at=3)
-    change = story.tell(UserWrote("Fix it"), at=2.8)
+    change = story.report(UserWrote("Fix it"), at=2.8)
     assert [patch.timestamp_source for patch in change.patches] == ["jsonl"]
-    again = story.tell(UserWrote("Fix it"), at=2.8)
+    again = story.report(UserWrote("Fix it"), at=2.8)
     assert (again.patches, story.turns) == ([], [("USER", "COMMAND", "Fix it")])
 
 
-def test_a_prompt_that_only_the_transcript_has_begins_a_command(story: Story) -> None:
-    """A missed hook is made good, with less than full confidence."""
-    story.tell(UserWrote("Fix it"), prompt_id="p1")
+def test_a_prompt_from_the_transcript_starts_a_command(story: Story) -> None:
+    """Its hook was missed; the confidence is medium."""
+    story.report(UserWrote("Fix it"), prompt_id="p1")
     assert story.board == ("working", None)
     assert story.evidence.confidence == "medium"
     story.prompted("Fix it", at=story.now + 0.2)
     assert story.turns == [("USER", "COMMAND", "Fix it")]
 
 
-def test_words_of_a_subagent_are_not_the_agents(story: Story) -> None:
-    """A sub-agent's transcript says nothing for its parent."""
+def test_text_of_a_subagent_is_not_the_agents(story: Story) -> None:
+    """It adds no turn."""
     story.prompted()
-    story.tell(AgentWrote("Sub report."), subagent_id="sub-1")
-    story.tell(UserWrote("look around"), subagent_id="sub-1")
+    story.report(AgentWrote("Sub report."), subagent_id="sub-1")
+    story.report(UserWrote("look around"), subagent_id="sub-1")
     assert len(story.turns) == 1
 
 
 # --- confidence -------------------------------------------------------------------------------------------------------
 
 
-def test_hooks_are_believed_most(story: Story) -> None:
-    """A state that a hook told has high confidence, also when another source told it first."""
-    story.tell(UserWrote("Fix it"), at=3, prompt_id="p1")
+def test_hooks_have_high_confidence(story: Story) -> None:
+    """Also if another source reported the state first."""
+    story.report(UserWrote("Fix it"), at=3, prompt_id="p1")
     story.calls("t1", at=4, prompt_id="p1")
     assert (story.evidence.source, story.evidence.confidence) == ("hook", "high")
-    assert story.agent.state_since == moment(3)
+    assert story.agent.state_since == time_at(3)
 
 
 @pytest.mark.parametrize(
@@ -541,15 +541,15 @@ def test_hooks_are_believed_most(story: Story) -> None:
         (Origin.OPERATOR, "high"),
     ],
 )
-def test_other_sources_are_believed_less(story: Story, origin: Origin, confidence: str) -> None:
-    """What was read or concluded never has the confidence of a hook."""
+def test_other_sources_have_less_confidence(story: Story, origin: Origin, confidence: str) -> None:
+    """What was read or inferred is never high."""
     story.prompted()
-    story.tell(TurnInterrupted(), origin=origin)
+    story.report(TurnInterrupted(), origin=origin)
     assert (story.evidence.source, story.evidence.confidence) == (origin.value, confidence)
 
 
-def test_an_answered_question_is_said_once(story: Story) -> None:
-    """What the tool asks and what was chosen are turns of the command; a doubled end adds nothing."""
+def test_an_answered_question_is_recorded_once(story: Story) -> None:
+    """Question and answer are turns of the command; a duplicated end adds nothing."""
     story.prompted()
     story.hook("PreToolUse", at=4, prompt_id="p1", **question("q1"))
     story.hook("PermissionRequest", at=4.05, prompt_id="p1", **question(None))

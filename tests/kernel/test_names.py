@@ -21,8 +21,8 @@ def test_names_are_two_words_that_differ() -> None:
     assert all(NAME.fullmatch(name) and len(set(name.split("-"))) == 2 for name in names)
 
 
-def test_a_free_name_is_near_however_many_are_taken() -> None:
-    """Fifty thousand agents find a name of their own, each after a few dozen tries at most."""
+def test_a_free_name_is_found_in_a_few_steps() -> None:
+    """Fifty thousand agents, a few dozen tries each at most."""
     taken: set[str] = set()
     for number in range(50_000):
         choices = islice(suggestions(f"agent-{number}"), 80)
@@ -54,6 +54,6 @@ def test_an_odd_id_has_a_name() -> None:
         ("anna\n", False),
     ],
 )
-def test_what_a_person_may_call_an_agent(name: str, allowed: bool) -> None:
-    """Lower case letters, digits and a few signs in between."""
+def test_valid_names(name: str, allowed: bool) -> None:
+    """Lower case letters, digits and a few characters in between."""
     assert bool(NAME.fullmatch(name)) is allowed

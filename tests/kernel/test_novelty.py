@@ -19,7 +19,7 @@ from claude_headspace.kernel.facts import (
     UserWrote,
 )
 from claude_headspace.kernel.novelty import is_new, is_older_than_recent_turns
-from tests.kernel.story import CLIENT, Story, bash, envelope, moment
+from tests.kernel.story import CLIENT, Story, bash, envelope, time_at
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def story() -> Story:
 
 def told(fact: Fact, at: float, origin: Origin = Origin.TRANSCRIPT, observations: Observations = CLIENT) -> Event:
     """What another source tells."""
-    meta = Meta(event_id="e", name="", origin=origin, at=moment(at), received_at=moment(at), session_id="session-1")
+    meta = Meta(event_id="e", name="", origin=origin, at=time_at(at), received_at=time_at(at), session_id="session-1")
     return Event(meta, fact, observations)
 
 
@@ -46,8 +46,8 @@ def told(fact: Fact, at: float, origin: Origin = Origin.TRANSCRIPT, observations
         told(ClientReported("busy"), 3.1, Origin.REGISTRY),
     ],
 )
-def test_what_everybody_knows_is_no_news(story: Story, event: Event) -> None:
-    """A call that is open, a busy client, a little more in the context."""
+def test_repetitions_are_not_new(story: Story, event: Event) -> None:
+    """An open call, a busy client, slightly more context."""
     assert not is_new(story.agent, event)
 
 
@@ -64,26 +64,26 @@ def test_what_everybody_knows_is_no_news(story: Story, event: Event) -> None:
         decode(envelope("PostToolUse", 4, msgspec.json.encode(bash("t1")))),
     ],
 )
-def test_what_changes_something_is(story: Story, event: Event) -> None:
-    """An end, words, an exact time, another process."""
+def test_changes_are_new(story: Story, event: Event) -> None:
+    """An end, a message, an exact time, another process."""
     assert is_new(story.agent, event)
 
 
-def test_nothing_is_changed_by_asking(story: Story) -> None:
-    """The agent stays what it is."""
+def test_the_check_changes_nothing(story: Story) -> None:
+    """The agent stays the same."""
     before = msgspec.json.encode(story.agent)
     is_new(story.agent, told(TurnInterrupted(), 4))
     assert msgspec.json.encode(story.agent) == before
 
 
-def test_what_is_older_than_everything_remembered_was_told() -> None:
-    """Where hooks told of an agent then; before its first hook, or where few things were said, it may be new."""
+def test_what_is_older_than_all_recent_turns_is_known() -> None:
+    """If hooks reported the agent then; otherwise it can be new."""
     story = Story()
     story.starts(at=1)
-    assert not is_older_than_recent_turns(story.agent, moment(1))
+    assert not is_older_than_recent_turns(story.agent, time_at(1))
     for number in range(10):
         story.prompted(f"Do {number}", f"p{number}", at=100 * number + 100)
         story.stops(f"I did {number}.", f"p{number}", at=100 * number + 150)
-    assert is_older_than_recent_turns(story.agent, moment(150))
-    assert not is_older_than_recent_turns(story.agent, moment(990))
-    assert not is_older_than_recent_turns(story.agent, moment(-500))
+    assert is_older_than_recent_turns(story.agent, time_at(150))
+    assert not is_older_than_recent_turns(story.agent, time_at(990))
+    assert not is_older_than_recent_turns(story.agent, time_at(-500))

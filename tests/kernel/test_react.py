@@ -8,7 +8,7 @@ from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import AgentWrote
 from claude_headspace.kernel.react import STREAM_TYPES, Publish, react
 from claude_headspace.kernel.views import iso
-from tests.kernel.story import Story, answered, moment, question
+from tests.kernel.story import Story, answered, question, time_at
 
 
 class Listener(Story):
@@ -40,14 +40,14 @@ def story() -> Listener:
     return told
 
 
-def test_a_new_agent_is_announced_whole() -> None:
-    """The first event brings the agent's whole JSON, and no difference to nothing."""
+def test_a_new_agent_is_published_completely() -> None:
+    """The first event publishes the complete JSON and no changes."""
     story = Listener()
     told = story.told(story.starts())
     assert list(told) == ["agent_created"]
     agent = told["agent_created"]["agent"]
     assert isinstance(agent, dict)
-    assert (agent["id"], agent["state"], told["agent_created"]["timestamp"]) == ("agent-1", "idle", iso(moment(0)))
+    assert (agent["id"], agent["state"], told["agent_created"]["timestamp"]) == ("agent-1", "idle", iso(time_at(0)))
 
 
 def test_a_prompt_is_a_turn_and_a_state(story: Listener) -> None:
@@ -66,7 +66,7 @@ def test_a_prompt_is_a_turn_and_a_state(story: Listener) -> None:
         "intent": "COMMAND",
         "command_id": story.command.id,
         "turn_id": next(iter(story.turn_rows)),
-        "timestamp": iso(moment(2)),
+        "timestamp": iso(time_at(2)),
     }
     assert (state["turn_id"], state["timestamp"]) == (turn["turn_id"], turn["timestamp"])
     assert (state["state"], state["waiting_for"], state["from_state"], state["name"]) == (
@@ -84,7 +84,7 @@ def test_a_prompt_is_a_turn_and_a_state(story: Listener) -> None:
     assert state["evidence"] == {
         "source": "hook",
         "confidence": "high",
-        "at": iso(moment(2)),
+        "at": iso(time_at(2)),
         "why": "a prompt was submitted",
     }
 
@@ -104,11 +104,11 @@ def test_other_changes_are_updates(story: Listener) -> None:
     changes = told["agent_updated"]["changes"]
     assert isinstance(changes, dict)
     assert set(changes) == {"last_active_at", "tool", "last_tool", "dialects"}
-    assert told["agent_updated"]["timestamp"] == iso(moment(3))
+    assert told["agent_updated"]["timestamp"] == iso(time_at(3))
 
 
-def test_nothing_new_is_not_told(story: Listener) -> None:
-    """An event that is older than all that is known says nothing."""
+def test_late_events_publish_nothing(story: Listener) -> None:
+    """An event that is older than everything known."""
     story.prompted()
     assert story.told(story.hook("ConfigChange", at=1.5)) == {}
 
@@ -125,35 +125,35 @@ def test_a_wait_opens_and_closes(story: Listener) -> None:
     told = story.told(story.hook("PostToolUse", at=9, **answered("q1")))
     assert list(told) == ["state_changed", "turn_created", "wait_closed"]
     closed = told["wait_closed"]
-    assert (closed["id"], closed["resolution"], closed["closed_at"]) == (opened["id"], "answered", iso(moment(9)))
+    assert (closed["id"], closed["resolution"], closed["closed_at"]) == (opened["id"], "answered", iso(time_at(9)))
 
 
-def test_a_turn_that_is_known_better_is_updated(story: Listener) -> None:
-    """The transcript's time is announced with where it comes from."""
+def test_a_corrected_turn_is_published(story: Listener) -> None:
+    """With the source of its exact time."""
     story.prompted()
     story.stops("All tests pass now.", at=9)
-    told = story.told(story.tell(AgentWrote("All tests pass now."), at=8.5))
+    told = story.told(story.report(AgentWrote("All tests pass now."), at=8.5))
     updated = told["turn_updated"]
     assert "turn_created" not in told
     assert {name: updated[name] for name in ("turn_id", "timestamp", "timestamp_source", "command_id")} == {
         "turn_id": list(story.turn_rows)[-1],
-        "timestamp": iso(moment(8.5)),
+        "timestamp": iso(time_at(8.5)),
         "timestamp_source": "jsonl",
         "command_id": story.command.id,
     }
 
 
-def test_an_end_is_told_last(story: Listener) -> None:
-    """The agent's state changes, and it has ended; a doubled end is not told again."""
+def test_an_end_is_published_last(story: Listener) -> None:
+    """After the change of state; a duplicated end is not published."""
     told = story.told(story.hook("SessionEnd", at=9, reason="other"))
     assert list(told) == ["state_changed", "agent_ended"]
-    assert (told["agent_ended"]["reason"], told["agent_ended"]["ended_at"]) == ("other", iso(moment(9)))
+    assert (told["agent_ended"]["reason"], told["agent_ended"]["ended_at"]) == ("other", iso(time_at(9)))
     again = story.told(story.hook("SessionEnd", at=9.002, reason="other"))
     assert "agent_ended" not in again
 
 
-def test_coming_back_is_one_message(story: Listener) -> None:
-    """A hook after the end brings the agent back with one change of state."""
+def test_a_revival_is_one_message(story: Listener) -> None:
+    """A hook after the end publishes one change of state."""
     story.hook("SessionEnd", reason="other")
     told = story.told(story.hook("InstructionsLoaded"))
     assert list(told) == ["state_changed"]

@@ -135,7 +135,7 @@ def test_a_short_text_is_shown_whole() -> None:
 
 
 @given(st.text(max_size=300), st.text(max_size=60))
-def test_whatever_is_typed_is_a_query(text: str, query: str) -> None:
+def test_any_text_is_a_query(text: str, query: str) -> None:
     """Nothing raises, and a snippet loses no character between its cuts."""
     read = read_query(query)
     matches(read, words(text))

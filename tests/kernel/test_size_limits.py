@@ -39,8 +39,8 @@ def test_a_long_result_is_cut_in_the_middle_and_says_so() -> None:
     assert len(stdout.encode()) < 2_000
 
 
-def test_what_was_said_has_more_room() -> None:
-    """A prompt is whole where a result would be cut, and cut where it is huge."""
+def test_messages_have_a_larger_limit() -> None:
+    """A prompt is kept where a result would be cut, and cut if it is huge."""
     assert kept(prompt="x" * 7_000)["prompt"] == "x" * 7_000
     assert kept(prompt="x" * 9_000)["prompt"] == cut("x" * 9_000, 8_000)
 
@@ -93,8 +93,8 @@ def test_identity_is_never_cut() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"[" * 5_000, b"\xff" * 5_000, b'"' + b"x" * 5_000 + b'"', b'{"a":' * 3_000])
-def test_what_cannot_be_read_is_left_to_the_receiver(raw: bytes) -> None:
-    """Nothing is raised."""
+def test_invalid_json_is_unchanged(raw: bytes) -> None:
+    """Nothing raises."""
     assert bounded(raw, BOUNDS) == raw
 
 

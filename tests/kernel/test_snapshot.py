@@ -38,8 +38,8 @@ def told(events: list[Envelope], before: Snapshot | None = None) -> SnapshotBuil
 
 
 @pytest.mark.parametrize("cut", range(1, len(STORY)))
-def test_a_story_goes_on_from_any_snapshot(cut: int) -> None:
-    """The agent is the same, and so is every row that later events touch; the snapshot survives as JSON."""
+def test_a_replay_continues_from_any_snapshot(cut: int) -> None:
+    """Agent and rows are the same; the snapshot survives as JSON."""
     whole = told(STORY)
     snapshot = told(STORY[:cut]).snapshot(cut, START, [Identity("session", "session-1")])
     kept = msgspec.json.decode(msgspec.json.encode(snapshot), type=Snapshot)
@@ -50,8 +50,8 @@ def test_a_story_goes_on_from_any_snapshot(cut: int) -> None:
         assert later == {key: getattr(whole, name)[key] for key in later}
 
 
-def test_only_what_may_still_change_is_kept() -> None:
-    """Commands and turns of long ago are not."""
+def test_a_snapshot_has_only_rows_that_can_change() -> None:
+    """Old commands and turns are left out."""
     prompts = [
         hook("UserPromptSubmit" if n % 2 else "Stop", START + n * SECOND, prompt=f"{n}", last_assistant_message="Done.")
         for n in range(1, 60)
@@ -64,7 +64,7 @@ def test_only_what_may_still_change_is_kept() -> None:
     assert isinstance(snapshot.agent, Agent)
 
 
-def test_what_was_kept_without_meaning_tells_nothing() -> None:
-    """Tests of the way in, and events that could not be understood."""
+def test_events_without_an_agent_are_not_replayed() -> None:
+    """Probes, and events that could not be understood."""
     assert replay_event(None, "a", STORY[0], decode(STORY[0]), Strategy.NOBODY, None) is None
     assert replay_event(None, "a", STORY[0], decode(STORY[0]), Strategy.NEW, f"{NOT_UNDERSTOOD}ValueError") is None

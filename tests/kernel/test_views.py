@@ -9,7 +9,7 @@ from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 from claude_headspace.kernel.views import agent_view, dialects, iso, turn_view, view_changes, wait_view
 from tests.kernel.histories import believable
-from tests.kernel.story import START, Story, bash, in_subagent, moment, new_agent, question, running
+from tests.kernel.story import START, Story, bash, in_subagent, new_agent, question, running, time_at
 
 DIALECTS = """
 starting             IDLE            starting           working    active
@@ -101,10 +101,10 @@ def test_the_parts_of_an_agent_have_their_fields() -> None:
     assert set(as_json(shown["evidence"])) >= {"source", "confidence", "at"}
     assert set(as_json(shown["command"])) >= {"id", "state", "text", "started_at"}
     assert set(as_json(shown["dialects"])) == {"headspace", "plate", "fleet", "claude_os"}
-    assert shown["tool"] == {"name": "Bash", "summary": "pytest -q", "since": iso(moment(3))}
+    assert shown["tool"] == {"name": "Bash", "summary": "pytest -q", "since": iso(time_at(3))}
     assert shown["todo"] == {"done": 0, "total": 1}
     assert shown["background_tasks"] == [
-        {"id": "b1", "kind": "shell", "description": "sleep 9", "started_at": iso(moment(5))}
+        {"id": "b1", "kind": "shell", "description": "sleep 9", "started_at": iso(time_at(5))}
     ]
 
 
@@ -126,7 +126,7 @@ def test_a_wait_shows_its_options() -> None:
 
 
 @pytest.mark.parametrize("stored", ["nonsense", "{}", "[1]", "[" * 5000 + "]" * 5000])
-def test_odd_suggestions_are_shown_to_nobody(stored: str) -> None:
+def test_malformed_suggestions_are_left_out(stored: str) -> None:
     """Whatever was stored, the wait can be shown."""
     wait = Wait(id="w", agent_id="a", kind="permission", text="", opened_at=START, suggestions=stored)
     assert wait_view(wait).suggestions == []
@@ -145,7 +145,7 @@ def test_a_turn_has_its_fields() -> None:
         "actor": Actor.USER,
         "intent": Intent.COMMAND,
         "text": "Fix it",
-        "timestamp": iso(moment(1)),
+        "timestamp": iso(time_at(1)),
         "timestamp_source": "server",
         "reason": "",
     }
@@ -175,7 +175,7 @@ def test_changes_bring_one_view_to_the_next(history: list[Event]) -> None:
     shown = agent_view(story.agent)
     for event in history:
         before = story.agent
-        story.take(event)
+        story.apply(event)
         changes = view_changes(before, story.agent)
         assert all(getattr(shown, name) != value for name, value in changes.items())
         shown = msgspec.structs.replace(shown, **changes)

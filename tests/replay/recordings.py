@@ -141,7 +141,7 @@ def play(told: list[Told]) -> Story:
     first = told[0].envelope
     story = Story(new_agent(created_at=first.fired_at))
     for each in told:
-        story.take(decode(each.envelope))
+        story.apply(decode(each.envelope))
     return story
 
 

@@ -303,7 +303,7 @@ def test_a_headless_client_that_only_the_transcript_tells_of_completes_with_its_
     """With `-p` no line closes the turn: that the client is gone after its last words shows that it was done."""
     story = play(orders(without_end(recorded("headless", version)))["the transcript alone"])
     assert story.board == ("working", None)
-    story.tell(ClientVanished(), origin=Origin.PROCESS, at=story.agent.last_active_at / 1e6)
+    story.report(ClientVanished(), origin=Origin.PROCESS, at=story.agent.last_active_at / 1e6)
     assert commands(story)[-1][-1] == "completed"
     assert story.agent.mode == "headless"
 

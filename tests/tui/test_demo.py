@@ -1,4 +1,4 @@
-"""`headspace top` on the team of a demo: the picture that the documentation shows of it."""
+"""`headspace top` with the agents of the demo: a picture of the documentation."""
 
 import asyncio
 import re
@@ -12,10 +12,10 @@ from tests.demo.still import keep, still_demo
 from tests.tui.board import NotingHands
 
 
-def test_the_terminal_shows_the_team(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everybody is there, those who wait first; a drawing that fetches nothing and names no place of ours."""
-    with still_demo() as stage:
-        for name, value in stage.environment.items():
+def test_top_shows_the_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The picture shows the agents, fetches nothing, and contains no path of this machine."""
+    with still_demo() as sandbox:
+        for name, value in sandbox.environment.items():
             monkeypatch.setenv(name, value)
         drawn = asyncio.run(draw())
     assert "able-ant" in drawn
@@ -26,7 +26,7 @@ def test_the_terminal_shows_the_team(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def draw() -> str:
-    """The screen, once the conversation of the chosen agent is there."""
+    """The screen, once the conversation of the selected agent is loaded."""
     app = Top(LiveFeed(), NotingHands(), now, "dark", bell=False)
     async with app.run_test(size=(150, 34)) as person, asyncio.timeout(60):
         while not app.board.loaded:

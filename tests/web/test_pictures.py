@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from claude_headspace.demo.stage import Stage
+from claude_headspace.demo.sandbox import Sandbox
 from tests.demo.still import keep, still_demo
 from tests.web.conftest import LAPTOP
 
@@ -25,14 +25,14 @@ SCENES: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.fixture(scope="module")
-def show() -> Iterator[Stage]:
+def show() -> Iterator[Sandbox]:
     """The demo at its first event."""
-    with still_demo() as stage:
-        yield stage
+    with still_demo() as sandbox:
+        yield sandbox
 
 
 @pytest.fixture(scope="module")
-def pages(browser: Browser, show: Stage) -> Iterator[dict[str, Page]]:
+def pages(browser: Browser, show: Sandbox) -> Iterator[dict[str, Page]]:
     """A signed-in page for each colour scheme, with the resolution of a good screen."""
     opened = {}
     for scheme in ("light", "dark"):
@@ -52,7 +52,7 @@ def pages(browser: Browser, show: Stage) -> Iterator[dict[str, Page]]:
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_the_page(pages: dict[str, Page], show: Stage, name: str) -> None:
+def test_the_page(pages: dict[str, Page], show: Sandbox, name: str) -> None:
     """The expected text is visible, and no directory of this machine."""
     path, scheme, wanted = SCENES[name]
     page = pages[scheme]

@@ -41,11 +41,11 @@ from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.receive.advertisement import Advertisement, ExpectedHooks
-from claude_headspace.inputs.receive.dispatch import front
+from claude_headspace.inputs.receive.dispatch import dispatch
 from claude_headspace.inputs.receive.http import HookEndpoint
 from claude_headspace.inputs.receive.plate_spinner import PlateEndpoint
 from claude_headspace.inputs.receive.socket import RpcServer
-from claude_headspace.inputs.watch.transcript_import import History
+from claude_headspace.inputs.watch.transcript_import import TranscriptImport
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.ports import Journal
@@ -118,13 +118,13 @@ class Daemon:
         return ApiContext(
             read=self.read,
             stream=self.stream.events,
-            actions=AgentActions(engine, inputs.locations, inputs.sources.kinship, outputs.remote_actions),
+            actions=AgentActions(engine, inputs.locations, inputs.sources.ancestry, outputs.remote_actions),
             answers=Answers(self.read.waits, engine),
             notifier=outputs.notifier,
             requesters=RequesterLookup(inputs.client_pids),
             installation=installation,
             administration=Administration(
-                base.journal, engine, base.clock, retention_days, _history(base, inputs), self.tokens
+                base.journal, engine, base.clock, retention_days, _transcript_import(base, inputs), self.tokens
             ),
         )
 
@@ -153,7 +153,7 @@ class Daemon:
         )
         starlette.router.redirect_slashes = False
         return AuthenticationMiddleware(
-            front(hooks, plates, starlette),
+            dispatch(hooks, plates, starlette),
             DerivedTokens(base.secret),
             self.sign_in,
             frozenset((*base.settings.allowed_hosts, hostname(base.settings.public_url))),
@@ -205,17 +205,9 @@ def _health_reports(
     }
 
 
-def _history(base: Base, inputs: Inputs) -> History:
-    sources = inputs.sources
-    return History(
-        base.host,
-        base.clock,
-        base.config_dirs,
-        base.journal,
-        partial(_import, inputs.engine),
-        sources.sealer,
-        sources.registry.client_of,
-    )
+def _transcript_import(base: Base, inputs: Inputs) -> TranscriptImport:
+    submit, sources = partial(_import, inputs.engine), inputs.sources
+    return TranscriptImport(base.config_dirs, base.journal, submit, sources.envelopes, sources.registry)
 
 
 async def _import(engine: Engine, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:

@@ -120,7 +120,7 @@ class StatusReport:
     def status(self) -> HookStatus:
         """The status of event reception."""
         counts, polling = self._journal_counts(), self.reconciler.polling
-        last, looked_at = self.reconciler.last_event_at or self.counters.last_hook_at, self.reconciler.looked_at
+        last, looked_at = self.reconciler.last_event_at or self.counters.last_hook_at, self.reconciler.checked_at
         return HookStatus(
             enabled=True,
             mode=polling.mode.value,

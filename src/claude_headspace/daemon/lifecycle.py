@@ -95,7 +95,7 @@ class Lifecycle:
 
     def _load(self) -> None:
         self._base.counters.load(self._base.journal, self._base.host)
-        self._base.clock.go_on_after(self._last_received())
+        self._base.clock.continue_after(self._last_received())
 
     def _last_received(self) -> Micros:
         """When the last event of this machine was received."""
@@ -118,12 +118,12 @@ class Lifecycle:
 
     async def _start(self) -> None:
         inputs, hooks, outputs, stream = self._inputs, self._hooks, self._outputs, self._stream
-        await inputs.sources.recall()
+        await inputs.sources.load_agents()
         await asyncio.to_thread(hooks.efforts.load)
         await asyncio.to_thread(outputs.mission_reports.load)
         await hooks.held.release_all(await asyncio.to_thread(self._own_agents))
         if self._base.spool.depth:
-            await inputs.sources.gather()
+            await inputs.sources.read_backlog()
         stream.events.start(self._base.counters.journal.last_seq)
         if stream.follower is not None:
             stream.follower.start()

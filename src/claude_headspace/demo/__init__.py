@@ -1,11 +1,11 @@
-"""`headspace demo`: a believable team at work, told through the real hooks, in a home of its own.
+"""`headspace demo`: simulated agents on a real daemon with the real hooks, in a temporary directory.
 
-`steps` says what an agent can do, `team` who they are and what they do (data), `actor` makes hooks and transcript lines
-of it, `performance` keeps their order (both pure), `stage` is the scratch home with its daemon, and `director` plays:
-what lies before now as history, the rest as it happens.
+`scenarios` defines what each agent does (data), `schedule` orders the events (pure), `sandbox` is the temporary home
+with its daemon, and `player` plays: events before the start as history, later ones when they are due. Hooks and
+transcript lines are built by `clients.claude_code.simulation`.
 
 Rules
-- The same seed gives the same team, the same words and the same order.
-- Nothing of the user's is read, written or signalled: home, settings, port and tmux are those of the stage.
-- Nothing is left behind: no process and no file, however it ends. Only `kill -9` leaves the scratch directory.
+- The same seed gives the same events in the same order.
+- Nothing of the user is read, written or signalled: home, settings, port and tmux are those of the sandbox.
+- No process and no file remains, however the demo ends. Only `kill -9` leaves the temporary directory.
 """

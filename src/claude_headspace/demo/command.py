@@ -1,8 +1,8 @@
-"""The command `demo`: a stage, a team, a page, and nothing left afterwards."""
+"""The command `demo`: starts a sandbox, plays the scenarios, and removes everything at the end."""
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -11,59 +11,50 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from claude_headspace.demo.director import Director
-    from claude_headspace.demo.stage import Stage
-    from claude_headspace.demo.steps import Life
+    from claude_headspace.demo.player import Player
+    from claude_headspace.demo.sandbox import Sandbox
+    from claude_headspace.demo.schedule import Scenario
 
 
 def demo(
     length: Annotated[
-        str | None, typer.Option("--for", metavar="60s", help="End by itself after so long; without it, with Ctrl+C.")
+        str | None, typer.Option("--for", metavar="60s", help="Stop after this time. Without it: until Ctrl+C.")
     ] = None,
-    tui: Annotated[bool, typer.Option("--tui", help="Show the board in this terminal; the demo ends with it.")] = False,
-    only_print: Annotated[bool, typer.Option("--print", "-p", help="Print the page's link, open nothing.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed, other moments; the same seed, the same ones.")] = 1,
+    tui: Annotated[bool, typer.Option("--tui", help="Show the board in this terminal. Quit it to stop.")] = False,
+    only_print: Annotated[bool, typer.Option("--print", "-p", help="Print the link, do not open a browser.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Varies the timing. The same seed gives the same timing.")] = 1,
     speed: Annotated[
-        float, typer.Option("--speed", min=0, help="How fast time passes; 0 shows the first moment and stands still.")
+        float, typer.Option("--speed", min=0, help="Speed of time. 0 stops time at the start of the demo.")
     ] = 1.0,
     agents: Annotated[
-        int | None,
-        typer.Option("--agents", min=1, help="How many; more than the team has play its parts again."),
+        int | None, typer.Option("--agents", min=1, help="Number of agents. Scenarios repeat if there are too few.")
     ] = None,
     directory: Annotated[
-        Path | None, typer.Option("--directory", help="A new directory for its files, instead of a temporary one.")
+        Path | None, typer.Option("--directory", help="A new directory to use instead of a temporary one.")
     ] = None,
 ) -> None:
-    """Show Headspace at work: the agents of a web shop's team, in a home of their own.
+    """Show Headspace with simulated agents, in a temporary directory.
 
-    A daemon of its own, the real hooks, and a dozen agents who work, ask, plan, fail and rest. Answer them on the page:
-    they go on with what you say. Nothing of yours is touched, and nothing is left when it ends.
+    Starts a separate daemon with the real hooks. The agents work, ask, plan, fail and wait. Answer them in the browser:
+    they continue with your answer. Your settings and sessions are not used, and everything is removed at the end.
     """
     import asyncio
 
     from claude_headspace.surfaces.cli import output as terminal
-
-    seconds = None if length is None else _seconds(length)
-    _hear_every_end()
-    with suppress(KeyboardInterrupt):
-        terminal.screen().show([terminal.dim("Raising the curtain…")])
-        with raised(seed, speed, agents, directory) as (stage, director):
-            _tell(stage, only_print=only_print, tui=tui)
-            if tui:
-                _show_board(stage, director, seconds)
-            else:
-                asyncio.run(director.play(seconds))
-    terminal.screen().show([terminal.line("The demo is over; nothing of it is left.")])
-
-
-def _seconds(length: str) -> float:
     from claude_headspace.surfaces.text.timestamps import parse_duration
 
-    return parse_duration("--for", length)
+    seconds = None if length is None else parse_duration("--for", length)
+    _stop_on_signals()
+    with suppress(KeyboardInterrupt):
+        terminal.screen().show([terminal.dim("Starting the demo…")])
+        with started_demo(seed, speed, agents, directory) as (sandbox, player):
+            _show_links(sandbox, only_print=only_print, tui=tui)
+            asyncio.run(_show_board(sandbox, player, seconds) if tui else player.play(seconds))
+    terminal.screen().show([terminal.line("The demo has ended. All its files were removed.")])
 
 
-def _hear_every_end() -> None:
-    """A closed terminal and a polite kill end it as Ctrl+C does, also where a script started it deaf to that."""
+def _stop_on_signals() -> None:
+    """SIGTERM and SIGHUP stop the demo like Ctrl+C. A script may have started it with SIGINT ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -75,91 +66,68 @@ def _hear_every_end() -> None:
 
 
 @contextmanager
-def raised(
+def started_demo(
     seed: int = 1, speed: float = 1.0, agents: int | None = None, directory: Path | None = None
-) -> "Iterator[tuple[Stage, Director]]":
-    """A stage on which everybody is in the middle of their day; whoever calls this lets the director play."""
-    from claude_headspace.demo.actor import Actor
-    from claude_headspace.demo.director import Director
-    from claude_headspace.demo.stage import set_up
+) -> "Iterator[tuple[Sandbox, Player]]":
+    """A sandbox with a running daemon and the history of all agents. The caller runs the player."""
+    from claude_headspace.demo.player import Player
+    from claude_headspace.demo.sandbox import create_sandbox
+    from claude_headspace.demo.schedule import SimulatedAgent
 
-    with set_up(directory) as stage:
-        lives = cast(agents)
-        actors = [Actor(life, seed, number, str(stage.projects)) for number, life in enumerate(lives)]
-        director = Director(stage, actors, speed)
-        director.write_history()
-        stage.start()
-        director.introduce()
-        yield stage, director
+    with create_sandbox(directory) as sandbox:
+        transcripts = str(sandbox.transcripts)
+        scenarios = enumerate(choose_scenarios(agents))
+        player = Player(sandbox, [SimulatedAgent(each, seed, number, transcripts) for number, each in scenarios], speed)
+        player.write_history()
+        sandbox.start_daemon()
+        player.name_agents()
+        yield sandbox, player
 
 
-def cast(agents: int | None) -> "list[Life]":
-    """So many lives; where there are more than the team has, they have other names and are elsewhere in their day."""
-    import msgspec
-
-    from claude_headspace.demo.team import TEAM
+def choose_scenarios(number: int | None) -> "list[Scenario]":
+    """This many scenarios. Repeated ones get another name and start at another time of their loop."""
+    from claude_headspace.demo.scenarios import SCENARIOS
     from claude_headspace.kernel.names import suggestions
 
-    wanted = len(TEAM) if agents is None else agents
-    taken = {life.name for life in TEAM}
-    lives = list(TEAM[:wanted])
-    for number in range(len(TEAM), wanted):
-        name = next(each for each in suggestions(f"demo {number}") if each not in taken)
-        taken.add(name)
-        life = TEAM[number % len(TEAM)]
-        lives.append(msgspec.structs.replace(life, name=name, since=life.since + 7.0 * number % 300))
-    return lives
+    chosen = list(SCENARIOS[:number])
+    names = {scenario.profile.name for scenario in SCENARIOS}
+    for index in range(len(chosen), number or 0):
+        name = next(name for name in suggestions(f"demo {index}") if name not in names)
+        names.add(name)
+        scenario = SCENARIOS[index % len(SCENARIOS)]
+        elapsed = scenario.elapsed + 7.0 * index % 300
+        chosen.append(scenario._replace(profile=scenario.profile._replace(name=name), elapsed=elapsed))
+    return chosen
 
 
-def _tell(stage: "Stage", *, only_print: bool, tui: bool) -> None:
-    """Where to look, and how it ends."""
+def _show_links(sandbox: "Sandbox", *, only_print: bool, tui: bool) -> None:
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.open import opened
     from claude_headspace.surfaces.cli.presentation.setup import programme
 
-    client = stage.client
+    client = sandbox.client
     link = client.url + client.create_sign_in_link()["path"]
     is_open = not only_print and not tui and opened(link)
     screen = terminal.screen()
-    home = str(stage.places.state)
+    home = str(sandbox.paths.state)
     screen.show(programme(client.url if is_open else link, home, is_open=is_open, width=screen.width))
 
 
-def _show_board(stage: "Stage", director: "Director", seconds: float | None) -> None:
-    """The terminal's board in front, the actors behind it."""
+async def _show_board(sandbox: "Sandbox", player: "Player", seconds: float | None) -> None:
+    """Show `headspace top` while the player runs. Either one ends the other."""
+    import asyncio
+
     from claude_headspace.surfaces.cli.options import now
     from claude_headspace.surfaces.tui.app import Top
     from claude_headspace.surfaces.tui.feed import LiveFeed
     from claude_headspace.surfaces.tui.terminal_actions import TerminalHands
 
-    os.environ.update(stage.environment)
+    os.environ.update(sandbox.environment)
     top = Top(LiveFeed(), TerminalHands(), now, "dark", bell=False, once=False)
-    with playing(director, seconds, lambda: top.call_from_thread(top.exit)):
-        top.run()
-
-
-@contextmanager
-def playing(
-    director: "Director", seconds: float | None = None, over: Callable[[], object] = lambda: None
-) -> Iterator[None]:
-    """The actors, in a thread of their own; `over` is called when they are done before we are."""
-    import asyncio
-    import threading
-
-    loop = asyncio.new_event_loop()
-    play = loop.create_task(director.play(seconds))
-
-    def run() -> None:
-        with suppress(asyncio.CancelledError):
-            loop.run_until_complete(play)
-            over()
-        loop.close()
-
-    thread = threading.Thread(target=run, name="demo")
-    thread.start()
+    play = asyncio.create_task(player.play(seconds))
+    play.add_done_callback(lambda _task: top.exit())
     try:
-        yield
+        await top.run_async()
     finally:
-        with suppress(RuntimeError):  # they are done already
-            loop.call_soon_threadsafe(play.cancel)
-        thread.join()
+        play.cancel()
+        await asyncio.wait([play])

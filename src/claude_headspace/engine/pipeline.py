@@ -41,14 +41,14 @@ from claude_headspace.kernel.envelope import Envelope, Micros, Origin
 from claude_headspace.kernel.hooks import HELD
 from claude_headspace.kernel.novelty import is_new_usage
 from claude_headspace.outputs.held_hooks import HeldHooks
-from claude_headspace.outputs.reply import SPOOLED, compose
+from claude_headspace.outputs.reply import SPOOLED, compose_reply
 from claude_headspace.ports import Outcome, Received
 
 
 class Backlog(Protocol):
     """Transcript lines that were written before the daemon started."""
 
-    async def tell_until(self, at: Micros) -> None:
+    async def submit_backlog_until(self, at: Micros) -> None:
         """Store those that are older than this."""
 
 
@@ -99,7 +99,7 @@ class HookPipeline:
 
     async def process(self, received: Received, *, reply_reaches_client: bool = False) -> Outcome | Spooled:
         """Process a hook whose sender waits for the verdict."""
-        await self._order.spool.caught_up()
+        await self._order.spool.wait_until_drained()
         received = await self._prepare(received, expects_reply=True)
         return await self._store(received, expects_reply=True, reply_reaches_client=reply_reaches_client)
 
@@ -108,7 +108,7 @@ class HookPipeline:
         if received.envelope.origin is Origin.STATUS_LINE:
             await self._store_usage(received)
             return False
-        await self._order.backlog.tell_until(received.envelope.fired_at)
+        await self._order.backlog.submit_backlog_until(received.envelope.fired_at)
         async with self._order.turn:
             received = await self._prepare(received, expects_reply=False)
             commit = asyncio.ensure_future(self._commit(received, hook_at=received.envelope.fired_at))
@@ -170,7 +170,7 @@ class HookPipeline:
 
     async def _store_usage(self, received: Received) -> None:
         """Store the numbers of a status line, if they changed."""
-        agent = self._agents.of_session(received.event.meta.session_id)
+        agent = self._agents.find_by_session(received.event.meta.session_id)
         if agent is None or is_new_usage(agent, received.event):
             await self._engine.submit(received.envelope, event=received.event)
 
@@ -178,7 +178,7 @@ class HookPipeline:
         """Judge a tool call with the cached agent. If it is committed after all, the result is the same."""
         envelope, event = received.envelope, received.event
         await self._guard.prepare(received, expects_reply=True)
-        agent = self._agents.of_session(event.meta.session_id) or create_agent("", envelope, event)
+        agent = self._agents.find_by_session(event.meta.session_id) or create_agent("", envelope, event)
         return with_verdict(envelope, self._guard.judge(envelope, agent, last=False))
 
     async def _reply(self, received: Received, outcome: Outcome) -> bytes | Held:
@@ -195,4 +195,4 @@ def _report(outcome: Outcome | Spooled) -> bytes:
     """The reply for API users."""
     if isinstance(outcome, Spooled):
         return msgspec.json.encode(SPOOLED)
-    return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate))
+    return msgspec.json.encode(compose_reply(outcome.agent, outcome.strategy, duplicate=outcome.duplicate))

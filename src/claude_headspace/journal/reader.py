@@ -120,7 +120,7 @@ class SqlReader(EffortReader):
         found = self._rows(query.order_by(table.seq.desc()).limit(1))
         return rows.event_from_row(found[0]) if found else None
 
-    def event_delivered(self, delivery_id: str) -> StoredEvent | None:
+    def event_by_delivery(self, delivery_id: str) -> StoredEvent | None:
         found = self._rows(select(schema.events).where(schema.events.c.delivery_id == delivery_id))
         return rows.event_from_row(found[0]) if found else None
 

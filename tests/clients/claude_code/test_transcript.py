@@ -254,7 +254,7 @@ def understood(raw: bytes) -> None:
     read_line(raw)
     bounded(raw, BOUNDS)
     event = decode(envelope("TranscriptLine", 1, raw, origin=Origin.TRANSCRIPT))
-    Story().take(event)
+    Story().apply(event)
 
 
 @given(st.binary(max_size=200))

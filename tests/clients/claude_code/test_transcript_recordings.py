@@ -518,7 +518,7 @@ def test_a_transcript_alone_gives_the_state(name: str, version: str) -> None:
     """A daemon that was down for the whole session knows how it stands."""
     story = Story()
     for sealed in sealed_lines(name, version):
-        story.take(decode(sealed))
+        story.apply(decode(sealed))
     outcomes = [command.outcome for command in sorted(story.commands.values(), key=lambda each: each.started_at)]
     found = " ".join([story.agent.state.value, *(outcome.value if outcome else "None" for outcome in outcomes)])
     assert found == ALONE.get(f"{name}.{version}", ALONE.get(name, "idle completed"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.inputs.context import claude_os as briefing
-from claude_headspace.inputs.context.claude_os import House, find_house, gather, roles
+from claude_headspace.inputs.context.claude_os import ContextRoots, context_roots, list_names, read_context_files
 
 
 class Desk:
@@ -29,17 +29,21 @@ class Desk:
         listed = "".join(f"  - {entry}\n" for entry in entries)
         self.write(f".claude/{folder}/{name}.md", text or f"---\nauto_include:\n{listed}---\n\nYou are {name}.\n")
 
-    def house(self, *core: str) -> House:
+    def house(self, *core: str) -> ContextRoots:
         """Where a session in the project looks."""
-        return find_house(str(self.root), core, str(self.project))
+        return context_roots(str(self.root), core, str(self.project))
 
     def found(self, role: str | None = None, mode: str | None = None, *core: str) -> dict[str, str | None]:
         """Every file with its text."""
-        return {piece.name: piece.text for piece in gather(self.house(*core), role, mode).pieces}
+        return {piece.name: piece.text for piece in read_context_files(self.house(*core), role, mode).files}
 
     def why(self, role: str | None = None, mode: str | None = None, *core: str) -> dict[str, str]:
         """What was left out, and why."""
-        return {piece.name: piece.why for piece in gather(self.house(*core), role, mode).pieces if piece.text is None}
+        return {
+            piece.name: piece.missing_reason
+            for piece in read_context_files(self.house(*core), role, mode).files
+            if piece.text is None
+        }
 
 
 @pytest.fixture
@@ -76,8 +80,8 @@ def test_a_role_may_be_a_directory(desk: Desk) -> None:
     desk.write(".claude/roles/writer/role.md", "---\nauto_include: a.md\n---\n")
     desk.role("chief", "a.md")
     assert desk.found("writer") == {"a.md": "A"}
-    assert roles(desk.house()) == ["chief", "writer"]
-    assert roles(desk.house(), "mode") == []
+    assert list_names(desk.house()) == ["chief", "writer"]
+    assert list_names(desk.house(), "mode") == []
 
 
 def test_the_project_path_is_filled_in_and_stars_are_looked_up(desk: Desk) -> None:
@@ -138,16 +142,16 @@ def test_the_root_itself_may_be_a_link(desk: Desk, tmp_path: Path) -> None:
     """Somebody's `~/os` often is."""
     desk.write("Desktop/TODAY.md", "today")
     (tmp_path / "link").symlink_to(desk.root)
-    house = find_house(str(tmp_path / "link"), (), str(desk.project))
-    assert [piece.text for piece in gather(house, None, None).pieces] == ["today"]
+    house = context_roots(str(tmp_path / "link"), (), str(desk.project))
+    assert [piece.text for piece in read_context_files(house, None, None).files] == ["today"]
 
 
 def test_the_whole_machine_is_no_project(desk: Desk) -> None:
     """A client that was started in `/` has none."""
-    assert gather(find_house("", (), "/"), "chief", None).pieces == ()
+    assert read_context_files(context_roots("", (), "/"), "chief", None).files == ()
     desk.role("thief", "/etc/hostname")
-    [piece] = gather(find_house(str(desk.root), (), "/"), "thief", None).pieces
-    assert (piece.text, piece.why) == (None, "lies outside of the root and the project")
+    [piece] = read_context_files(context_roots(str(desk.root), (), "/"), "thief", None).files
+    assert (piece.text, piece.missing_reason) == (None, "lies outside of the root and the project")
 
 
 @pytest.mark.parametrize(
@@ -196,7 +200,7 @@ def test_what_is_no_plain_file_is_named(desk: Desk) -> None:
     """A directory, a pipe that would never end, a file that is too large or may not be read, an unknown variable."""
     desk.write("folder/x")
     os.mkfifo(desk.root / "pipe")
-    desk.write("huge.md", "x" * (briefing.LARGEST_FILE + 1))
+    desk.write("huge.md", "x" * (briefing.MAX_FILE_BYTES + 1))
     desk.role("odd", "folder", "pipe", "huge.md", "${HOME}/x")
     assert desk.why("odd") == {
         "folder": "is no file",
@@ -209,7 +213,7 @@ def test_what_is_no_plain_file_is_named(desk: Desk) -> None:
 def test_a_pattern_looks_only_so_far(desk: Desk) -> None:
     """A huge tree costs a bounded time, and that not all was seen is said."""
     desk.write("docs/z/last.md")
-    for number in range(briefing.MOST_ENTRIES + 1):
+    for number in range(briefing.MAX_DIRECTORY_ENTRIES + 1):
         (desk.root / "docs" / f"{number}.txt").touch()
     desk.role("reader", "docs/**/*.md")
     why = desk.why("reader")
@@ -220,8 +224,8 @@ def test_a_pattern_looks_only_so_far(desk: Desk) -> None:
 def test_so_many_files_and_no_more(desk: Desk) -> None:
     """What is beyond is counted."""
     entries = []
-    for number in range(briefing.MOST_FILES + 5):
+    for number in range(briefing.MAX_FILES + 5):
         desk.write(f"{number}.md")
         entries.append(f"{number}.md")
     desk.role("hoarder", *entries)
-    assert desk.why("hoarder") == {"5 more files": f"more than {briefing.MOST_FILES}"}
+    assert desk.why("hoarder") == {"5 more files": f"more than {briefing.MAX_FILES}"}

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from claude_headspace.inputs.context.instruction_files import DirectiveFinder, discover
+from claude_headspace.inputs.context.instruction_files import InstructionFileFinder, find_instruction_files
 
 
 def project(root: Path) -> Path:
@@ -18,28 +18,28 @@ def test_the_nearest_come_first_and_nothing_outside_is_found(tmp_path: Path) -> 
     """From the path upwards, and no further than the project."""
     root = project(tmp_path / "app")
     (tmp_path / "AGENTS.md").write_text("outside")
-    found = discover([str(root / "src" / "deep" / "a.py")], str(root))
+    found = find_instruction_files([str(root / "src" / "deep" / "a.py")], str(root))
     assert found == tuple(str(root / name) for name in ("src/deep/AGENTS.md", "src/CLAUDE.md", "AGENTS.md"))
 
 
 def test_each_is_found_once(tmp_path: Path) -> None:
     """Paths share the instructions above them."""
     root = project(tmp_path / "app")
-    found = discover([str(root / "a.py"), str(root / "src" / "b.py")], str(root))
+    found = find_instruction_files([str(root / "a.py"), str(root / "src" / "b.py")], str(root))
     assert found == (str(root / "AGENTS.md"), str(root / "src" / "CLAUDE.md"))
 
 
 def test_a_path_outside_of_the_project_has_none(tmp_path: Path) -> None:
     """Also by a detour, and whether or not it exists."""
     root = project(tmp_path / "app")
-    assert discover([str(tmp_path / "x.py"), f"{root}/../x.py", "/nowhere/at/all"], str(root)) == ()
+    assert find_instruction_files([str(tmp_path / "x.py"), f"{root}/../x.py", "/nowhere/at/all"], str(root)) == ()
 
 
 def test_what_is_no_path_has_none(tmp_path: Path) -> None:
     """A relative path, a NUL."""
 
     async def main() -> None:
-        finder = DirectiveFinder()
+        finder = InstructionFileFinder()
         assert await finder("a.py", str(tmp_path)) == ()
         assert await finder("/a\0.py", str(tmp_path)) == ()
         (tmp_path / "AGENTS.md").write_text("x")

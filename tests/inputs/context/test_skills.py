@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.inputs.context.skills import files_of, find_skill
+from claude_headspace.inputs.context.skills import find_skill, preload_paths
 
 
 def write(base: Path, name: str, description: str) -> Path:
@@ -33,8 +33,8 @@ def test_its_files_are_beside_it_or_in_the_project(tmp_path: Path) -> None:
     path = write(tmp_path / ".claude", "fix", "x")
     (path.parent / "notes.md").write_text("x")
     skill = find_skill("fix", str(tmp_path), [])
-    assert files_of(skill, str(tmp_path)) == (str(path.parent / "notes.md"), str(tmp_path / "docs.md"))
-    assert files_of(None, str(tmp_path)) == ()
+    assert preload_paths(skill, str(tmp_path)) == (str(path.parent / "notes.md"), str(tmp_path / "docs.md"))
+    assert preload_paths(None, str(tmp_path)) == ()
 
 
 @pytest.mark.parametrize("name", ["../fix", "a/b", "", "x\0y", ".hidden", "unknown"])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_headspace.inputs.receive.clock import FURTHEST, SteadyClock
+from claude_headspace.inputs.receive.clock import MAX_FUTURE, SteadyClock
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.kernel.envelope import SECOND, Observations
 from claude_headspace.testing import START, ManualClock
@@ -40,7 +40,7 @@ def test_it_is_the_machines_clock_as_long_as_that_runs() -> None:
     for seconds in (0, 1, 0.5, 10 * HOUR):
         machine.live(seconds)
         assert clock() == machine.wall.now == clock()
-    assert clock.told(START) == START
+    assert clock.correct(START) == START
 
 
 def test_it_stays_when_the_machines_is_set_back() -> None:
@@ -73,10 +73,10 @@ def test_it_never_goes_back(steps: list[tuple[int, float]]) -> None:
 def test_it_goes_on_where_the_journal_ended() -> None:
     """A daemon that starts after the clock was set back begins after what is stored; a far future is not believed."""
     clock = Machine().steady()
-    clock.go_on_after(START - SECOND)
-    clock.go_on_after(START + FURTHEST + SECOND)
+    clock.continue_after(START - SECOND)
+    clock.continue_after(START + MAX_FUTURE + SECOND)
     assert clock() == START
-    clock.go_on_after(START + HOUR * SECOND)
+    clock.continue_after(START + HOUR * SECOND)
     assert clock() == START + HOUR * SECOND
 
 
@@ -89,7 +89,7 @@ def test_agents_move_on_after_the_clock_was_set_back() -> None:
         return Observations()
 
     async def story() -> list[str]:
-        receiver = HookReceiver("laptop", clock, nowhere, told_at=clock.told)
+        receiver = HookReceiver("laptop", clock, nowhere, correct_time=clock.correct)
         engine = engine_over(TemporaryJournal(), lambda: "agent-1")
         engine.start()
         states = []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.inputs.receive.directory_watch import Doorbell
+from claude_headspace.inputs.receive.directory_watch import DirectoryWatch
 
 LONG = 60.0
 
@@ -17,9 +17,9 @@ def test_it_rings_when_a_file_is_put_in(tmp_path: Path) -> None:
     """Whoever waits is woken, also by what came before he waited; afterwards it is quiet again."""
 
     async def story() -> None:
-        bell = Doorbell(tmp_path)
-        bell.hang()
-        assert bell.works
+        bell = DirectoryWatch(tmp_path)
+        bell.start()
+        assert bell.is_watching
         waiting = asyncio.create_task(bell.wait(LONG))
         await asyncio.sleep(0)
         (tmp_path / "one").write_text("here")
@@ -28,8 +28,8 @@ def test_it_rings_when_a_file_is_put_in(tmp_path: Path) -> None:
         await asyncio.sleep(0.05)
         await bell.wait(LONG)
         await bell.wait(0.01)
-        bell.take_down()
-        assert not bell.works
+        bell.stop()
+        assert not bell.is_watching
 
     asyncio.run(asyncio.wait_for(story(), LONG / 2))
 
@@ -38,10 +38,10 @@ def test_a_bell_that_cannot_ring_costs_only_time(tmp_path: Path) -> None:
     """Without a directory to watch the wait simply ends."""
 
     async def story() -> None:
-        bell = Doorbell(tmp_path / "nowhere")
-        bell.hang()
-        assert not bell.works
+        bell = DirectoryWatch(tmp_path / "nowhere")
+        bell.start()
+        assert not bell.is_watching
         await bell.wait(0.01)
-        bell.take_down()
+        bell.stop()
 
     asyncio.run(story())

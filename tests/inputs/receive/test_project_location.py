@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.inputs.receive.project_location import SurroundingsFinder, look_around
+from claude_headspace.inputs.receive.project_location import ProjectLocator, locate_project
 from claude_headspace.kernel.envelope import Observations
 
 
@@ -21,7 +21,7 @@ def found(directory: str | Path | None) -> Observations:
     """What a finder that knows nothing yet says."""
 
     async def look() -> Observations:
-        finder = SurroundingsFinder()
+        finder = ProjectLocator()
         try:
             return await finder(None if directory is None else str(directory))
         finally:
@@ -41,7 +41,7 @@ def test_the_nearest_repository_is_the_project(tmp_path: Path) -> None:
 
 def test_without_a_repository_the_directory_is_the_project(tmp_path: Path) -> None:
     """A directory that belongs to nothing is its own project."""
-    assert look_around(str(tmp_path / "plain")) == Observations(project_root=str(tmp_path / "plain"))
+    assert locate_project(str(tmp_path / "plain")) == Observations(project_root=str(tmp_path / "plain"))
 
 
 def test_a_directory_that_is_not_there_is_no_trouble() -> None:
@@ -119,7 +119,7 @@ def test_what_was_found_is_remembered_for_a_moment(tmp_path: Path) -> None:
     root = repository(tmp_path)
 
     async def look() -> tuple[Observations, Observations]:
-        finder = SurroundingsFinder()
+        finder = ProjectLocator()
         first = await finder(str(root))
         (root / ".git" / "HEAD").write_text("ref: refs/heads/other\n")
         second = await finder(str(root))

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from claude_headspace.clients.claude_code.wire import HOOKS, kebab
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.receive.receiver import HookReceiver, event_name, new_id, read_identity, repair
+from claude_headspace.inputs.receive.receiver import (
+    HookReceiver,
+    event_name,
+    new_id,
+    read_identity,
+    replace_lone_surrogates,
+)
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.testing import START, ManualClock
 from tests.support import RunningDaemon
@@ -167,7 +173,7 @@ def test_a_delivery_id_is_never_cut() -> None:
 )
 def test_halves_of_characters_are_repaired(escaped: bytes, repaired: bytes) -> None:
     """Only a half is replaced: whole pairs, and backslashes that were meant, stay as they are."""
-    assert repair(escaped) == repaired
+    assert replace_lone_surrogates(escaped) == repaired
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=40))

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.receive.socket import MOST_AT_ONCE, MOST_CONNECTIONS, RpcServer, reachable
+from claude_headspace.inputs.receive.socket import MAX_BATCH_REQUESTS, MAX_CONNECTIONS, RpcServer, socket_path
 
 LONGEST = 64 * 1024
 
@@ -50,7 +50,7 @@ def serve(tmp_path: Path, play: Callable[[Path, RpcServer], Awaitable[None]]) ->
 
 async def exchange(path: Path, sent: bytes, *, half_close: bool = True) -> list[Any]:
     """Send bytes, close the writing side, and read every answer until the server closes."""
-    with reachable(path) as name:
+    with socket_path(path) as name:
         reader, writer = await asyncio.open_unix_connection(name, limit=2**26)
     try:
         writer.write(sent)
@@ -127,7 +127,7 @@ def test_a_list_is_answered_with_a_list(tmp_path: Path) -> None:
         [[first, second, third, fourth]] = await exchange(path, both)
         assert first["result"]["args"] == {"n": 1}
         assert [code(second), code(third), code(fourth)] == ["no", "bad_request", "bad_request"]
-        [refused] = await exchange(path, b"[" + b",".join([request()] * (MOST_AT_ONCE + 1)) + b"]")
+        [refused] = await exchange(path, b"[" + b",".join([request()] * (MAX_BATCH_REQUESTS + 1)) + b"]")
         assert code(refused) == "too_many"
         assert await exchange(path, b"[]") == [[]]
 
@@ -172,8 +172,8 @@ def test_connections_are_bounded(tmp_path: Path) -> None:
     """Who comes when all places are taken is told so; when they are free again there is room."""
 
     async def play(path: Path, server: RpcServer) -> None:
-        idle = [await asyncio.open_unix_connection(path) for _ in range(MOST_CONNECTIONS)]
-        await until(lambda: server.connections == MOST_CONNECTIONS)
+        idle = [await asyncio.open_unix_connection(path) for _ in range(MAX_CONNECTIONS)]
+        await until(lambda: server.connections == MAX_CONNECTIONS)
         [refused] = await exchange(path, request())
         assert code(refused) == "busy"
         for _, writer in idle:

@@ -11,7 +11,14 @@ import pytest
 
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.inputs.receive.receiver import HookReceiver
-from claude_headspace.inputs.receive.spool import ABANDONED, KEPT_REJECTED, Spool, SpoolReader, in_order, read_letter
+from claude_headspace.inputs.receive.spool import (
+    ABANDONED_AFTER,
+    MAX_REJECTED,
+    Spool,
+    SpoolReader,
+    list_files,
+    read_file,
+)
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
 from claude_headspace.ports import Received
 from claude_headspace.testing import START, ManualClock
@@ -242,7 +249,7 @@ def test_a_file_that_is_being_written_is_left_alone(room: Room) -> None:
 
     path.write_bytes(b'{"event": "Stop"}\n{"session_id": "one"')
     os.utime(path, (START / SECOND, START / SECOND))
-    room.clock.now += ABANDONED + SECOND
+    room.clock.now += ABANDONED_AFTER + SECOND
     room.drain()
     assert (room.names, room.rejected) == (["Stop"], [path.name])
 
@@ -271,11 +278,11 @@ def test_what_is_set_aside_does_not_grow_without_end(room: Room) -> None:
     """Of those that could not be read the newest thousand are kept."""
     folder = room.folder / "rejected"
     folder.mkdir()
-    for number in range(KEPT_REJECTED):
+    for number in range(MAX_REJECTED):
         (folder / f"{number:04}.json").touch()
     (room.folder / "9999.5-1-1.json").write_text("bad\nbad\n")
     room.drain()
-    assert len(room.rejected) == KEPT_REJECTED
+    assert len(room.rejected) == MAX_REJECTED
     assert "0000.json" not in room.rejected
     assert "9999.5-1-1.json" in room.rejected
 
@@ -347,9 +354,9 @@ def test_a_failure_of_one_round_does_not_end_it(room: Room) -> None:
 
 def test_order_and_reading_forgive_files_that_vanish(tmp_path: Path) -> None:
     """Another hand may have taken a file meanwhile."""
-    assert in_order(tmp_path / "nowhere") == []
+    assert list_files(tmp_path / "nowhere") == []
     with pytest.raises(FileNotFoundError):
-        read_letter(tmp_path / "gone.json", LARGEST, START)
+        read_file(tmp_path / "gone.json", LARGEST, START)
 
 
 def test_whoever_asks_does_not_overtake_what_was_told(room: Room) -> None:
@@ -358,9 +365,9 @@ def test_whoever_asks_does_not_overtake_what_was_told(room: Room) -> None:
     async def story(spool: SpoolReader) -> None:
         spool.start()
         await spool.first_drain(60)
-        await room.spool.caught_up()
+        await room.spool.wait_until_drained()
         room.put("1.5-1-1.json", "Told")
-        await room.spool.caught_up(60)
+        await room.spool.wait_until_drained(60)
         assert room.names == ["Told"]
         await spool.stop()
 

@@ -7,11 +7,11 @@ import msgspec
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, Session
 from claude_headspace.kernel.envelope import SECOND, Origin
-from claude_headspace.kernel.notify.plan import Looking, Moment, Plan, plan
-from claude_headspace.kernel.notify.rules import MINUTE, Limits, Rules
-from tests.kernel.story import Story, moment, new_agent
+from claude_headspace.kernel.notify.plan import Attention, Conditions, Plan, plan
+from claude_headspace.kernel.notify.rules import MINUTE, ChannelLimits, Rules
+from tests.kernel.story import Story, new_agent, time_at
 
-CHANNELS = {"desktop": Limits(spacing=0), "page": Limits(spacing=0), "phone": Limits(spacing=0)}
+CHANNELS = {"desktop": ChannelLimits(spacing=0), "page": ChannelLimits(spacing=0), "phone": ChannelLimits(spacing=0)}
 RULES = Rules(channels=CHANNELS)
 ALL = frozenset({"desktop", "phone"})
 BASH: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make deploy"}}
@@ -47,39 +47,39 @@ def failed(at: float = 10) -> Agent:
 
 def measured(**known: Any) -> Agent:
     """An agent of which numbers are known."""
-    session = Session(id="s1", agent_id="agent-1", ordinal=1, client_id="c1", source="startup", started_at=moment(0))
-    return new_agent(session=session, state_since=moment(5), **known)
+    session = Session(id="s1", agent_id="agent-1", ordinal=1, client_id="c1", source="startup", started_at=time_at(0))
+    return new_agent(session=session, state_since=time_at(5), **known)
 
 
 def told(agent: Agent, need: str, channel: str, at: float, failure: str = "", kind: str = "waiting") -> Agent:
     """The same after somebody was called, and whether that arrived."""
     story = Story(agent)
-    story.tell(facts.NoticeBegun(need, kind, channel, "title"), origin=Origin.OPERATOR, at=at)
-    story.tell(facts.NoticeSettled(need, channel, failure), origin=Origin.OPERATOR, at=at)
+    story.report(facts.NoticeBegun(need, kind, channel, "title"), origin=Origin.OPERATOR, at=at)
+    story.report(facts.NoticeSettled(need, channel, failure), origin=Origin.OPERATOR, at=at)
     return story.agent
 
 
 def seen(agent: Agent, at: float) -> Agent:
     """The same after somebody looked at it."""
-    return msgspec.structs.replace(agent, seen_at=moment(at))
+    return msgspec.structs.replace(agent, seen_at=time_at(at))
 
 
 def planned(*agents: Agent, at: float, **known: Any) -> Plan:
     """What is to be done at a moment."""
     found = {"rules": RULES, "available": ALL, **known}
-    return plan(agents, Moment(now=moment(at), **found))
+    return plan(agents, Conditions(now=time_at(at), **found))
 
 
 def calls(made: Plan) -> list[tuple[str, list[str]]]:
     """Which channels are used, about whom."""
-    return [(call.channel, [need.agent.id for need in call.needs]) for call in made.calls]
+    return [(call.channel, [need.agent.id for need in call.needs]) for call in made.deliveries]
 
 
 def whys(made: Plan) -> set[str]:
     """Why calls are held back."""
-    return {held.why for held in made.held}
+    return {held.reason for held in made.delayed}
 
 
-WATCHED = Looking(frozenset({"agent-1"}), True)
-PRESENT = Looking(frozenset(), True)
+WATCHED = Attention(frozenset({"agent-1"}), True)
+PRESENT = Attention(frozenset(), True)
 MINUTES = MINUTE / SECOND

@@ -5,17 +5,17 @@ import pytest
 
 from claude_headspace.clients.tools import permission_verb
 from claude_headspace.kernel.agent import Agent, Answered
-from claude_headspace.kernel.notify.needs import Need, needs_of
+from claude_headspace.kernel.notify.needs import Need, find_needs
 from claude_headspace.kernel.notify.rules import DEFAULTS, Rule, Rules
 from tests.kernel.notify.cases import RULES, asking, failed, finished, measured, seen
-from tests.kernel.story import Story, moment
+from tests.kernel.story import Story, time_at
 
 replace = msgspec.structs.replace
 
 
 def found(agent: Agent, at: float = 1_500, rules: Rules = RULES) -> list[Need]:
     """The needs of an agent."""
-    return needs_of(agent, rules, moment(at), permission_verb)
+    return find_needs(agent, rules, time_at(at), permission_verb)
 
 
 def kinds(agent: Agent, at: float = 1_500, rules: Rules = RULES) -> list[str]:
@@ -27,8 +27,8 @@ def test_a_wait_is_a_need_until_somebody_answered() -> None:
     """An answer through Headspace is enough, before the client takes it up."""
     agent = asking()
     (need,) = found(agent)
-    assert (need.kind, need.id, need.since) == ("waiting", agent.waits[0].id, moment(10))
-    answered = replace(agent.waits[0], answered=Answered("allowed", "ann", "web", moment(11)))
+    assert (need.kind, need.id, need.since) == ("waiting", agent.waits[0].id, time_at(10))
+    answered = replace(agent.waits[0], answered=Answered("allowed", "ann", "web", time_at(11)))
     assert kinds(replace(agent, waits=(answered,))) == []
 
 

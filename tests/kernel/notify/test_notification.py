@@ -5,15 +5,15 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.kernel.evolve.notifications import notification_conflict
 from claude_headspace.kernel.facts import Event, Fact, Meta
-from claude_headspace.kernel.notify.notification import CLAIM, REMEMBERED_OVER, TRIES
-from tests.kernel.story import Story, moment
+from claude_headspace.kernel.notify.notification import CLAIM_DURATION, MAX_ATTEMPTS, MAX_CLOSED
+from tests.kernel.story import Story, time_at
 
 BEGUN = facts.NoticeBegun("n1", "waiting", "phone", "calm-otter asks")
 
 
 def at(fact: Fact, seconds: float) -> Event:
     """A fact at a moment."""
-    meta = Meta(event_id="x", name="x", origin=Origin.OPERATOR, at=moment(seconds), received_at=moment(seconds))
+    meta = Meta(event_id="x", name="x", origin=Origin.OPERATOR, at=time_at(seconds), received_at=time_at(seconds))
     return Event(meta, fact, Observations())
 
 
@@ -21,7 +21,7 @@ def told(*steps: tuple[Fact, float]) -> Agent:
     """An agent after some facts."""
     story = Story()
     for fact, seconds in steps:
-        story.tell(fact, origin=Origin.OPERATOR, at=seconds)
+        story.report(fact, origin=Origin.OPERATOR, at=seconds)
     return story.agent
 
 
@@ -33,12 +33,12 @@ def settled(failure: str = "", receipt: str = "") -> facts.NoticeSettled:
 def test_a_call_goes_its_way() -> None:
     """Sending, delivered with its receipt, over with the reason."""
     story = Story()
-    story.tell(BEGUN, origin=Origin.OPERATOR, at=1)
+    story.report(BEGUN, origin=Origin.OPERATOR, at=1)
     assert [notice.status for notice in story.agent.notices] == ["sending"]
-    story.tell(settled(receipt="7"), origin=Origin.OPERATOR, at=2)
+    story.report(settled(receipt="7"), origin=Origin.OPERATOR, at=2)
     (notice,) = story.agent.notices
-    assert (notice.status, notice.receipt, notice.settled_at) == ("delivered", "7", moment(2))
-    story.tell(facts.NoticeOver("n1", "answered"), origin=Origin.OPERATOR, at=3)
+    assert (notice.status, notice.receipt, notice.completed_at) == ("delivered", "7", time_at(2))
+    story.report(facts.NoticeOver("n1", "answered"), origin=Origin.OPERATOR, at=3)
     (notice,) = story.agent.notices
     assert (notice.status, notice.outcome, notice.receipt) == ("over", "answered", "7")
 
@@ -49,7 +49,7 @@ def test_a_call_changes_nothing_of_what_the_agent_is() -> None:
     story.hook("SessionStart", source="startup")
     story.hook("SessionEnd", reason="other")
     before = story.agent
-    story.tell(BEGUN, origin=Origin.OPERATOR)
+    story.report(BEGUN, origin=Origin.OPERATOR)
     after = story.agent
     assert (after.state, after.state_since, after.evidence) == (before.state, before.state_since, before.evidence)
     assert (after.last_active_at, after.ended_at) == (before.last_active_at, before.ended_at)
@@ -68,10 +68,10 @@ def test_the_second_to_call_is_refused() -> None:
 def test_a_call_that_was_cut_off_is_made_again() -> None:
     """When its claim is over; and not for ever."""
     agent = told((BEGUN, 1))
-    assert notification_conflict(agent, at(BEGUN, 1 + CLAIM / SECOND - 1))
-    assert notification_conflict(agent, at(BEGUN, 1 + CLAIM / SECOND)) is None
-    often = told(*((BEGUN, n * 100) for n in range(TRIES)))
-    assert [notice.attempts for notice in often.notices] == [TRIES]
+    assert notification_conflict(agent, at(BEGUN, 1 + CLAIM_DURATION / SECOND - 1))
+    assert notification_conflict(agent, at(BEGUN, 1 + CLAIM_DURATION / SECOND)) is None
+    often = told(*((BEGUN, n * 100) for n in range(MAX_ATTEMPTS)))
+    assert [notice.attempts for notice in often.notices] == [MAX_ATTEMPTS]
     assert notification_conflict(often, at(BEGUN, 1_000_000))
 
 
@@ -102,9 +102,9 @@ def test_only_what_was_told_is_taken_back() -> None:
 def test_what_is_over_is_forgotten_in_time() -> None:
     """An agent carries a few of them; open ones stay, whatever comes."""
     story = Story()
-    story.tell(facts.NoticeBegun("open", "waiting", "phone", ""), origin=Origin.OPERATOR)
+    story.report(facts.NoticeBegun("open", "waiting", "phone", ""), origin=Origin.OPERATOR)
     for number in range(50):
-        story.tell(facts.NoticeBegun(f"n{number}", "waiting", "phone", ""), origin=Origin.OPERATOR)
-        story.tell(facts.NoticeOver(f"n{number}", "answered"), origin=Origin.OPERATOR)
-    assert len(story.agent.notices) <= REMEMBERED_OVER + 2
+        story.report(facts.NoticeBegun(f"n{number}", "waiting", "phone", ""), origin=Origin.OPERATOR)
+        story.report(facts.NoticeOver(f"n{number}", "answered"), origin=Origin.OPERATOR)
+    assert len(story.agent.notices) <= MAX_CLOSED + 2
     assert story.agent.notices[0].need == "open"

@@ -2247,9 +2247,9 @@ export interface components {
         };
         ChannelTestResult: {
             ok: boolean;
-            channels: components["schemas"]["Tried"][];
+            channels: components["schemas"]["ChannelOutcome"][];
         };
-        Tried: {
+        ChannelOutcome: {
             channel: string;
             status: string;
             detail: string;
@@ -2332,12 +2332,12 @@ export interface components {
             events: number;
             known: number;
         };
-        PastFile: {
+        ImportableFile: {
             path: string;
             size: number;
             done: number;
         };
-        Imported: {
+        ImportResult: {
             path: string;
             events: number;
             known: number;

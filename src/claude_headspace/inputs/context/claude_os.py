@@ -22,15 +22,22 @@ from pathlib import Path
 
 import msgspec
 
-from claude_headspace.kernel.claude_os.context_files import CORE, MODE, ROLE, SEED_CORE, Briefing, Piece
+from claude_headspace.kernel.claude_os.context_files import (
+    CORE,
+    DEFAULT_CORE_FILES,
+    MODE,
+    ROLE,
+    ContextFile,
+    SessionContext,
+)
 from claude_headspace.kernel.frontmatter import read_frontmatter, texts
 
-LARGEST_FILE = 256 * 1024
-MOST_FILES = 60
-MOST_ENTRIES = 5_000
+MAX_FILE_BYTES = 256 * 1024
+MAX_FILES = 60
+MAX_DIRECTORY_ENTRIES = 5_000
 """How many directory entries one pattern may look at."""
-DEEPEST = 12
-SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
+MAX_DEPTH = 12
+SKIPPED_DIRECTORIES = frozenset({"node_modules", "__pycache__", "venv"})
 
 PROJECT_PATH = "${PROJECT_PATH}"
 
@@ -47,7 +54,7 @@ _REASONS = {
 }
 
 
-class House(msgspec.Struct, frozen=True, kw_only=True):
+class ContextRoots(msgspec.Struct, frozen=True, kw_only=True):
     """Where files are looked for: below the root of Claude OS, and in the session's project."""
 
     root: str
@@ -55,36 +62,42 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     core: tuple[str, ...] = ()
     """The core files; none named means those of Claude OS, where they exist."""
 
-    def holder_of(self, path: str) -> str | None:
+    def root_containing(self, path: str) -> str | None:
         """The directory of the two that a path lies in."""
         return next((each for each in (self.root, self.project) if each and Path(path).is_relative_to(each)), None)
 
 
-def find_house(root: str, core: Sequence[str], project: str) -> House:
+def context_roots(root: str, core: Sequence[str], project: str) -> ContextRoots:
     """The house of a session: `claude_os.root` anchors it where that is set, else its own project does."""
-    anchor = os.path.normpath(Path(root).expanduser().absolute()) if root else _narrow(project)
-    return House(root=anchor, project=_narrow(project), core=tuple(core))
+    anchor = os.path.normpath(Path(root).expanduser().absolute()) if root else _usable_project(project)
+    return ContextRoots(root=anchor, project=_usable_project(project), core=tuple(core))
 
 
-def _narrow(project: str) -> str:
+def _usable_project(project: str) -> str:
     """A project that is the whole machine is none."""
     return project if project.startswith("/") and os.path.normpath(project) != "/" else ""
 
 
-def gather(house: House, role: str | None, mode: str | None) -> Briefing:
+def read_context_files(house: ContextRoots, role: str | None, mode: str | None) -> SessionContext:
     """All files of a session, in their order, each once."""
-    once: dict[str, Piece] = {}
-    found = (*_core(house), *_included(house, ROLE, role), *_included(house, MODE, mode)) if house.root else ()
+    once: dict[str, ContextFile] = {}
+    found = (
+        (*_core_files(house), *_included_files(house, ROLE, role), *_included_files(house, MODE, mode))
+        if house.root
+        else ()
+    )
     for piece in found:
         once.setdefault(piece.path or piece.name, piece)
     pieces = list(once.values())
-    if len(pieces) > MOST_FILES:
-        rest = Piece(kind=CORE, name=f"{len(pieces) - MOST_FILES} more files", why=f"more than {MOST_FILES}")
-        pieces = [*pieces[:MOST_FILES], rest]
-    return Briefing(role=role, mode=mode, pieces=tuple(pieces))
+    if len(pieces) > MAX_FILES:
+        rest = ContextFile(
+            kind=CORE, name=f"{len(pieces) - MAX_FILES} more files", missing_reason=f"more than {MAX_FILES}"
+        )
+        pieces = [*pieces[:MAX_FILES], rest]
+    return SessionContext(role=role, mode=mode, files=tuple(pieces))
 
 
-def roles(house: House, kind: str = ROLE) -> list[str]:
+def list_names(house: ContextRoots, kind: str = ROLE) -> list[str]:
     """The roles, or modes, that there are."""
     folder = Path(house.root) / ".claude" / f"{kind}s"
     names: set[str] = set()
@@ -100,60 +113,66 @@ def roles(house: House, kind: str = ROLE) -> list[str]:
 # --- what is wanted ---------------------------------------------------------------------------------------------------
 
 
-def _core(house: House) -> list[Piece]:
+def _core_files(house: ContextRoots) -> list[ContextFile]:
     """Those that somebody named are missed when they are not there; the usual ones are not."""
-    wanted = [piece for name in house.core or SEED_CORE for piece in _wanted(house, CORE, name)]
-    return wanted if house.core else [piece for piece in wanted if piece.why != _REASONS[errno.ENOENT]]
+    wanted = [piece for name in house.core or DEFAULT_CORE_FILES for piece in _resolve_entry(house, CORE, name)]
+    return wanted if house.core else [piece for piece in wanted if piece.missing_reason != _REASONS[errno.ENOENT]]
 
 
-def _included(house: House, kind: str, name: str | None) -> list[Piece]:
+def _included_files(house: ContextRoots, kind: str, name: str | None) -> list[ContextFile]:
     if name is None:
         return []
-    own = find_own(house, kind, name)
+    own = read_definition(house, kind, name)
     if own.text is None:
-        return [] if own.why == _REASONS[errno.ENOENT] and _is_optional(house, kind) else [own]
+        return [] if own.missing_reason == _REASONS[errno.ENOENT] and _is_optional(house, kind) else [own]
     read = read_frontmatter(own.text)
     listed = read.settings.get("auto_include", [])
     problem = read.problem or ("" if isinstance(listed, list | str) else "auto_include is no list")
-    broken = [Piece(kind=kind, name=own.name, why=f"nothing is included, {problem}")] if problem else []
-    found = [piece for entry in texts(listed) for piece in _wanted(house, kind, entry)]
+    broken = (
+        [ContextFile(kind=kind, name=own.name, missing_reason=f"nothing is included, {problem}")] if problem else []
+    )
+    found = [piece for entry in texts(listed) for piece in _resolve_entry(house, kind, entry)]
     body = msgspec.structs.replace(own, text=read.body)
     return [*broken, *(body if piece.path == own.path and piece.text is not None else piece for piece in found)]
 
 
-def _is_optional(house: House, kind: str) -> bool:
+def _is_optional(house: ContextRoots, kind: str) -> bool:
     """Whether a file is not missed: no mode needs one, and where there are no roles at all nobody expects one."""
     return kind == MODE or not (Path(house.root) / ".claude" / f"{kind}s").is_dir()
 
 
-def find_own(house: House, kind: str, name: str) -> Piece:
+def read_definition(house: ContextRoots, kind: str, name: str) -> ContextFile:
     """The file of a role or a mode."""
     base = f".claude/{kind}s/{name}"
     if not _NAME.fullmatch(name):
-        return Piece(kind=kind, name=f"{kind} {name[:100]!r}", why=f"no {kind} can be called so")
-    flat = _read(house, kind, f"{base}.md", str(Path(house.root) / f"{base}.md"))
-    if flat.why != _REASONS[errno.ENOENT]:
+        return ContextFile(kind=kind, name=f"{kind} {name[:100]!r}", missing_reason=f"no {kind} can be called so")
+    flat = _read_file(house, kind, f"{base}.md", str(Path(house.root) / f"{base}.md"))
+    if flat.missing_reason != _REASONS[errno.ENOENT]:
         return flat
-    nested = _read(house, kind, f"{base}/{kind}.md", str(Path(house.root) / base / f"{kind}.md"))
-    return nested if nested.why != _REASONS[errno.ENOENT] else flat
+    nested = _read_file(house, kind, f"{base}/{kind}.md", str(Path(house.root) / base / f"{kind}.md"))
+    return nested if nested.missing_reason != _REASONS[errno.ENOENT] else flat
 
 
-def _wanted(house: House, kind: str, entry: str) -> list[Piece]:
+def _resolve_entry(house: ContextRoots, kind: str, entry: str) -> list[ContextFile]:
     """The files that an entry means: one, or all that fit its pattern."""
     written = entry.strip().replace("$PROJECT_PATH", PROJECT_PATH).replace(PROJECT_PATH, house.project)
     if "\0" in written or "${" in written:
-        return [Piece(kind=kind, name=entry, why="names something that is not known")]
+        return [ContextFile(kind=kind, name=entry, missing_reason="names something that is not known")]
     path = os.path.normpath(Path(house.root) / written)
     if not _GLOB.search(written):
-        return [_read(house, kind, _shown(house, path), path)]
-    found, whole = _search(house, path)
-    pieces = [_read(house, kind, _shown(house, each), each) for each in found]
+        return [_read_file(house, kind, _display_name(house, path), path)]
+    found, whole = _find_matches(house, path)
+    pieces = [_read_file(house, kind, _display_name(house, each), each) for each in found]
     if not whole:
-        pieces.append(Piece(kind=kind, name=entry, why=f"too much to look through; the first {len(found)} are used"))
-    return pieces or [Piece(kind=kind, name=entry, why="nothing fits")]
+        pieces.append(
+            ContextFile(
+                kind=kind, name=entry, missing_reason=f"too much to look through; the first {len(found)} are used"
+            )
+        )
+    return pieces or [ContextFile(kind=kind, name=entry, missing_reason="nothing fits")]
 
 
-def _shown(house: House, path: str) -> str:
+def _display_name(house: ContextRoots, path: str) -> str:
     """A path as short as it is clear: below the root, or else all of it."""
     return os.path.relpath(path, house.root) if Path(path).is_relative_to(house.root) else path
 
@@ -161,21 +180,21 @@ def _shown(house: House, path: str) -> str:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _read(house: House, kind: str, name: str, path: str) -> Piece:
-    root = house.holder_of(path)
+def _read_file(house: ContextRoots, kind: str, name: str, path: str) -> ContextFile:
+    root = house.root_containing(path)
     if root is None:
-        return Piece(kind=kind, name=name, path=path, why="lies outside of the root and the project")
+        return ContextFile(kind=kind, name=name, path=path, missing_reason="lies outside of the root and the project")
     try:
-        text = _text(os.path.realpath(root), Path(path).relative_to(root).parts)
+        text = _read_bytes(os.path.realpath(root), Path(path).relative_to(root).parts)
     except (OSError, ValueError) as error:
         why = _REASONS.get(getattr(error, "errno", None) or 0, "cannot be read")
-        return Piece(kind=kind, name=name, path=path, why=why)
-    if len(text) > LARGEST_FILE:
-        return Piece(kind=kind, name=name, path=path, why="is too large")
-    return Piece(kind=kind, name=name, path=path, text=text.decode("utf-8", "replace").replace("\0", "\ufffd"))
+        return ContextFile(kind=kind, name=name, path=path, missing_reason=why)
+    if len(text) > MAX_FILE_BYTES:
+        return ContextFile(kind=kind, name=name, path=path, missing_reason="is too large")
+    return ContextFile(kind=kind, name=name, path=path, text=text.decode("utf-8", "replace").replace("\0", "\ufffd"))
 
 
-def _text(root: str, parts: Sequence[str]) -> bytes:
+def _read_bytes(root: str, parts: Sequence[str]) -> bytes:
     """A regular file below a directory; never through a link, never waits for a pipe."""
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -189,51 +208,51 @@ def _text(root: str, parts: Sequence[str]) -> bytes:
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EISDIR, "is no file")
-        return file.read(LARGEST_FILE + 1)
+        return file.read(MAX_FILE_BYTES + 1)
 
 
 # --- patterns ---------------------------------------------------------------------------------------------------------
 
 
-def _search(house: House, pattern: str) -> tuple[list[str], bool]:
+def _find_matches(house: ContextRoots, pattern: str) -> tuple[list[str], bool]:
     """The paths below an allowed directory that fit a pattern, sorted; and whether all were looked at."""
-    root = house.holder_of(pattern)
+    root = house.root_containing(pattern)
     if root is None:
         return [], True
-    walk = _Walk()
-    found = walk.below(Path(root), list(Path(pattern).relative_to(root).parts), DEEPEST)
-    paths = list(dict.fromkeys(str(path) for path in islice(found, MOST_FILES + 1)))
-    return paths[:MOST_FILES], walk.left > 0 and len(paths) <= MOST_FILES
+    walk = _GlobSearch()
+    found = walk.find(Path(root), list(Path(pattern).relative_to(root).parts), MAX_DEPTH)
+    paths = list(dict.fromkeys(str(path) for path in islice(found, MAX_FILES + 1)))
+    return paths[:MAX_FILES], walk.entries_left > 0 and len(paths) <= MAX_FILES
 
 
-class _Walk:
+class _GlobSearch:
     """One search: `**` stands for any directories, hidden ones excepted."""
 
     def __init__(self) -> None:
-        self.left = MOST_ENTRIES
+        self.entries_left = MAX_DIRECTORY_ENTRIES
 
-    def below(self, folder: Path, parts: list[str], deepest: int) -> Iterator[Path]:
+    def find(self, folder: Path, parts: list[str], deepest: int) -> Iterator[Path]:
         """The files below a directory whose names fit the parts of a pattern."""
         if not parts or deepest < 0:
             return
         first, rest = parts[0], parts[1:]
         if first == "**":
-            yield from self.below(folder, rest or ["*"], deepest)
+            yield from self.find(folder, rest or ["*"], deepest)
         for entry in self._entries(folder):
             is_folder = entry.is_dir(follow_symlinks=False)
-            if first == "**" and is_folder and not entry.name.startswith(".") and entry.name not in SKIPPED:
-                yield from self.below(folder / entry.name, parts, deepest - 1)
+            if first == "**" and is_folder and not entry.name.startswith(".") and entry.name not in SKIPPED_DIRECTORIES:
+                yield from self.find(folder / entry.name, parts, deepest - 1)
             elif first != "**" and fnmatch.fnmatchcase(entry.name, first):
                 if rest and is_folder:
-                    yield from self.below(folder / entry.name, rest, deepest - 1)
+                    yield from self.find(folder / entry.name, rest, deepest - 1)
                 elif not rest and not is_folder and (first.startswith(".") or not entry.name.startswith(".")):
                     yield folder / entry.name
 
     def _entries(self, folder: Path) -> list["os.DirEntry[str]"]:
-        if self.left <= 0:
+        if self.entries_left <= 0:
             return []
         with suppress(OSError), os.scandir(folder) as entries:
-            found = list(islice(entries, self.left))
-            self.left -= len(found)
+            found = list(islice(entries, self.entries_left))
+            self.entries_left -= len(found)
             return sorted(found, key=lambda entry: entry.name)
         return []

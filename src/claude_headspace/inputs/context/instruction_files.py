@@ -11,18 +11,18 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-NAMES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude/CLAUDE.md", ".directives/AGENTS.md")
-DEEPEST = 40
-REMEMBERED_SECONDS = 5.0
-REMEMBERED = 1_000
-PATIENCE_SECONDS = 0.2
+FILE_NAMES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude/CLAUDE.md", ".directives/AGENTS.md")
+MAX_DEPTH = 40
+CACHE_SECONDS = 5.0
+MAX_CACHED = 1_000
+TIMEOUT_SECONDS = 0.2
 
 
-class DirectiveFinder:
+class InstructionFileFinder:
     """Looks instruction files up, and remembers for a while."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], tuple[float, tuple[str, ...]]] = {}
+        self._cache: dict[tuple[str, str], tuple[float, tuple[str, ...]]] = {}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="directives")
 
     async def __call__(self, path: str, root: str) -> tuple[str, ...]:
@@ -30,17 +30,17 @@ class DirectiveFinder:
         if not path.startswith("/") or "\0" in path:
             return ()
         key, now = (path.rpartition("/")[0], root), time.monotonic()
-        known = self._known.get(key)
+        known = self._cache.get(key)
         if known is not None and known[0] > now:
             return known[1]
-        looking = asyncio.get_running_loop().run_in_executor(self._thread, discover, [path], root)
+        looking = asyncio.get_running_loop().run_in_executor(self._thread, find_instruction_files, [path], root)
         try:
-            found = await asyncio.wait_for(looking, PATIENCE_SECONDS)
+            found = await asyncio.wait_for(looking, TIMEOUT_SECONDS)
         except TimeoutError:
             return ()
-        if len(self._known) >= REMEMBERED:
-            self._known.clear()
-        self._known[key] = (now + REMEMBERED_SECONDS, found)
+        if len(self._cache) >= MAX_CACHED:
+            self._cache.clear()
+        self._cache[key] = (now + CACHE_SECONDS, found)
         return found
 
     def close(self) -> None:
@@ -48,22 +48,22 @@ class DirectiveFinder:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def discover(paths: Iterable[str], root: str) -> tuple[str, ...]:
+def find_instruction_files(paths: Iterable[str], root: str) -> tuple[str, ...]:
     """The instruction files of some paths in a project, those nearest to each path first."""
     found: dict[str, None] = {}
     for path in paths:
-        for folder in _upwards(Path(os.path.normpath(path)), Path(os.path.normpath(root))):
-            found.update(dict.fromkeys(str(folder / name) for name in NAMES if _is_file(folder / name)))
+        for folder in _parents_up_to(Path(os.path.normpath(path)), Path(os.path.normpath(root))):
+            found.update(dict.fromkeys(str(folder / name) for name in FILE_NAMES if _is_file(folder / name)))
     return tuple(found)
 
 
-def _upwards(path: Path, root: Path) -> list[Path]:
+def _parents_up_to(path: Path, root: Path) -> list[Path]:
     """The directories from a path up to its project; a path outside of it has none."""
     start = path if path.is_dir() else path.parent
     if start != root and root not in start.parents:
         return []
     folders = [start, *start.parents]
-    return folders[: folders.index(root) + 1][:DEEPEST]
+    return folders[: folders.index(root) + 1][:MAX_DEPTH]
 
 
 def _is_file(path: Path) -> bool:

@@ -23,7 +23,7 @@ def find_skill(name: str, project_root: str, config_dirs: Iterable[Path]) -> Ski
     return None
 
 
-def files_of(skill: Skill | None, project_root: str) -> tuple[str, ...]:
+def preload_paths(skill: Skill | None, project_root: str) -> tuple[str, ...]:
     """The files that a skill wants read, as whole paths: beside it, or in the project."""
     if skill is None or skill.path is None:
         return ()

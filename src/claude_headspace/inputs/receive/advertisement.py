@@ -18,9 +18,9 @@ from claude_headspace.clients.claude_code.wire import HOOKS
 from claude_headspace.config import Paths
 from claude_headspace.kernel.hooks import HookKind
 
-EVERY = "*"
-PAUSE_SECONDS = 1.0
-_REACHED_BY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
+ALL_HOOKS = "*"
+INTERVAL_SECONDS = 1.0
+_LOCAL_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
 
 
 class ExpectedHooks:
@@ -53,33 +53,33 @@ class Advertisement(Loop):
 
     def __init__(
         self,
-        places: Paths,
+        paths: Paths,
         address: tuple[str, int],
         asked: Iterable[str],
         held: Mapping[str, int] | None = None,
         expected: ExpectedHooks | None = None,
     ) -> None:
         super().__init__()
-        self._places = places
+        self._paths = paths
         self._expected = expected or ExpectedHooks()
         self._expected.on_change(self._update_now)
         host, port = address
-        self._line = f"{_REACHED_BY.get(host, host)} {port} {os.getpid()}\n".encode()
+        self._line = f"{_LOCAL_ADDRESS.get(host, host)} {port} {os.getpid()}\n".encode()
         names = set(asked)
-        usual = set(HOOKS) if EVERY in names else {name for name in names if name.isidentifier()}
+        usual = set(HOOKS) if ALL_HOOKS in names else {name for name in names if name.isidentifier()}
         self._asked = dict.fromkeys(usual, "") | {name: f"{seconds}\n" for name, seconds in (held or {}).items()}
 
     async def stop(self) -> None:
         """Withdraw: from now on events are only told."""
         await super().stop()
-        self._places.address_file.unlink(missing_ok=True)
-        self._ask_for({})
+        self._paths.address_file.unlink(missing_ok=True)
+        self._write_asked_hooks({})
 
     async def _run(self) -> None:
         while True:
             with suppress(OSError):  # a full disk: the shims tell instead of asking
                 self.update()
-            await asyncio.sleep(PAUSE_SECONDS)
+            await asyncio.sleep(INTERVAL_SECONDS)
 
     def _update_now(self) -> None:
         """The hooks that wait changed. The scripts know at once, if the daemon runs."""
@@ -89,23 +89,23 @@ class Advertisement(Loop):
 
     def update(self) -> None:
         """Put the sign up where it is missing, and take away the mark of a daemon that does not answer."""
-        self._places.no_answer_file.unlink(missing_ok=True)
-        self._ask_for(dict.fromkeys(self._expected.names, "") | self._asked)
+        self._paths.no_answer_file.unlink(missing_ok=True)
+        self._write_asked_hooks(dict.fromkeys(self._expected.names, "") | self._asked)
         try:
-            is_up = self._places.address_file.read_bytes() == self._line
+            is_up = self._paths.address_file.read_bytes() == self._line
         except FileNotFoundError:
             is_up = False
         if not is_up:
-            self._announce()
+            self._write_address()
 
-    def _announce(self) -> None:
-        draft = self._places.address_file.with_suffix(".new")
+    def _write_address(self) -> None:
+        draft = self._paths.address_file.with_suffix(".new")
         draft.touch(mode=0o600)
         draft.write_bytes(self._line)
-        draft.replace(self._places.address_file)
+        draft.replace(self._paths.address_file)
 
-    def _ask_for(self, wanted: Mapping[str, str]) -> None:
-        folder = self._places.asked_hooks_dir
+    def _write_asked_hooks(self, wanted: Mapping[str, str]) -> None:
+        folder = self._paths.asked_hooks_dir
         found = {path.name: path.read_text() for path in folder.iterdir()} if folder.exists() else {}
         if wanted and not folder.exists():
             folder.mkdir(mode=0o700)

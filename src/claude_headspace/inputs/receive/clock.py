@@ -16,14 +16,14 @@ from claude_headspace.ports import Clock
 
 log = structlog.get_logger(__name__)
 
-SLIP: Micros = SECOND // 4
+MIN_JUMP: Micros = SECOND // 4
 """Less than this is no jump: clocks are trimmed all the time."""
-WORTH_TELLING: Micros = SECOND
-FURTHEST: Micros = 24 * 3600 * SECOND
+MIN_REPORTED_JUMP: Micros = SECOND
+MAX_FUTURE: Micros = 24 * 3600 * SECOND
 """A moment that lies further ahead is no memory of a clock that was set back: something else is wrong with it."""
 
 
-def ticks() -> Micros:
+def monotonic_clock() -> Micros:
     """What passes, however the clock is set."""
     return time.monotonic_ns() // 1_000
 
@@ -32,39 +32,39 @@ class SteadyClock:
     """Tells the time."""
 
     def __init__(
-        self, wall: Clock, noticed: Callable[[str], None] = lambda _what: None, passing: Clock = ticks
+        self, wall: Clock, on_jump: Callable[[str], None] = lambda _what: None, monotonic: Clock = monotonic_clock
     ) -> None:
         self._wall = wall
-        self._noticed = noticed
-        self._passing = passing
-        self._seen, self._ticks = wall(), passing()
-        self._ahead: Micros = 0
-        self._last = self._seen
+        self._on_jump = on_jump
+        self._monotonic = monotonic
+        self._last_wall, self._last_monotonic = wall(), monotonic()
+        self._offset: Micros = 0
+        self._last = self._last_wall
 
     def __call__(self) -> Micros:
         """What time it is."""
-        wall, passed = self._wall(), self._passing()
-        moved, real = wall - self._seen, passed - self._ticks
-        self._seen, self._ticks = wall, passed
-        if moved < real - SLIP:
-            self._set_back(real - moved)
+        wall, passed = self._wall(), self._monotonic()
+        moved, real = wall - self._last_wall, passed - self._last_monotonic
+        self._last_wall, self._last_monotonic = wall, passed
+        if moved < real - MIN_JUMP:
+            self._add_offset(real - moved)
         else:
-            self._ahead = max(0, self._ahead - max(0, moved) // 2)
-        self._last = max(self._last, wall + self._ahead)
+            self._offset = max(0, self._offset - max(0, moved) // 2)
+        self._last = max(self._last, wall + self._offset)
         return self._last
 
-    def told(self, at: Micros) -> Micros:
+    def correct(self, at: Micros) -> Micros:
         """A moment that this machine's clock told; one that lies ahead was told before the clock was set back."""
-        return at if at > self._seen else at + self._ahead
+        return at if at > self._last_wall else at + self._offset
 
-    def go_on_after(self, moment: Micros) -> None:
+    def continue_after(self, moment: Micros) -> None:
         """Time has been here already: it was told before this clock began."""
         behind = moment - self()
-        if 0 < behind < FURTHEST:
-            self._set_back(behind)
+        if 0 < behind < MAX_FUTURE:
+            self._add_offset(behind)
 
-    def _set_back(self, by: Micros) -> None:
-        self._ahead += by
-        if by >= WORTH_TELLING:
+    def _add_offset(self, by: Micros) -> None:
+        self._offset += by
+        if by >= MIN_REPORTED_JUMP:
             log.warning("clock_set_back", seconds=by / SECOND)
-            self._noticed(f"the machine's clock was set back by {by / SECOND:.0f} s")
+            self._on_jump(f"the machine's clock was set back by {by / SECOND:.0f} s")

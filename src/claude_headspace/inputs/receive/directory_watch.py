@@ -17,48 +17,48 @@ CLOSE_WRITE, MOVED_TO = 0x8, 0x80
 """What inotify tells of: a file was written and closed, or moved here. Not that one was removed: we do that."""
 
 
-class Doorbell:
+class DirectoryWatch:
     """Rings for one directory."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._rung = asyncio.Event()
+        self._changed = asyncio.Event()
         self._handles: list[int] = []
-        self.works = False
+        self.is_watching = False
 
-    def hang(self) -> None:
+    def start(self) -> None:
         """Begin to listen, where the system can tell."""
         with suppress(OSError, AttributeError):
-            descriptor = self._inotify() if sys.platform == "linux" else self._kqueue()
-            asyncio.get_running_loop().add_reader(descriptor, self._ring, descriptor)
-            self.works = True
+            descriptor = self._open_inotify() if sys.platform == "linux" else self._open_kqueue()
+            asyncio.get_running_loop().add_reader(descriptor, self._on_event, descriptor)
+            self.is_watching = True
 
     async def wait(self, seconds: float) -> None:
         """Wait until it rings, or until the time is over."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._rung.wait(), seconds)
-        self._rung.clear()
+            await asyncio.wait_for(self._changed.wait(), seconds)
+        self._changed.clear()
 
     @property
-    def has_rung(self) -> bool:
+    def has_changed(self) -> bool:
         """Whether it has rung since somebody waited for it."""
-        return self._rung.is_set()
+        return self._changed.is_set()
 
-    def take_down(self) -> None:
+    def stop(self) -> None:
         """Stop listening."""
-        if self.works:
+        if self.is_watching:
             asyncio.get_running_loop().remove_reader(self._handles[-1])
         while self._handles:
             os.close(self._handles.pop())
-        self.works = False
+        self.is_watching = False
 
-    def _ring(self, descriptor: int) -> None:
+    def _on_event(self, descriptor: int) -> None:
         if sys.platform == "linux":
             with suppress(OSError):
                 os.read(descriptor, 65_536)
-        self._rung.set()
+        self._changed.set()
 
-    def _inotify(self) -> int:
+    def _open_inotify(self) -> int:
         library = ctypes.CDLL(None, use_errno=True)
         descriptor: int = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if descriptor < 0:
@@ -68,7 +68,7 @@ class Doorbell:
             raise OSError(ctypes.get_errno(), "cannot watch")
         return descriptor
 
-    def _kqueue(self) -> int:
+    def _open_kqueue(self) -> int:
         """On macOS: the directory changed. The event clears itself, so nothing has to be read."""
         directory = os.open(self._directory, os.O_RDONLY | os.O_CLOEXEC)
         self._handles.append(directory)

@@ -34,16 +34,16 @@ class Answer(Protocol):
         """The reply."""
 
 
-HOOKS = "/hook/"
+HOOK_PREFIX = "/hook/"
 TRUSTED = "headspace.trusted"
 """Where the guard notes that the sender has the ingest token: it is the shim."""
-FOR_CLAUDE = (b"x-headspace-reply", b"hook")
+HOOK_REPLY_HEADER = (b"x-headspace-reply", b"hook")
 """How the shim asks for Claude Code's part of the reply alone."""
 JSON = (b"content-type", b"application/json")
-THROWN_AWAY = 64 * 1024 * 1024
-AT_EASE = 4 * 1024 * 1024
+MAX_DISCARDED_BYTES = 64 * 1024 * 1024
+SMALL_BODY_BYTES = 4 * 1024 * 1024
 """A larger body waits for its turn, and so does one that does not tell its length."""
-TURN_SECONDS = 60.0
+LARGE_BODY_SECONDS = 60.0
 """How long the turn of a sender lasts: others wait for it."""
 
 
@@ -54,14 +54,14 @@ class HookEndpoint:
         self,
         receiver: HookReceiver,
         answer: Answer,
-        largest_body: int,
+        max_body_bytes: int,
         counters: HookCounters,
     ) -> None:
         self._receiver = receiver
         self._answer = answer
-        self._largest_body = largest_body
+        self._max_body_bytes = max_body_bytes
         self._counters = counters
-        self._turn = asyncio.Lock()
+        self._large_body = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One hook, from its arrival to its answer."""
@@ -69,7 +69,7 @@ class HookEndpoint:
         try:
             if scope["method"] != "POST":
                 raise BadRequest("method_not_allowed", "Hooks are sent with POST.", "Use POST.", status=405)
-            reply, stored = await self._take(scope, receive)
+            reply, stored = await self._process(scope, receive)
         except HeadspaceError as error:
             self._counters.refused(error.code)
             await send_json(send, error.status, msgspec.json.encode(error.body()))
@@ -77,36 +77,36 @@ class HookEndpoint:
         if stored:
             self._counters.stored(stored, time.perf_counter() - started)
         if not isinstance(reply, bytes):
-            reply = await reply(_until_gone(receive))
-        await (send_json(send, 200, reply) if reply else send_nothing(send))
+            reply = await reply(_disconnected(receive))
+        await (send_json(send, 200, reply) if reply else send_empty(send))
 
-    async def _take(self, scope: Scope, receive: Receive) -> tuple[bytes | Held, str]:
+    async def _process(self, scope: Scope, receive: Receive) -> tuple[bytes | Held, str]:
         """What to reply, and the name of the event if it is in the journal."""
-        told = told_length(scope)
-        if told is not None and told <= AT_EASE:
-            return await self._take_now(scope, await read_body(scope, receive, self._largest_body))
-        async with self._turn:
+        told = content_length(scope)
+        if told is not None and told <= SMALL_BODY_BYTES:
+            return await self._process_body(scope, await read_body(scope, receive, self._max_body_bytes))
+        async with self._large_body:
             try:
-                async with asyncio.timeout(TURN_SECONDS):
-                    body = await read_body(scope, receive, self._largest_body)
+                async with asyncio.timeout(LARGE_BODY_SECONDS):
+                    body = await read_body(scope, receive, self._max_body_bytes)
             except TimeoutError as error:
                 raise BadRequest("too_slow", "The body took too long.", "Send it again.", status=408) from error
-            return await self._take_now(scope, body)
+            return await self._process_body(scope, body)
 
-    async def _take_now(self, scope: Scope, body: bytes) -> tuple[bytes | Held, str]:
-        event, trusted = self.event(scope, body), bool(scope.get(TRUSTED))
+    async def _process_body(self, scope: Scope, body: bytes) -> tuple[bytes | Held, str]:
+        event, trusted = self.event_name(scope, body), bool(scope.get(TRUSTED))
         received = await self._receiver.receive(event, body, scope["headers"], trusted=trusted)
-        for_client = trusted and FOR_CLAUDE in scope["headers"]
+        for_client = trusted and HOOK_REPLY_HEADER in scope["headers"]
         reply = await self._answer(received, reply_reaches_client=for_client)
         return reply.content, received.envelope.name if reply.is_stored else ""
 
-    def event(self, scope: Scope, _body: bytes) -> str:
+    def event_name(self, scope: Scope, _body: bytes) -> str:
         """Which event it is: the path says so."""
         path: str = scope["path"]
-        return path.removeprefix(HOOKS)
+        return path.removeprefix(HOOK_PREFIX)
 
 
-async def _until_gone(receive: Receive) -> None:
+async def _disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -118,43 +118,43 @@ async def send_json(send: Send, status: int, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def send_nothing(send: Send) -> None:
+async def send_empty(send: Send) -> None:
     """Answer that there is nothing to say."""
     await send({"type": "http.response.start", "status": 204, "headers": []})
     await send({"type": "http.response.body", "body": b""})
 
 
-def told_length(scope: Scope) -> int | None:
+def content_length(scope: Scope) -> int | None:
     """How long the body is, if its sender says so."""
     return next((int(value) for key, value in scope["headers"] if key == b"content-length" and value.isdigit()), None)
 
 
-async def read_body(scope: Scope, receive: Receive, largest: int) -> bytes:
+async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
     """The whole body, if it is not too large.
 
     One that is too large is read to its end and thrown away, within reason: a sender that is cut off never sees why.
     """
-    if (told_length(scope) or 0) > largest + THROWN_AWAY:
-        raise _too_large(largest)
+    if (content_length(scope) or 0) > max_bytes + MAX_DISCARDED_BYTES:
+        raise _too_large(max_bytes)
     pieces: list[bytes] = []
     size, more = 0, True
-    while more and size <= largest + THROWN_AWAY:
+    while more and size <= max_bytes + MAX_DISCARDED_BYTES:
         message: dict[str, Any] = dict(await receive())
         if message["type"] == "http.disconnect":
             raise BadRequest("body_incomplete", "The sender went away before the body was complete.", "Send it again.")
         chunk, more = message.get("body", b""), message.get("more_body", False)
         size += len(chunk)
-        if size <= largest:
+        if size <= max_bytes:
             pieces.append(chunk)
-    if size > largest:
-        raise _too_large(largest)
+    if size > max_bytes:
+        raise _too_large(max_bytes)
     return b"".join(pieces)
 
 
-def _too_large(largest: int) -> BadRequest:
+def _too_large(max_bytes: int) -> BadRequest:
     return BadRequest(
         "too_large",
-        f"The body is larger than {largest} bytes.",
+        f"The body is larger than {max_bytes} bytes.",
         "Send less, or raise `max_body_bytes` in the configuration.",
         status=413,
     )

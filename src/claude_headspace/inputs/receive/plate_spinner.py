@@ -14,7 +14,7 @@ from claude_headspace.clients.plate_spinner.decode import PLATES
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.http import HookEndpoint
 
-EVENTS = "/events"
+EVENTS_PATH = "/events"
 
 _TYPE = re.compile(r"[a-z][a-z0-9_]{0,58}")
 
@@ -28,7 +28,7 @@ class WirePlateType(msgspec.Struct):
 class PlateEndpoint(HookEndpoint):
     """Takes plate-spinner's events in."""
 
-    def event(self, _scope: Scope, body: bytes) -> str:
+    def event_name(self, _scope: Scope, body: bytes) -> str:
         """Which event it is: the body says so. A type that nobody knows is a sign of life."""
         try:
             told = msgspec.json.decode(body, type=WirePlateType).event_type

@@ -13,19 +13,19 @@ from pathlib import Path
 
 from claude_headspace.kernel.envelope import Observations
 
-REMEMBERED_SECONDS = 5.0
-PATIENCE_SECONDS = 0.2
-REMEMBERED = 2_000
-LARGEST_HEAD = 4_096
+CACHE_SECONDS = 5.0
+TIMEOUT_SECONDS = 0.2
+MAX_CACHED = 2_000
+MAX_HEAD_BYTES = 4_096
 
 _UNKNOWN = Observations()
 
 
-class SurroundingsFinder:
+class ProjectLocator:
     """Looks directories up, and remembers for a while."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[float, Observations]] = {}
+        self._cache: dict[str, tuple[float, Observations]] = {}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="surroundings")
 
     async def __call__(self, directory: str | None) -> Observations:
@@ -33,20 +33,20 @@ class SurroundingsFinder:
         if not directory or "\0" in directory or not directory.startswith("/"):
             return Observations(project_root=directory) if directory else _UNKNOWN
         now = time.monotonic()
-        known = self._known.get(directory)
+        known = self._cache.get(directory)
         if known is not None and known[0] > now:
             return known[1]
-        return await self._look(directory, now, known[1] if known else Observations(project_root=directory))
+        return await self._find(directory, now, known[1] if known else Observations(project_root=directory))
 
-    async def _look(self, directory: str, now: float, fallback: Observations) -> Observations:
-        looking = asyncio.get_running_loop().run_in_executor(self._thread, look_around, directory)
+    async def _find(self, directory: str, now: float, fallback: Observations) -> Observations:
+        looking = asyncio.get_running_loop().run_in_executor(self._thread, locate_project, directory)
         try:
-            found = await asyncio.wait_for(looking, PATIENCE_SECONDS)
+            found = await asyncio.wait_for(looking, TIMEOUT_SECONDS)
         except TimeoutError:
             found = fallback
-        if len(self._known) >= REMEMBERED:
-            self._known.clear()
-        self._known[directory] = (now + REMEMBERED_SECONDS, found)
+        if len(self._cache) >= MAX_CACHED:
+            self._cache.clear()
+        self._cache[directory] = (now + CACHE_SECONDS, found)
         return found
 
     def close(self) -> None:
@@ -54,7 +54,7 @@ class SurroundingsFinder:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def look_around(directory: str) -> Observations:
+def locate_project(directory: str) -> Observations:
     """The nearest repository above a directory; without one the directory is its own project."""
     start = Path(os.path.normpath(directory))
     for folder in (start, *start.parents):
@@ -71,15 +71,15 @@ def look_around(directory: str) -> Observations:
 def _branch(git: Path, *, is_file: bool) -> str | None:
     """The branch that is checked out; a worktree's `.git` is a file that points to its own directory."""
     if is_file:
-        pointer = _small_file(git) or ""
+        pointer = _read_small_file(git) or ""
         if not pointer.startswith("gitdir: "):
             return None
         git = git.parent / pointer.removeprefix("gitdir: ").strip()
-    head = (_small_file(git / "HEAD") or "").strip()
+    head = (_read_small_file(git / "HEAD") or "").strip()
     return head.removeprefix("ref: refs/heads/")[:200] if head.startswith("ref: refs/heads/") else head[:12] or None
 
 
-def _small_file(path: Path) -> str | None:
+def _read_small_file(path: Path) -> str | None:
     """The text of a small regular file; never waits for a pipe."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -88,7 +88,7 @@ def _small_file(path: Path) -> str | None:
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return None
-        return os.read(handle, LARGEST_HEAD).decode("utf-8", "replace")
+        return os.read(handle, MAX_HEAD_BYTES).decode("utf-8", "replace")
     except OSError:
         return None
     finally:

@@ -20,21 +20,21 @@ from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.receive.sanitize import Keeper
+from claude_headspace.inputs.receive.sanitize import Sanitizer
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.tolerant_json import UNREADABLE
 from claude_headspace.ports import Clock, Received
 
-Surroundings = Callable[[str | None], Awaitable[Observations]]
+LocateProject = Callable[[str | None], Awaitable[Observations]]
 """Finds out what belongs to a directory: its project's root and branch."""
 
-Relatives = Callable[[int], Awaitable[Observations]]
+FindAncestry = Callable[[int], Awaitable[Observations]]
 """Finds out when a process began and what it descends from."""
 
-LONGEST_DELIVERY_ID = 200
+MAX_DELIVERY_ID_BYTES = 200
 
-WRAPPERS_WORD = (b"role", b"mode", b"mission-id")
+TRUSTED_NOTES = (b"role", b"mode", b"mission-id")
 """What rules and context depend on: only the user's own script tells it."""
 
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -56,7 +56,7 @@ def event_name(path: str) -> str:
 
 
 Name = Annotated[str, Meta(max_length=500)]
-Place = Annotated[str, Meta(max_length=8_192)]
+PathText = Annotated[str, Meta(max_length=8_192)]
 """Longer than any path that a system opens. An agent carries these for good, so they are bounded."""
 Pid = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
@@ -65,11 +65,11 @@ class WireIdentity(msgspec.Struct):
     """What says whose event it is."""
 
     session_id: Name
-    cwd: Place | None = None
-    working_directory: Place | None = None
-    project_path: Place | None = None
+    cwd: PathText | None = None
+    working_directory: PathText | None = None
+    project_path: PathText | None = None
     """The directory, as plate-spinner calls it."""
-    transcript_path: Place | None = None
+    transcript_path: PathText | None = None
     hook_event_name: str | None = None
     tmux_session: Name | None = None
     tmux_pane: Name | None = None
@@ -84,7 +84,7 @@ _ESCAPES = re.compile(
 )
 
 
-def repair(body: bytes) -> bytes:
+def replace_lone_surrogates(body: bytes) -> bytes:
     """Halves of characters, which JavaScript leaves where it cuts a text, become the sign for a broken one."""
     return _ESCAPES.sub(lambda found: rb"\ufffd" if found[1] else found[0], body)
 
@@ -96,7 +96,7 @@ def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, 
     """
     try:
         body.decode("utf-8")
-        identity, body = _decoded(body)
+        identity, body = _decode_identity(body)
     except msgspec.ValidationError as error:
         raise BadRequest(
             "bad_field", f"The body does not fit: {error}.", "Every event needs a `session_id` string."
@@ -109,7 +109,7 @@ def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, 
         raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
     except RecursionError as error:
         raise BadRequest("bad_json", "The body is nested too deeply.", _NOT_JSON) from error
-    _check_name(identity.session_id)
+    _check_session_id(identity.session_id)
     return identity, body
 
 
@@ -123,34 +123,34 @@ def read_body(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, byte
         identity = msgspec.convert(value, WireIdentity)
     except UNREADABLE:
         return *read_identity(body, lenient=lenient), None
-    _check_name(identity.session_id)
+    _check_session_id(identity.session_id)
     return identity, body, value
 
 
-def _check_name(name: str) -> None:
+def _check_session_id(name: str) -> None:
     if not name.strip() or not name.isprintable() or "\ufffd" in name:
         raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the session's own id.")
 
 
-def _decoded(body: bytes) -> tuple[WireIdentity, bytes]:
+def _decode_identity(body: bytes) -> tuple[WireIdentity, bytes]:
     try:
         return _identity.decode(body), body
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:
-        repaired = repair(body)
+        repaired = replace_lone_surrogates(body)
         if repaired == body:
             raise
     return _identity.decode(repaired), repaired
 
 
-_numbers = count()
-_process = secrets.token_hex(6)
+_counter = count()
+_process_id = secrets.token_hex(6)
 
 
 def new_id() -> str:
     """A unique id that sorts by time, so that rows made together lie together."""
-    return f"{time.time_ns() // 1_000_000:012x}{next(_numbers) & 0xFFFFFF:06x}{_process}"
+    return f"{time.time_ns() // 1_000_000:012x}{next(_counter) & 0xFFFFFF:06x}{_process_id}"
 
 
 class HookReceiver:
@@ -160,17 +160,17 @@ class HookReceiver:
         self,
         host: str,
         clock: Clock,
-        surroundings: Surroundings,
-        relatives: Relatives | None = None,
-        told_at: Callable[[Micros], Micros] = lambda at: at,
-        keep: Keeper | None = None,
+        locate_project: LocateProject,
+        find_ancestry: FindAncestry | None = None,
+        correct_time: Callable[[Micros], Micros] = lambda at: at,
+        sanitizer: Sanitizer | None = None,
     ) -> None:
         self._host = host
-        self._told_at = told_at
+        self._correct_time = correct_time
         self._clock = clock
-        self._surroundings = surroundings
-        self._relatives = relatives
-        self._keep = keep or Keeper()
+        self._locate_project = locate_project
+        self._find_ancestry = find_ancestry
+        self._sanitizer = sanitizer or Sanitizer()
 
     async def receive(
         self, path: str, body: bytes, headers: Iterable[tuple[bytes, bytes]], *, trusted: bool = False
@@ -178,7 +178,7 @@ class HookReceiver:
         """Receive a hook over HTTP. The broken text of a trusted sender is repaired."""
         told = {key[12:]: value for key, value in headers if key.startswith(b"x-headspace-")}
         if not trusted:
-            told = {key: value for key, value in told.items() if key not in WRAPPERS_WORD}
+            told = {key: value for key, value in told.items() if key not in TRUSTED_NOTES}
         return await self._receive(event_name(path), body, told, lenient=trusted)
 
     async def receive_spooled(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Received:
@@ -190,11 +190,11 @@ class HookReceiver:
     async def _receive(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Received:
         received_at = self._clock()
         identity, kept, value = read_body(body, lenient=lenient)
-        around = await self._surroundings(identity.cwd or identity.working_directory or identity.project_path)
-        context = _context(identity, told, around)
+        around = await self._locate_project(identity.cwd or identity.working_directory or identity.project_path)
+        context = _observations(identity, told, around)
         if kept is not body:
             context = msgspec.structs.replace(context, anomaly="the text was broken and has been repaired")
-        envelope_id, payload = new_id(), self._keep.hook(kept)
+        envelope_id, payload = new_id(), self._sanitizer.hook(kept)
         envelope = Envelope(
             id=envelope_id,
             name=name,
@@ -205,24 +205,24 @@ class HookReceiver:
             received_at=received_at,
             payload=payload,
             original_payload=kept if payload is not kept else None,
-            observations=await self._with_relatives(context),
-            delivery_id=_delivery(told.get(b"delivery-id")) or envelope_id,
+            observations=await self._add_ancestry(context),
+            delivery_id=_delivery_id(told.get(b"delivery-id")) or envelope_id,
         )
         return Received(envelope, decode(envelope, value if payload is kept else None), value)
 
     def _fired_at(self, told: bytes | None, received_at: Micros) -> Micros:
         """The sender's word, in seconds since 1970; nothing fires before it is sent."""
         try:
-            fired_at = self._told_at(round(float(told) * SECOND)) if told else received_at
+            fired_at = self._correct_time(round(float(told) * SECOND)) if told else received_at
         except (ValueError, OverflowError):
             return received_at
         return fired_at if 0 < fired_at < received_at else received_at
 
-    async def _with_relatives(self, context: Observations) -> Observations:
+    async def _add_ancestry(self, context: Observations) -> Observations:
         """What the process table tells of the client that the sender named."""
-        if self._relatives is None or not context.client_pid:
+        if self._find_ancestry is None or not context.client_pid:
             return context
-        client = await self._relatives(context.client_pid)
+        client = await self._find_ancestry(context.client_pid)
         return msgspec.structs.replace(
             context,
             client_started_at=client.client_started_at,
@@ -230,12 +230,12 @@ class HookReceiver:
         )
 
 
-def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Observations) -> Observations:
+def _observations(identity: WireIdentity, told: dict[bytes, bytes], around: Observations) -> Observations:
     return Observations(
         tmux_session=_text(told.get(b"tmux-session")) or identity.tmux_session,
         tmux_pane=_text(told.get(b"tmux-pane")) or identity.tmux_pane,
         client_pid=_number(told.get(b"client-pid")) or identity.client_pid,
-        ancestor_pids=_numbers_of(told.get(b"ancestor-pids")),
+        ancestor_pids=_number_list(told.get(b"ancestor-pids")),
         headspace_id=_text(told.get(b"session-id")) or identity.headspace_session_id,
         wrapper_id=_text(told.get(b"wrapper-id")),
         fleet_id=_text(told.get(b"agent-id")),
@@ -247,12 +247,12 @@ def _context(identity: WireIdentity, told: dict[bytes, bytes], around: Observati
     )
 
 
-def _delivery(told: bytes | None) -> str | None:
+def _delivery_id(told: bytes | None) -> str | None:
     """The whole of it, since half an id could be another's."""
-    if told is not None and len(told) > LONGEST_DELIVERY_ID:
+    if told is not None and len(told) > MAX_DELIVERY_ID_BYTES:
         raise BadRequest(
             "bad_delivery_id",
-            f"The delivery id is longer than {LONGEST_DELIVERY_ID} bytes.",
+            f"The delivery id is longer than {MAX_DELIVERY_ID_BYTES} bytes.",
             "Send a UUID as X-Headspace-Delivery-Id.",
         )
     return _text(told)
@@ -269,8 +269,8 @@ def _text(told: bytes | None) -> str | None:
     return told.decode("utf-8", "replace").replace("\0", "")[:200] or None if told else None
 
 
-def _numbers_of(told: bytes | None) -> tuple[int, ...]:
-    found = (_number(part) for part in (told or b"")[:LONGEST_DELIVERY_ID].split())
+def _number_list(told: bytes | None) -> tuple[int, ...]:
+    found = (_number(part) for part in (told or b"")[:MAX_DELIVERY_ID_BYTES].split())
     return tuple(number for number in found if number)
 
 

@@ -6,7 +6,7 @@ from claude_headspace.kernel.redaction import Redactor
 from claude_headspace.kernel.size_limits import Bounds
 
 
-class Keeper:
+class Sanitizer:
     """Makes payloads fit to be kept."""
 
     def __init__(self, limits: Bounds | None = None, redact: Redactor | None = None) -> None:

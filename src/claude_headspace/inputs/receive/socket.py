@@ -28,15 +28,15 @@ Env = dict[str, str]
 Command = Callable[[str, msgspec.Raw, Env], Awaitable[object]]
 """Does what a request asks: its command, its arguments as JSON, its environment."""
 
-LONGEST_PATH = 100
+MAX_PATH_BYTES = 100
 """What every system takes as the path of a socket."""
-MOST_CONNECTIONS = 64
-MOST_AT_ONCE = 100
+MAX_CONNECTIONS = 64
+MAX_BATCH_REQUESTS = 100
 """Requests in one list."""
-SILENT_SECONDS = 120.0
+IDLE_TIMEOUT_SECONDS = 120.0
 """How long a connection may be open without a request."""
-WRITING_SECONDS = 10.0
-THROWN_AWAY = 32 * 1024 * 1024
+IO_TIMEOUT_SECONDS = 10.0
+MAX_DISCARDED_BYTES = 32 * 1024 * 1024
 """How much of a line that is too long is read, so that its sender sees the answer."""
 
 EMPTY = msgspec.Raw(b"{}")
@@ -59,10 +59,10 @@ _JSON = 'Send one JSON object a line: {"cmd": …, "args": {…}, "env": {…}}.
 class RpcServer:
     """Listens on the socket, and hands requests to a command."""
 
-    def __init__(self, path: Path, command: Command, longest: int) -> None:
+    def __init__(self, path: Path, command: Command, max_line_bytes: int) -> None:
         self._path = path
         self._command = command
-        self._longest = longest
+        self._max_line_bytes = max_line_bytes
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self.failure: str | None = None
@@ -86,8 +86,10 @@ class RpcServer:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._path.unlink(missing_ok=True)
-            with reachable(self._path) as path, _closed_to_others():
-                self._server = await asyncio.start_unix_server(self._connected, path, limit=self._longest)
+            with socket_path(self._path) as path, _private_umask():
+                self._server = await asyncio.start_unix_server(
+                    self._handle_connection, path, limit=self._max_line_bytes
+                )
             self._path.chmod(0o600)
         except OSError as error:
             self.failure = f"cannot listen on {self._path}: {error}"
@@ -102,13 +104,13 @@ class RpcServer:
         await asyncio.gather(*self._connections, return_exceptions=True)
         self._path.unlink(missing_ok=True)
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
         try:
-            if len(self._connections) > MOST_CONNECTIONS:
-                await _write(writer, _refusal(_busy()))
+            if len(self._connections) > MAX_CONNECTIONS:
+                await _write(writer, _error_reply(_busy()))
             else:
                 await self._serve(reader, writer)
         except (OSError, TimeoutError, asyncio.CancelledError):
@@ -124,8 +126,8 @@ class RpcServer:
             async for line in _lines(reader):
                 await _write(writer, await self._answer(line))
         except asyncio.LimitOverrunError:
-            await _skip(reader)
-            await _write(writer, _refusal(_too_long(self._longest)))
+            await _discard_line(reader)
+            await _write(writer, _error_reply(_too_long(self._max_line_bytes)))
 
     async def _answer(self, line: bytes) -> bytes:
         if line.lstrip()[:1] != b"[":
@@ -133,10 +135,12 @@ class RpcServer:
         try:
             requests = _requests.decode(line)
         except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
-            return _refusal(_not_json(error))
-        if len(requests) > MOST_AT_ONCE:
-            return _refusal(
-                BadRequest("too_many", f"{len(requests)} requests at once.", f"Send at most {MOST_AT_ONCE} in a list.")
+            return _error_reply(_not_json(error))
+        if len(requests) > MAX_BATCH_REQUESTS:
+            return _error_reply(
+                BadRequest(
+                    "too_many", f"{len(requests)} requests at once.", f"Send at most {MAX_BATCH_REQUESTS} in a list."
+                )
             )
         return b"[" + b",".join([await self._answer_one(bytes(each)) for each in requests]) + b"]"
 
@@ -144,7 +148,7 @@ class RpcServer:
         try:
             request = _request.decode(line)
         except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
-            return _refusal(_not_json(error))
+            return _error_reply(_not_json(error))
         env = {name: value for name, value in request.env.items() if isinstance(value, str)}
         try:
             answer: dict[str, Any] = {"ok": True, "result": await self._command(request.cmd, request.args, env)}
@@ -152,7 +156,7 @@ class RpcServer:
             answer = {"ok": False, **error.body()}
         except Exception:
             log.exception("command_failed", cmd=request.cmd[:100])
-            answer = {"ok": False, **_mistake().body()}
+            answer = {"ok": False, **_internal_error().body()}
         return msgspec.json.encode(answer if request.id is None else {**answer, "id": request.id})
 
 
@@ -160,7 +164,7 @@ async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
     """The lines that have something in them; what stands before the end counts without its newline."""
     while True:
         try:
-            line = await asyncio.wait_for(reader.readuntil(b"\n"), SILENT_SECONDS)
+            line = await asyncio.wait_for(reader.readuntil(b"\n"), IDLE_TIMEOUT_SECONDS)
         except asyncio.IncompleteReadError as end:
             if end.partial.strip():
                 yield end.partial
@@ -169,11 +173,11 @@ async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
             yield line
 
 
-async def _skip(reader: asyncio.StreamReader) -> None:
+async def _discard_line(reader: asyncio.StreamReader) -> None:
     """Read a line that is too long to its end, within reason."""
     thrown = 0
-    while thrown < THROWN_AWAY:
-        chunk = await asyncio.wait_for(reader.read(65_536), WRITING_SECONDS)
+    while thrown < MAX_DISCARDED_BYTES:
+        chunk = await asyncio.wait_for(reader.read(65_536), IO_TIMEOUT_SECONDS)
         thrown += len(chunk)
         if not chunk or b"\n" in chunk:
             return
@@ -181,13 +185,13 @@ async def _skip(reader: asyncio.StreamReader) -> None:
 
 async def _write(writer: asyncio.StreamWriter, answer: bytes) -> None:
     writer.write(answer + b"\n")
-    await asyncio.wait_for(writer.drain(), WRITING_SECONDS)
+    await asyncio.wait_for(writer.drain(), IO_TIMEOUT_SECONDS)
 
 
 @contextlib.contextmanager
-def reachable(path: Path) -> Iterator[str]:
+def socket_path(path: Path) -> Iterator[str]:
     """The path of a socket as the system takes it: one that is too long is reached through its directory."""
-    if len(os.fsencode(path)) <= LONGEST_PATH or not Path("/proc/self/fd").is_dir():
+    if len(os.fsencode(path)) <= MAX_PATH_BYTES or not Path("/proc/self/fd").is_dir():
         yield str(path)
         return
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -198,7 +202,7 @@ def reachable(path: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _closed_to_others() -> Iterator[None]:
+def _private_umask() -> Iterator[None]:
     """What is made here is ours alone from its first moment."""
     before = os.umask(0o177)
     try:
@@ -207,7 +211,7 @@ def _closed_to_others() -> Iterator[None]:
         os.umask(before)
 
 
-def _refusal(error: HeadspaceError) -> bytes:
+def _error_reply(error: HeadspaceError) -> bytes:
     return msgspec.json.encode({"ok": False, **error.body()})
 
 
@@ -216,9 +220,9 @@ def _not_json(error: Exception) -> BadRequest:
     return BadRequest("bad_request", f"The request cannot be understood: {reason}.", _JSON)
 
 
-def _too_long(longest: int) -> BadRequest:
+def _too_long(max_bytes: int) -> BadRequest:
     return BadRequest(
-        "too_large", f"The line is longer than {longest} bytes.", "Send less, or raise `max_body_bytes`.", status=413
+        "too_large", f"The line is longer than {max_bytes} bytes.", "Send less, or raise `max_body_bytes`.", status=413
     )
 
 
@@ -226,5 +230,5 @@ def _busy() -> HeadspaceError:
     return HeadspaceError("busy", "Too many clients are connected.", "Close some, or try again in a moment.")
 
 
-def _mistake() -> HeadspaceError:
+def _internal_error() -> HeadspaceError:
     return HeadspaceError("bug", "Headspace made a mistake.", "See `headspace logs`, and report it.")

@@ -30,7 +30,7 @@ import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
-from claude_headspace.inputs.receive.directory_watch import Doorbell
+from claude_headspace.inputs.receive.directory_watch import DirectoryWatch
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.ports import Clock, HookCounters, Received
@@ -40,23 +40,23 @@ log = structlog.get_logger(__name__)
 Process = Callable[[Received], Awaitable[bool]]
 """Stores an event; returns when it is committed, and whether it counts as a hook."""
 
-PAUSE_SECONDS = 1.0
-WRITING_SECONDS = 0.02
+POLL_SECONDS = 1.0
+INCOMPLETE_POLL_SECONDS = 0.02
 """How soon to look again at a file that is being written."""
 GATHER_SECONDS = 0.002
 """Between the bell and the taking: hooks come in groups, and the one that rang can end in peace."""
 CATCH_UP_SECONDS = 0.1
 """How long a hook that asks waits for what others told before it."""
-ABANDONED: Micros = 60 * SECOND
-NOTES_BYTES = 64 * 1024
-LARGEST_BATCH = 256
-LARGEST_BATCH_BYTES = 16 * 1024 * 1024
-KEPT_REJECTED = 1_000
+ABANDONED_AFTER: Micros = 60 * SECOND
+MAX_NOTES_BYTES = 64 * 1024
+MAX_BATCH_FILES = 256
+MAX_BATCH_BYTES = 16 * 1024 * 1024
+MAX_REJECTED = 1_000
 
-_notes = msgspec.json.Decoder(dict[str, str])
+_notes_decoder = msgspec.json.Decoder(dict[str, str])
 
 
-class Letter(NamedTuple):
+class SpoolFile(NamedTuple):
     """A file of the spool, read."""
 
     path: Path
@@ -65,7 +65,7 @@ class Letter(NamedTuple):
     written_at: Micros
 
 
-class Unfit(Exception):
+class BadSpoolFile(Exception):
     """A file that can never be taken, with the reason."""
 
 
@@ -84,18 +84,18 @@ class Spool:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.watch = Doorbell(folder)
+        self.watch = DirectoryWatch(folder)
         self._counted: set[str] = set()
         self._is_draining = False
         self._drained: asyncio.Future[None] | None = None
 
     # --- order ---
 
-    async def caught_up(self, seconds: float = CATCH_UP_SECONDS) -> None:
+    async def wait_until_drained(self, seconds: float = CATCH_UP_SECONDS) -> None:
         """Wait a moment until the events in the spool are stored, so that a hook does not overtake them."""
         for _ in range(2):  # the event loop sees a change of the directory in one round, and reports it in the next
             await asyncio.sleep(0)
-        if self.watch.has_rung or self._is_draining:
+        if self.watch.has_changed or self._is_draining:
             drained = self._drained = self._drained or asyncio.get_running_loop().create_future()
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(drained), seconds)
@@ -107,7 +107,7 @@ class Spool:
     def end_drain(self) -> None:
         """The reader finished a round: if nothing was put in since, nobody has to wait."""
         self._is_draining = False
-        if self._drained is not None and not self.watch.has_rung:
+        if self._drained is not None and not self.watch.has_changed:
             self._drained.set_result(None)
             self._drained = None
 
@@ -117,12 +117,12 @@ class Spool:
         """Store an event that the journal cannot store now. It is on the disk when this returns."""
         if (self.folder / "full").exists():
             raise OSError(errno.ENOSPC, "the spool is full")
-        path = self.folder / _name(envelope)
+        path = self.folder / _file_name(envelope)
         self._counted.add(path.name)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(msgspec.json.encode(_noted(envelope)) + b"\n" + envelope.payload + b"\n")
+                file.write(msgspec.json.encode(_notes_of(envelope)) + b"\n" + envelope.payload + b"\n")
                 file.flush()
                 os.fsync(handle)
         except OSError:
@@ -168,7 +168,7 @@ class SpoolReader(Loop):
         receiver: HookReceiver,
         process: Process,
         clock: Clock,
-        largest_payload: int,
+        max_payload_bytes: int,
         counters: HookCounters,
     ) -> None:
         super().__init__()
@@ -177,24 +177,24 @@ class SpoolReader(Loop):
         self._receiver = receiver
         self._process = process
         self._clock = clock
-        self._largest = largest_payload
+        self._max_payload_bytes = max_payload_bytes
         self._counters = counters
         self._being_written = False
         self._drained_once = asyncio.Event()
-        self._taken = 0
+        self._processed = 0
         self._last_drain_at: Micros | None = None
 
     # --- running ---
 
     def start(self) -> None:
         """Start processing."""
-        self._spool.watch.hang()
+        self._spool.watch.start()
         super().start()
 
     async def stop(self) -> None:
         """Stop processing."""
         await super().stop()
-        self._spool.watch.take_down()
+        self._spool.watch.stop()
 
     async def first_drain(self, seconds: float) -> None:
         """Wait until the events that were there at the start are stored, but not longer than this."""
@@ -211,7 +211,7 @@ class SpoolReader(Loop):
                 log.exception("spool_failed")
             self._spool.end_drain()
             self._drained_once.set()
-            await self._spool.watch.wait(WRITING_SECONDS if self._being_written else PAUSE_SECONDS)
+            await self._spool.watch.wait(INCOMPLETE_POLL_SECONDS if self._being_written else POLL_SECONDS)
             await asyncio.sleep(GATHER_SECONDS)
 
     # --- taking ---
@@ -219,10 +219,10 @@ class SpoolReader(Loop):
     async def drain(self) -> None:
         """Take everything that is there, oldest first, until nothing complete is left."""
         self._being_written = False
-        while names := await asyncio.to_thread(in_order, self._folder):
+        while names := await asyncio.to_thread(list_files, self._folder):
             taken = 0
             for batch in _batches(names):
-                taken += await self._take_batch(batch)
+                taken += await self._process_batch(batch)
                 if self.failure is not None:
                     return
             if not taken:
@@ -230,40 +230,40 @@ class SpoolReader(Loop):
         self.failure = None
         await asyncio.to_thread(self._spool.reopen)
 
-    async def _take_batch(self, paths: Sequence[Path]) -> int:
+    async def _process_batch(self, paths: Sequence[Path]) -> int:
         """Take these files; how many of them are gone afterwards."""
         letters, gone = await asyncio.to_thread(self._read_all, paths)
-        received: list[tuple[Letter, Received]] = []
+        received: list[tuple[SpoolFile, Received]] = []
         for letter in letters:
             try:
                 received.append((letter, await self._receive(letter)))
             except BadRequest as error:
-                await asyncio.to_thread(self._set_aside, letter.path, error.message)
+                await asyncio.to_thread(self._reject, letter.path, error.message)
                 gone += 1
         outcomes = await asyncio.gather(*(self._store(each) for _, each in received), return_exceptions=True)
-        return gone + await asyncio.to_thread(self._clear, [letter for letter, _ in received], outcomes)
+        return gone + await asyncio.to_thread(self._finish_batch, [letter for letter, _ in received], outcomes)
 
     async def _store(self, received: Received) -> None:
         started = time.perf_counter()
         if await self._process(received):
             self._counters.stored(received.envelope.name, time.perf_counter() - started)
 
-    async def _receive(self, letter: Letter) -> Received:
+    async def _receive(self, letter: SpoolFile) -> Received:
         told = {name.encode(): value.encode() for name, value in letter.notes.items()}
         told.setdefault(b"delivery-id", f"spool-{letter.path.name}"[:200].encode())
         told.setdefault(b"fired-at", f"{letter.written_at / SECOND:.6f}".encode())
         return await self._receiver.receive_spooled(letter.notes.get("event", ""), letter.payload, told)
 
-    def _read_all(self, paths: Sequence[Path]) -> tuple[list[Letter], int]:
+    def _read_all(self, paths: Sequence[Path]) -> tuple[list[SpoolFile], int]:
         """The letters that can be taken now, and how many files were set aside."""
-        letters, aside = list[Letter](), 0
+        letters, aside = list[SpoolFile](), 0
         for path in paths:
             try:
-                letter = read_letter(path, self._largest, self._clock())
+                letter = read_file(path, self._max_payload_bytes, self._clock())
             except FileNotFoundError:
                 continue
-            except Unfit as problem:
-                self._set_aside(path, str(problem))
+            except BadSpoolFile as problem:
+                self._reject(path, str(problem))
                 aside += 1
                 continue
             if letter is None:
@@ -272,7 +272,7 @@ class SpoolReader(Loop):
                 letters.append(letter)
         return letters, aside
 
-    def _clear(self, letters: Sequence[Letter], outcomes: Sequence[BaseException | None]) -> int:
+    def _finish_batch(self, letters: Sequence[SpoolFile], outcomes: Sequence[BaseException | None]) -> int:
         """Remove what is committed, set aside what was refused, and leave the rest; how many are gone."""
         gone = 0
         self.failure = None
@@ -280,10 +280,10 @@ class SpoolReader(Loop):
             if outcome is None:
                 letter.path.unlink(missing_ok=True)
                 self._spool.forget(letter.path)
-                self._taken += 1
+                self._processed += 1
                 gone += 1
             elif isinstance(outcome, HeadspaceError) and not isinstance(outcome, JournalUnavailable):
-                self._set_aside(letter.path, outcome.message)
+                self._reject(letter.path, outcome.message)
                 gone += 1
             else:
                 self.failure = str(outcome) or type(outcome).__name__
@@ -297,14 +297,14 @@ class SpoolReader(Loop):
     def _rejected(self) -> Path:
         return self._folder / "rejected"
 
-    def _set_aside(self, path: Path, reason: str) -> None:
+    def _reject(self, path: Path, reason: str) -> None:
         self._rejected.mkdir(mode=0o700, exist_ok=True)
         log.warning("event_set_aside", file=path.name, reason=reason)
         self._counters.refused("spool")
         with suppress(FileNotFoundError):
             path.replace(self._rejected / path.name)
         self._spool.forget(path)
-        crowd = sorted(self._rejected.iterdir())[:-KEPT_REJECTED]
+        crowd = sorted(self._rejected.iterdir())[:-MAX_REJECTED]
         for oldest in crowd:
             log.warning("event_given_up", file=oldest.name)
             oldest.unlink(missing_ok=True)
@@ -317,7 +317,7 @@ class SpoolReader(Loop):
             depth=self._spool.depth,
             rejected=sum(1 for _ in _files(self._rejected)),
             lost=self._spool.lost,
-            taken=self._taken,
+            taken=self._processed,
             last_drain_at=self._last_drain_at,
         )
 
@@ -330,11 +330,11 @@ class SpoolReader(Loop):
         return self.running, self.failure, ", ".join(words)
 
 
-def _name(envelope: Envelope) -> str:
+def _file_name(envelope: Envelope) -> str:
     return f"{envelope.fired_at / SECOND:.6f}-{envelope.id}.json"
 
 
-def _noted(envelope: Envelope) -> dict[str, str]:
+def _notes_of(envelope: Envelope) -> dict[str, str]:
     """The notes of a letter, as the shims write them."""
     context = envelope.observations
     notes = {
@@ -355,15 +355,15 @@ def _noted(envelope: Envelope) -> dict[str, str]:
     return {name: value for name, value in notes.items() if value}
 
 
-def in_order(folder: Path, limit: int = 20_000) -> list[Path]:
+def list_files(folder: Path, limit: int = 20_000) -> list[Path]:
     """The files of a spool, those that fired first in front."""
     try:
-        return [Path(path) for _, path in heapq.nsmallest(limit, ((_fired(e), e.path) for e in _files(folder)))]
+        return [Path(path) for _, path in heapq.nsmallest(limit, ((_fired_at(e), e.path) for e in _files(folder)))]
     except FileNotFoundError:
         return []
 
 
-def _fired(entry: "os.DirEntry[str]") -> float:
+def _fired_at(entry: "os.DirEntry[str]") -> float:
     """When an event fired: its name says so to the microsecond; without one, the time of the file is better."""
     told = entry.name.partition("-")[0]
     try:
@@ -390,35 +390,35 @@ def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
     for path in paths:
         batch.append(path)
         total += _size(path)
-        if len(batch) >= LARGEST_BATCH or total >= LARGEST_BATCH_BYTES:
+        if len(batch) >= MAX_BATCH_FILES or total >= MAX_BATCH_BYTES:
             yield batch
             batch, total = [], 0
     if batch:
         yield batch
 
 
-def read_letter(path: Path, largest: int, now: Micros) -> Letter | None:
+def read_file(path: Path, max_payload_bytes: int, now: Micros) -> SpoolFile | None:
     """What a file tells; None while it is being written. Never follows a link, never waits for a pipe."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise Unfit(f"it cannot be opened: {error.strerror}") from error
+        raise BadSpoolFile(f"it cannot be opened: {error.strerror}") from error
     with os.fdopen(handle, "rb") as file:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise Unfit("it is no regular file")
-        if found.st_size > largest + NOTES_BYTES:
-            raise Unfit(f"it is larger than {largest} bytes")
+            raise BadSpoolFile("it is no regular file")
+        if found.st_size > max_payload_bytes + MAX_NOTES_BYTES:
+            raise BadSpoolFile(f"it is larger than {max_payload_bytes} bytes")
         text = file.read()
     head, _, payload = text.partition(b"\n")
     if not payload.endswith(b"\n"):
-        if now - found.st_mtime_ns // 1_000 > ABANDONED:
-            raise Unfit("it is not complete, and nobody writes it any more")
+        if now - found.st_mtime_ns // 1_000 > ABANDONED_AFTER:
+            raise BadSpoolFile("it is not complete, and nobody writes it any more")
         return None
     try:
-        notes = _notes.decode(head.decode("utf-8", "replace"))
+        notes = _notes_decoder.decode(head.decode("utf-8", "replace"))
     except msgspec.DecodeError as error:
-        raise Unfit(f"its first line cannot be read: {error}") from error
-    return Letter(path, notes, payload[:-1], found.st_mtime_ns // 1_000)
+        raise BadSpoolFile(f"its first line cannot be read: {error}") from error
+    return SpoolFile(path, notes, payload[:-1], found.st_mtime_ns // 1_000)

@@ -1,4 +1,4 @@
-"""Runs the migrations on the engine that `journal.migrate` hands over, one daemon at a time."""
+"""Runs the migrations on the engine of `journal.migrate`, one daemon at a time."""
 
 from alembic import context
 from sqlalchemy import Engine
@@ -10,6 +10,6 @@ engine: Engine = context.config.attributes["engine"]
 
 with engine.begin() as connection:
     if connection.dialect.name == "postgresql":
-        lock_journal(connection)  # whoever waited here finds that everything is done
+        lock_journal(connection)  # a daemon that waited here finds nothing to migrate
     context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)
     context.run_migrations()

@@ -6,11 +6,11 @@ from functools import partial
 
 import msgspec
 
-from claude_headspace.engine.log_transfer import BroughtIn, import_lines, read_header
+from claude_headspace.engine.log_transfer import ImportedLog, import_lines, read_header
 from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import new_id
-from claude_headspace.inputs.watch.transcript_import import History
+from claude_headspace.inputs.watch.transcript_import import TranscriptImport
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.ports import Clock, Difference, Maintenance, PruneResult
 from claude_headspace.surfaces.auth.named_tokens import NamedTokens
@@ -36,7 +36,7 @@ class Administration:
         engine: Engine,
         clock: Clock,
         retention_days: int,
-        transcripts: History,
+        transcripts: TranscriptImport,
         tokens: NamedTokens,
     ) -> None:
         self._journal = journal
@@ -60,7 +60,7 @@ class Administration:
         before = prune_before(days, self._retention_days, self._clock())
         return await asyncio.to_thread(self._journal.prune, before, dry_run=dry_run)
 
-    async def import_log(self, header: str, lines: Sequence[str], first_line: int) -> BroughtIn:
+    async def import_log(self, header: str, lines: Sequence[str], first_line: int) -> ImportedLog:
         """Import lines of an exported log."""
         work = partial(
             import_lines,

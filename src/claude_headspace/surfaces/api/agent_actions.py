@@ -7,12 +7,12 @@ import msgspec
 
 from claude_headspace.engine.remote_actions import Action, RemoteActions
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.receive.receiver import Relatives, Surroundings
+from claude_headspace.inputs.receive.receiver import FindAncestry, LocateProject
 from claude_headspace.kernel.acts import Act, AgentRegistered
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.names import NAME
-from claude_headspace.outputs.keyboard import checked
+from claude_headspace.outputs.pane_input import validate_text
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.auth.requester import Requester
@@ -24,8 +24,8 @@ class AgentActions:
     def __init__(
         self,
         recorder: Recorder,
-        find_project: Surroundings,
-        find_process: Relatives,
+        find_project: LocateProject,
+        find_process: FindAncestry,
         remote_actions: RemoteActions,
     ) -> None:
         self._recorder = recorder
@@ -63,7 +63,7 @@ class AgentActions:
 
     async def send(self, agent: Agent, text: str, send_id: str, requester: Requester) -> Sent:
         """Type a text into the agent's terminal, on the agent's host."""
-        action = Action("send", requester.name, requester.via, checked(text), send_id)
+        action = Action("send", requester.name, requester.via, validate_text(text), send_id)
         return await self._remote_actions.do(agent, action, Sent)
 
     async def interrupt(self, agent: Agent, requester: Requester) -> Interrupted:

@@ -8,7 +8,7 @@ from typing import Any
 
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import BadRequest, DaemonMissing, HeadspaceError
-from claude_headspace.inputs.receive.socket import reachable
+from claude_headspace.inputs.receive.socket import socket_path
 
 IDENTITY = (
     "AGENT_ID",
@@ -65,7 +65,7 @@ def send_command(
 
 def _exchange(places: Paths, line: bytes, timeout: float) -> bytes:
     try:
-        with reachable(places.socket_file) as path, socket.socket(socket.AF_UNIX) as connection:
+        with socket_path(places.socket_file) as path, socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(timeout)
             connection.connect(path)
             connection.sendall(line)

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.context.instruction_files import discover
-from claude_headspace.inputs.context.skills import files_of, find_skill
-from claude_headspace.inputs.receive.receiver import Surroundings, new_id
+from claude_headspace.inputs.context.instruction_files import find_instruction_files
+from claude_headspace.inputs.context.skills import find_skill, preload_paths
+from claude_headspace.inputs.receive.receiver import LocateProject, new_id
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.messages import introduction, recovery
@@ -49,7 +49,7 @@ class EffortCommands:
         recorder: Recorder,
         efforts: EffortQueries,
         host: str,
-        find_project: Surroundings,
+        find_project: LocateProject,
         config_dirs: Callable[[], tuple[Path, ...]],
     ) -> None:
         self._recorder = recorder
@@ -96,7 +96,7 @@ class EffortCommands:
             manager=request.manager,
             skill_config=msgspec.to_builtins(skill) if skill else None,
             metadata=request.metadata,
-            preload=(*files_of(skill, root), *(absolute_path(root, path) for path in request.preload)),
+            preload=(*preload_paths(skill, root), *(absolute_path(root, path) for path in request.preload)),
         )
         return await self._record(act)
 
@@ -170,7 +170,7 @@ class EffortCommands:
         paths = [absolute_path(request.cwd or "/", path) for path in requested if "\0" not in path]
         directory = request.cwd or (paths[0].rpartition("/")[0] if paths else None)
         root = (await self._find_project(directory)).project_root or ""
-        found = await asyncio.to_thread(discover, paths, root) if root.startswith("/") else ()
+        found = await asyncio.to_thread(find_instruction_files, paths, root) if root.startswith("/") else ()
         return {"directives": list(found)}
 
     # --- the sender and the effort ---

@@ -6,8 +6,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from claude_headspace.engine.log_transfer import BroughtIn
-from claude_headspace.inputs.watch.transcript_import import Imported, PastFile
+from claude_headspace.engine.log_transfer import ImportedLog
+from claude_headspace.inputs.watch.transcript_import import ImportableFile, ImportResult
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import Endpoint
 from claude_headspace.surfaces.api.parameters import read_body
@@ -41,20 +41,20 @@ async def export(context: ApiContext, request: Request) -> Response:
     return StreamingResponse(lines, media_type=NDJSON)
 
 
-async def import_log(context: ApiContext, request: Request) -> BroughtIn:
+async def import_log(context: ApiContext, request: Request) -> ImportedLog:
     """Import lines of an exported log."""
     part = await read_body(request, LogPart, context.installation.max_body_bytes)
     return await context.administration.import_log(part.header, part.lines, part.first)
 
 
-async def transcripts(context: ApiContext, _request: Request) -> list[PastFile]:
+async def transcripts(context: ApiContext, _request: Request) -> list[ImportableFile]:
     """The transcripts that can be imported."""
     return await context.administration.transcripts.files()
 
 
-async def import_transcript(context: ApiContext, request: Request) -> Imported:
+async def import_transcript(context: ApiContext, request: Request) -> ImportResult:
     """Import a transcript."""
-    return await context.administration.transcripts.read((await read_body(request, TranscriptImport)).path)
+    return await context.administration.transcripts.import_file((await read_body(request, TranscriptImport)).path)
 
 
 ENDPOINTS = (
@@ -71,7 +71,7 @@ ENDPOINTS = (
         "/api/admin/import/log",
         "Import lines of an exported log. Events that are already stored are skipped.",
         import_log,
-        BroughtIn,
+        ImportedLog,
         scope="admin",
         body=LogPart,
     ),
@@ -80,7 +80,7 @@ ENDPOINTS = (
         "/api/admin/import",
         "Transcripts that can be imported, and how much of each was imported.",
         transcripts,
-        list[PastFile],
+        list[ImportableFile],
         scope="admin",
     ),
     Endpoint(
@@ -88,7 +88,7 @@ ENDPOINTS = (
         "/api/admin/import",
         "Import a transcript. Sessions without a running client are imported as ended.",
         import_transcript,
-        Imported,
+        ImportResult,
         scope="admin",
         body=TranscriptImport,
     ),

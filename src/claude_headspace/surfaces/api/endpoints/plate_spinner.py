@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from starlette.requests import Request
 
-from claude_headspace.inputs.receive.plate_spinner import EVENTS
+from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH
 from claude_headspace.kernel.views import AgentView, Time
 from claude_headspace.outputs.reply import HookReply
 from claude_headspace.surfaces.api.context import ApiContext
@@ -69,7 +69,7 @@ async def plates(context: ApiContext, _request: Request) -> list[Plate]:
 ENDPOINTS = (
     Endpoint(
         "POST",
-        EVENTS,
+        EVENTS_PATH,
         "Report an event in the format of plate-spinner's hooks.",
         None,
         HookReply,

@@ -1,0 +1,237 @@
+"""One simulated session of Claude Code: its state, its clock, and the events that it produces.
+
+Rules
+- The session has its own clock, `now`, in seconds.
+- A session is a generator of events. The consumer sends back a `Reply`: when the event was finished, and what the hook
+  printed. So an answer given through Headspace takes effect, and a call that the guard denies does not run.
+"""
+
+import random
+import uuid
+from collections.abc import Callable, Generator, Iterable
+from itertools import count
+from typing import Any, NamedTuple
+
+import msgspec
+
+from claude_headspace.clients.claude_code.simulation.payloads import (
+    Json,
+    hook_payload,
+    running_task,
+    status_line_payload,
+    transcript_line,
+)
+from claude_headspace.clients.claude_code.simulation.tool_calls import ToolCall
+from claude_headspace.clients.claude_code.wire import STATUS_LINE
+
+WINDOW_TOKENS = 200_000
+PRICES = {"opus": 2.5, "sonnet": 1.0, "haiku": 0.3}
+HISTORY_WORK_FACTOR, HISTORY_PAUSE_FACTOR = 6.0, 1.7
+"""How much longer work and pauses take in the history than while somebody is watching."""
+
+_TURN_HOOKS = (
+    "UserPromptSubmit PreToolUse PermissionRequest PostToolUse PostToolUseFailure PostToolBatch Stop SubagentStop"
+)
+"""Hooks with a permission mode."""
+
+
+class ScheduledEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A hook with its payload, lines of a transcript, or both, at a time."""
+
+    at: float
+    hook: str = ""
+    payload: Json = {}
+    lines: tuple[Json, ...] = ()
+    dialog: str = ""
+    """What the hook asks a person for: permission, question or plan."""
+    answered_at: float = 0.0
+    """When the dialog is answered in the terminal, unless it is answered through Headspace before."""
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """When an event was finished, and what its hook printed."""
+
+    at: float
+    output: Json = {}
+
+    @property
+    def decision(self) -> Json:
+        """The decision that a person made through Headspace, if any."""
+        decision = self.output.get("hookSpecificOutput", {}).get("decision", {})
+        return decision if isinstance(decision, dict) else {}
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether a person or the guard denied the call."""
+        output = self.output.get("hookSpecificOutput", {})
+        return "deny" in (output.get("permissionDecision"), self.decision.get("behavior"))
+
+
+class Pause(NamedTuple):
+    """Nothing happens for a while."""
+
+    seconds: float
+
+
+class Profile(NamedTuple):
+    """The settings of a session."""
+
+    name: str
+    project: str
+    branch: str
+    model: str
+    max_tokens: int
+    """How full the context gets."""
+
+
+Events = Generator[ScheduledEvent, Reply, None]
+Step = Callable[["SimulatedSession"], Events] | ToolCall | Pause
+
+
+class SimulatedSession:
+    """One session. Steps call its methods."""
+
+    def __init__(self, profile: Profile, seed: int, home: str, projects_dir: str) -> None:
+        self._random = random.Random(f"{seed} {profile.name}")  # noqa: S311  # not for security
+        self.profile = profile
+        self.id = self.new_uuid()
+        self.cwd = f"{home}/{profile.project}"
+        self.transcript = f"{projects_dir}/{self.cwd.replace('/', '-')}/{self.id}.jsonl"
+        self.now = 0.0
+        self.is_history = False
+        self.turn_denied = False
+        self.permission_mode = "default"
+        self.last_answer = ""
+        self.tokens = 14_000.0
+        self.shells: dict[str, str] = {}
+        self.todos: list[tuple[str, str]] = []
+        self.todo_ids = count(1)
+        self._cost_usd = 0.0
+        self._prompt_id: str | None = None
+        self._call_id = ""
+        self._finished_calls = 0
+
+    def new_uuid(self) -> str:
+        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+
+    def new_id(self, prefix: str) -> str:
+        return f"{prefix}{self._random.getrandbits(64):016x}"
+
+    # --- time ---
+
+    def vary(self, seconds: float) -> float:
+        """Roughly so many seconds."""
+        return seconds * self._random.uniform(0.85, 1.15)
+
+    def work(self, seconds: float) -> None:
+        """Let time pass while the agent works."""
+        self.now += self.vary(seconds) * (HISTORY_WORK_FACTOR if self.is_history else 1.0)
+
+    def play(self, steps: Iterable[Step]) -> Events:
+        """Run steps in order. After a denied dialog the rest of the turn is skipped, up to the next pause."""
+        for step in steps:
+            if isinstance(step, Pause):
+                self.turn_denied = False
+                self.now += self.vary(step.seconds) * (HISTORY_PAUSE_FACTOR if self.is_history else 1.0)
+            elif self.turn_denied:
+                continue
+            elif isinstance(step, ToolCall):
+                yield from self.run_call(step)
+            else:
+                yield from step(self)
+
+    # --- hooks ---
+
+    def payload(self, hook: str, **fields: Any) -> Json:
+        prompt = {"prompt_id": self._prompt_id} if self._prompt_id else {}
+        mode = {"permission_mode": self.permission_mode} if hook in _TURN_HOOKS.split() else {}
+        location = {"session_id": self.id, "cwd": self.cwd, "transcript_path": self.transcript}
+        return hook_payload(hook, **location, **prompt, **mode, **fields)
+
+    def send(self, event: ScheduledEvent) -> Generator[ScheduledEvent, Reply, Reply]:
+        reply = yield event
+        self.now = max(self.now, reply.at)
+        return reply
+
+    def fire(self, hook: str, *lines: Json, **fields: Any) -> Generator[ScheduledEvent, Reply, Reply]:
+        """Fire a hook and write lines to the transcript."""
+        event = ScheduledEvent(at=self.now, hook=hook, payload=self.payload(hook, **fields), lines=lines)
+        return (yield from self.send(event))
+
+    def report_status(self) -> Events:
+        usage = status_line_payload(self.profile.model, round(self.tokens), WINDOW_TOKENS, self._cost_usd)
+        yield from self.fire(STATUS_LINE, **usage)
+
+    def start_turn(self, prompt: str, *, is_typed: bool) -> Events:
+        self._prompt_id = self.new_uuid()
+        lines = [self.user_line(prompt, promptSource="typed")] if is_typed else []
+        yield from self.fire("UserPromptSubmit", *lines, prompt=prompt)
+        self.work(3)
+
+    def end_turn(self, text: str, running: Iterable[Json] = ()) -> Events:
+        """Fire Stop. Sub-agents and shells may continue in the background."""
+        shells = [running_task(task_id, "shell", name, command=name) for task_id, name in self.shells.items()]
+        fields = {"stop_hook_active": False, "last_assistant_message": text, "session_crons": []}
+        yield from self.fire("Stop", self.assistant_line(text), **fields, background_tasks=[*running, *shells])
+        self.work(1)
+
+    # --- tool calls ---
+
+    def run_call(self, call: ToolCall, **subagent: str) -> Events:
+        if (yield from self.start_call(call, **subagent)):
+            self.work(call.seconds)
+            yield from self.finish_call(call, **subagent)
+        self.work(2)
+
+    def start_call(self, call: ToolCall, **subagent: str) -> Generator[ScheduledEvent, Reply, bool]:
+        """Fire PreToolUse. False if the guard denied the call."""
+        self._call_id = self.new_id("toolu_")
+        if not subagent:
+            self._use_tokens()
+        reply = yield from self.fire("PreToolUse", **self.call_fields(call), **subagent)
+        if reply.is_denied:
+            output = reply.output["hookSpecificOutput"]
+            yield from self.reject_call(call, str(output.get("permissionDecisionReason", "denied")), **subagent)
+        return not reply.is_denied
+
+    def reject_call(self, call: ToolCall, reason: str, **subagent: str) -> Events:
+        rejected = {**self.call_fields(call), "tool_response": reason}
+        yield from self.fire("PostToolBatch", tool_calls=[rejected], **subagent)
+
+    def finish_call(self, call: ToolCall, **subagent: str) -> Events:
+        fields = self.call_fields(call) | subagent
+        if call.error:
+            yield from self.fire("PostToolUseFailure", **fields, error=call.error, is_interrupt=False)
+        else:
+            milliseconds = round(call.seconds * 1000)
+            yield from self.fire("PostToolUse", **fields, tool_response=call.result, duration_ms=milliseconds)
+        self._finished_calls += 1
+        if not subagent and self._finished_calls % 3 == 0:
+            yield from self.report_status()
+
+    def call_fields(self, call: ToolCall) -> Json:
+        path = call.input.get("file_path")
+        absolute = {"file_path": f"{self.cwd}/{path}"} if path else {}
+        return {"tool_name": call.tool, "tool_input": call.input | absolute, "tool_use_id": self._call_id}
+
+    # --- transcript lines ---
+
+    def line(self, kind: str, **fields: Any) -> Json:
+        session = {"sessionId": self.id, "cwd": self.cwd, "gitBranch": self.profile.branch}
+        return transcript_line(kind, uuid=self.new_uuid(), **session, **fields)
+
+    def user_line(self, content: Any, **fields: Any) -> Json:
+        return self.line("user", message={"role": "user", "content": content}, promptId=self._prompt_id, **fields)
+
+    def assistant_line(self, text: str, stop_reason: str = "end_turn") -> Json:
+        content = [{"type": "text", "text": text}]
+        message = {"role": "assistant", "id": self.new_id("msg_"), "model": self.profile.model, "content": content}
+        return self.line("assistant", message={**message, "stop_reason": stop_reason, "usage": self._use_tokens()})
+
+    def _use_tokens(self) -> Json:
+        """The usage of one reply: the context grows, and the cost."""
+        self.tokens += (self.profile.max_tokens * 1.06 - self.tokens) * 0.12 + self._random.uniform(0, 600)
+        price = next((price for name, price in PRICES.items() if name in self.profile.model), 1.0)
+        self._cost_usd += price * (self.tokens * 1.3e-6 + 0.03)
+        cached = {"cache_creation_input_tokens": 900, "cache_read_input_tokens": round(self.tokens)}
+        return {"input_tokens": 12, **cached, "output_tokens": 240}
