@@ -39,14 +39,14 @@ from claude_headspace.kernel.correlate import (
 from claude_headspace.kernel.creation import claimed_identities, create_agent
 from claude_headspace.kernel.decide import Judge, abstain, with_verdict
 from claude_headspace.kernel.effort.acts import is_act
-from claude_headspace.kernel.effort.resolve import is_at_work
+from claude_headspace.kernel.effort.resolve import has_live_client
 from claude_headspace.kernel.envelope import Envelope, Origin, decided
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.notifications import notification_conflict
 from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.mission.assignment import assign
-from claude_headspace.kernel.names import suggestions
+from claude_headspace.kernel.names import suggest_names
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.react import react
 from claude_headspace.kernel.replay import NOT_UNDERSTOOD
@@ -251,7 +251,7 @@ class Batch:
         return self._transaction.names_in_use(names) | ours.intersection(names)
 
     def _free_name(self, agent_id: str) -> str:
-        choices = suggestions(agent_id)
+        choices = suggest_names(agent_id)
         while True:
             some = list(islice(choices, NAMES_TRIED_AT_ONCE))
             taken = self._taken(some)
@@ -383,7 +383,7 @@ def _agent(transaction: Transaction, ours: Mapping[str, Agent], agent_id: str) -
 
 def _is_alive(transaction: Transaction, ours: Mapping[str, Agent], agent_id: str) -> bool:
     agent = _agent(transaction, ours, agent_id)
-    return agent is not None and is_at_work(agent)
+    return agent is not None and has_live_client(agent)
 
 
 def _opened(submission: Submission) -> Opened:

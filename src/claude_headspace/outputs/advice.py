@@ -11,7 +11,7 @@ import msgspec
 from claude_headspace.clients.claude_code.replies import keep_turn, with_context
 from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
 from claude_headspace.kernel.effort import messages as texts
-from claude_headspace.kernel.effort.advice import NOTHING, Advice
+from claude_headspace.kernel.effort.advice import NO_ADVICE, Advice
 from claude_headspace.kernel.effort.model import Injection
 from claude_headspace.outputs.file_contents import BUDGET, FileText, as_text, read_files
 
@@ -35,7 +35,7 @@ def room_beside(advice: Advice, injections: Sequence[Injection] = ()) -> int:
 def with_advice(
     event: str,
     reply: bytes,
-    advice: Advice = NOTHING,
+    advice: Advice = NO_ADVICE,
     injections: Sequence[Injection] = (),
     *,
     briefing: str = "",
@@ -59,4 +59,4 @@ def _words(first: Sequence[str], advice: Advice, injections: Sequence[Injection]
 
 
 def _parts(advice: Advice, injections: Sequence[Injection]) -> list[str]:
-    return [*advice.context, *(texts.injection(one) for one in injections)]
+    return [*advice.context, *(texts.injection_text(one) for one in injections)]

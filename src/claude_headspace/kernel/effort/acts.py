@@ -112,6 +112,6 @@ def is_act(envelope: Envelope) -> bool:
     return envelope.origin is Origin.OPERATOR and envelope.name in ACTS
 
 
-def read(envelope: Envelope) -> Act:
+def decode_act(envelope: Envelope) -> Act:
     """The act of an event; raises `msgspec.DecodeError` on what nobody of ours wrote."""
     return msgspec.json.decode(envelope.payload, type=ACTS[envelope.name])

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 
-class Fired(msgspec.Struct, frozen=True):
+class FiredRule(msgspec.Struct, frozen=True):
     """A guard rule of the effort that spoke."""
 
     field: str
@@ -27,7 +27,7 @@ class Advice(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     injections: tuple[str, ...] = ()
     """The queued injections that are delivered."""
     overflow: bool = False
-    fired: tuple[Fired, ...] = ()
+    fired: tuple[FiredRule, ...] = ()
 
     @property
     def denies(self) -> bool:
@@ -35,4 +35,4 @@ class Advice(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         return self.rule is not None
 
 
-NOTHING = Advice()
+NO_ADVICE = Advice()

@@ -18,17 +18,17 @@ from typing import Any
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.effort import messages as texts
-from claude_headspace.kernel.effort.advice import NOTHING, Advice, Fired
+from claude_headspace.kernel.effort.advice import NO_ADVICE, Advice, FiredRule
 from claude_headspace.kernel.effort.model import Delivery, Effort, Injection, Window
-from claude_headspace.kernel.effort.own_commands import is_own
+from claude_headspace.kernel.effort.own_commands import is_own_command
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.views import iso
 
-HEARTBEAT_LIMIT, HEARTBEAT_WARN, OVERFLOW_AT = 10, 7, 90
-INJECTED_AT_ONCE = 8
-READ_BY_THE_CLIENT = ("/CLAUDE.md", "/CLAUDE.local.md")
+HEARTBEAT_LIMIT, HEARTBEAT_WARN, OVERFLOW_PERCENT = 10, 7, 90
+MAX_INJECTIONS_PER_REPLY = 8
+LOADED_BY_CLIENT = ("/CLAUDE.md", "/CLAUDE.local.md")
 
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "gte": lambda found, value: found >= value,
@@ -41,53 +41,53 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 
 def advise(effort: Effort, window: Window | None, event: Event) -> Advice:
     """The answer to a hook of an agent that works on the effort, as both are after it."""
-    return _BY_HOOK[event.hook](effort, window, event) if event.hook in _BY_HOOK else NOTHING
+    return _HANDLERS[event.hook](effort, window, event) if event.hook in _HANDLERS else NO_ADVICE
 
 
 # --- beginnings -------------------------------------------------------------------------------------------------------
 
 
-def _session_start(effort: Effort, window: Window | None, event: Event) -> Advice:
+def _session_started(effort: Effort, window: Window | None, event: Event) -> Advice:
     """What to work on, what was handed over, what to read. A resumed session has all of it in its context."""
     if event.meta.subagent_id is not None or not isinstance(event.fact, facts.SessionStarted):
-        return NOTHING
+        return NO_ADVICE
     if event.fact.source == "resume":
-        return Advice(context=(_line(effort, window, event),), injections=_queued(effort))
+        return Advice(context=(_session_line(effort, window, event),), injections=_queued_injections(effort))
     recovered = texts.recovery(effort)
-    context = (_line(effort, window, event), texts.introduction(effort), *([recovered] if recovered else []))
-    return Advice(context=context, preload=to_preload(effort), injections=_queued(effort))
+    context = (_session_line(effort, window, event), texts.introduction(effort), *([recovered] if recovered else []))
+    return Advice(context=context, preload=files_to_preload(effort), injections=_queued_injections(effort))
 
 
-def to_preload(effort: Effort) -> tuple[str, ...]:
+def files_to_preload(effort: Effort) -> tuple[str, ...]:
     """The files of a new window: those the effort names, its gates', those handed over, those discovered.
 
     Of the discovered ones the client reads its own by itself.
     """
-    handed = effort.dehydrated.files if effort.dehydrated else ()
-    found = [path for path in effort.directives if not path.endswith(READ_BY_THE_CLIENT)]
+    handed = effort.handover.files if effort.handover else ()
+    found = [path for path in effort.directives if not path.endswith(LOADED_BY_CLIENT)]
     return tuple(dict.fromkeys((*effort.preload, *_gates(effort)[1], *handed, *found)))
 
 
-def _prompt(effort: Effort, window: Window | None, event: Event) -> Advice:
-    return Advice(context=(_line(effort, window, event),), injections=_queued(effort))
+def _prompt_submitted(effort: Effort, window: Window | None, event: Event) -> Advice:
+    return Advice(context=(_session_line(effort, window, event),), injections=_queued_injections(effort))
 
 
-def _line(effort: Effort, window: Window | None, event: Event) -> str:
+def _session_line(effort: Effort, window: Window | None, event: Event) -> str:
     return texts.session_line(effort, window, iso(event.meta.at)[:19] + "Z")
 
 
-def _subagent_start(effort: Effort, _window: Window | None, _event: Event) -> Advice:
+def _subagent_started(effort: Effort, _window: Window | None, _event: Event) -> Advice:
     return Advice(context=(texts.subagent_introduction(effort),))
 
 
 def _tool_finished(effort: Effort, _window: Window | None, event: Event) -> Advice:
     """Injections are for the agent itself, not for its sub-agents."""
-    return Advice(injections=_queued(effort)) if event.meta.subagent_id is None else NOTHING
+    return Advice(injections=_queued_injections(effort)) if event.meta.subagent_id is None else NO_ADVICE
 
 
-def _queued(effort: Effort) -> tuple[str, ...]:
+def _queued_injections(effort: Effort) -> tuple[str, ...]:
     waiting = [each.id for each in effort.injections if each.delivery is Delivery.QUEUED]
-    return tuple(waiting[:INJECTED_AT_ONCE])
+    return tuple(waiting[:MAX_INJECTIONS_PER_REPLY])
 
 
 # --- before a tool ----------------------------------------------------------------------------------------------------
@@ -95,24 +95,24 @@ def _queued(effort: Effort) -> tuple[str, ...]:
 
 def _tool_started(effort: Effort, window: Window | None, event: Event) -> Advice:
     tool = event.tool
-    if window is None or tool is None or is_own(tool):
-        return NOTHING
-    fired = _fired(effort, window, tool)
+    if window is None or tool is None or is_own_command(tool):
+        return NO_ADVICE
+    fired = _fired_rules(effort, window, tool)
     context, overflow = _warnings(effort, window)
     rule, reason = _denial(effort, window, tool, fired)
     said = tuple(message for each in fired if (message := _message(each.payload)) and not _denies(each))
-    preload = _newly_pending(effort, window) if rule is None else ()
+    preload = _files_to_offer(effort, window) if rule is None else ()
     return Advice(rule=rule, reason=reason, context=(*context, *said), preload=preload, overflow=overflow, fired=fired)
 
 
-def _newly_pending(effort: Effort, window: Window) -> tuple[str, ...]:
+def _files_to_offer(effort: Effort, window: Window) -> tuple[str, ...]:
     """What has to be read since the window began, such as instructions of a directory that it came to; each once."""
     if window.subagent_id is not None:
         return ()
     return tuple(path for path in pending_preloads(effort, window) if path not in window.offered_files)
 
 
-def _denial(effort: Effort, window: Window, tool: ToolUse, fired: tuple[Fired, ...]) -> tuple[str | None, str]:
+def _denial(effort: Effort, window: Window, tool: ToolUse, fired: tuple[FiredRule, ...]) -> tuple[str | None, str]:
     wants_session, directives = _gates(effort)
     missing = tuple(path for path in directives if path not in (*window.loaded_files, *effort.loaded_files))
     if window.subagent_id is None and tool.loaded_file is None:
@@ -120,7 +120,7 @@ def _denial(effort: Effort, window: Window, tool: ToolUse, fired: tuple[Fired, .
             return "gate:session", texts.session_gate()
         if missing:
             return "gate:directives", texts.directive_gate(missing)
-    if window.heartbeat >= _number(effort, "heartbeat_limit", HEARTBEAT_LIMIT):
+    if window.heartbeat >= _limit(effort, "heartbeat_limit", HEARTBEAT_LIMIT):
         return "heartbeat", texts.heartbeat_denial(window.heartbeat)
     denying = next((each for each in fired if _denies(each)), None)
     if denying is not None:
@@ -129,12 +129,12 @@ def _denial(effort: Effort, window: Window, tool: ToolUse, fired: tuple[Fired, .
 
 
 def _warnings(effort: Effort, window: Window) -> tuple[tuple[str, ...], bool]:
-    limit = _number(effort, "heartbeat_limit", HEARTBEAT_LIMIT)
-    warn_at = _number(effort, "heartbeat_warn", min(HEARTBEAT_WARN, limit))
+    limit = _limit(effort, "heartbeat_limit", HEARTBEAT_LIMIT)
+    warn_at = _limit(effort, "heartbeat_warn", min(HEARTBEAT_WARN, limit))
     said = [texts.heartbeat_warning(window.heartbeat, limit)] if warn_at <= window.heartbeat < limit else []
     usage = window.context_usage or 0.0
-    full = usage * 100 >= _number(effort, "overflow_at", OVERFLOW_AT)
-    overflow = full and not window.overflow_told and window.subagent_id is None
+    full = usage * 100 >= _limit(effort, "overflow_at", OVERFLOW_PERCENT)
+    overflow = full and not window.overflow_reported and window.subagent_id is None
     return (*said, *([texts.overflow_warning(usage)] if overflow else [])), overflow
 
 
@@ -148,7 +148,7 @@ def _gates(effort: Effort) -> tuple[bool, tuple[str, ...]]:
     return gates.get("session") is True, tuple(path if path.startswith("/") else f"{root}/{path}" for path in paths)
 
 
-def _number(effort: Effort, name: str, default: int) -> int:
+def _limit(effort: Effort, name: str, default: int) -> int:
     """A limit that the effort's metadata may set; nonsense there changes nothing."""
     found = effort.metadata.get(name)
     return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else default
@@ -157,36 +157,36 @@ def _number(effort: Effort, name: str, default: int) -> int:
 # --- guard rules ------------------------------------------------------------------------------------------------------
 
 
-def _fired(effort: Effort, window: Window, tool: ToolUse) -> tuple[Fired, ...]:
+def _fired_rules(effort: Effort, window: Window, tool: ToolUse) -> tuple[FiredRule, ...]:
     rules = effort.metadata.get("guards")
-    read = [_rule(each) for each in rules if isinstance(each, dict)] if isinstance(rules, list) else []
-    return tuple(rule for rule in read if rule is not None and _holds(rule, effort, window, tool))
+    read = [_parse_rule(each) for each in rules if isinstance(each, dict)] if isinstance(rules, list) else []
+    return tuple(rule for rule in read if rule is not None and _is_fired(rule, effort, window, tool))
 
 
-def _rule(told: Mapping[str, Any]) -> Fired | None:
+def _parse_rule(entry: Mapping[str, Any]) -> FiredRule | None:
     """`{"field", "gte": 5}` and `{"field", "op": "gte", "value": 5}` say the same."""
-    field, named = told.get("field"), told.get("op")
-    op = named if isinstance(named, str) else next((each for each in OPERATORS if each in told), None)
+    field, named = entry.get("field"), entry.get("op")
+    op = named if isinstance(named, str) else next((each for each in OPERATORS if each in entry), None)
     if not isinstance(field, str) or op not in OPERATORS:
         return None
-    return Fired(field, op, told.get(op, told.get("value")), told.get("payload"))
+    return FiredRule(field, op, entry.get(op, entry.get("value")), entry.get("payload"))
 
 
-def _holds(rule: Fired, effort: Effort, window: Window, tool: ToolUse) -> bool:
+def _is_fired(rule: FiredRule, effort: Effort, window: Window, tool: ToolUse) -> bool:
     """Whether it speaks; what cannot be compared does not."""
     try:
-        return OPERATORS[rule.op](_value(rule.field, effort, window, tool), rule.value)
+        return OPERATORS[rule.op](_field_value(rule.field, effort, window, tool), rule.value)
     except TypeError:
         return False
 
 
-def _value(field: str, effort: Effort, window: Window, tool: ToolUse) -> object:
+def _field_value(field: str, effort: Effort, window: Window, tool: ToolUse) -> object:
     known: dict[str, object] = {
         "heartbeat": window.heartbeat,
         "heartbeat_counter": window.heartbeat,
         "context_usage": window.context_usage,
         "loaded_files": len(window.loaded_files),
-        "logged": effort.logged,
+        "logged": effort.log_count,
         "phase": effort.phase,
         "current_phase": effort.phase,
         "skill": effort.skill,
@@ -202,7 +202,7 @@ def _value(field: str, effort: Effort, window: Window, tool: ToolUse) -> object:
     return found
 
 
-def _denies(rule: Fired) -> bool:
+def _denies(rule: FiredRule) -> bool:
     return isinstance(rule.payload, dict) and rule.payload.get("deny") is True
 
 
@@ -212,19 +212,19 @@ def _message(payload: object) -> str:
     return payload if isinstance(payload, str) else ""
 
 
-_BY_HOOK: dict[HookKind, Callable[[Effort, Window | None, Event], Advice]] = {
-    HookKind.SESSION_START: _session_start,
-    HookKind.PROMPT: _prompt,
+_HANDLERS: dict[HookKind, Callable[[Effort, Window | None, Event], Advice]] = {
+    HookKind.SESSION_START: _session_started,
+    HookKind.PROMPT: _prompt_submitted,
     HookKind.BEFORE_TOOL: _tool_started,
     HookKind.AFTER_TOOL: _tool_finished,
-    HookKind.SUBAGENT_START: _subagent_start,
+    HookKind.SUBAGENT_START: _subagent_started,
 }
 
-ASKED = frozenset(_BY_HOOK)
+ADVISED_HOOKS = frozenset(_HANDLERS)
 """The hooks that wait for an answer while an effort is active."""
 
 
-def injected(effort: Effort, advice: Advice) -> tuple[Injection, ...]:
+def delivered_injections(effort: Effort, advice: Advice) -> tuple[Injection, ...]:
     """The injections that an answer delivers."""
     return tuple(each for each in effort.injections if each.id in advice.injections)
 
@@ -232,4 +232,4 @@ def injected(effort: Effort, advice: Advice) -> tuple[Injection, ...]:
 def pending_preloads(effort: Effort, window: Window | None) -> tuple[str, ...]:
     """What the window should have read and has not."""
     loaded = window.loaded_files if window else ()
-    return tuple(path for path in to_preload(effort) if path not in loaded)
+    return tuple(path for path in files_to_preload(effort) if path not in loaded)

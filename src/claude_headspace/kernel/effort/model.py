@@ -12,10 +12,10 @@ import msgspec
 
 from claude_headspace.kernel.envelope import Micros
 
-REMEMBERED_FILES = 200
-REMEMBERED_INJECTIONS = 32
-REMEMBERED_WINDOWS = 64
-REMEMBERED_LOG = 20
+MAX_FILES = 200
+MAX_INJECTIONS = 32
+MAX_WINDOWS = 64
+MAX_LOG_ENTRIES = 20
 """How many of each an effort carries; the oldest are forgotten."""
 
 Metadata = dict[str, Any]
@@ -45,7 +45,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     project_root: str
     title: str = ""
     keywords: tuple[str, ...] = ()
-    efforts: int = 0
+    effort_count: int = msgspec.field(default=0, name="efforts")
     """How many were begun: the next one has the number after it."""
 
 
@@ -58,7 +58,7 @@ class Injection(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     delivery: Delivery = Delivery.QUEUED
 
 
-class Dehydration(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Handover(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a window handed over before it was full."""
 
     text: str
@@ -84,11 +84,11 @@ class Window(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     loaded_files: tuple[str, ...] = ()
     offered_files: tuple[str, ...] = ()
     """What it was given or named to read: that is done once."""
-    overflow_told: bool = False
-    logs_on_the_way: int = 0
+    overflow_reported: bool = msgspec.field(default=False, name="overflow_told")
+    pending_logs: int = msgspec.field(default=0, name="logs_on_the_way")
     """Log commands that began here and did not arrive yet."""
-    dehydration: str | None = None
-    spent: str | None = None
+    handover: str | None = msgspec.field(default=None, name="dehydration")
+    restart_reason: str | None = msgspec.field(default=None, name="spent")
     """Why the work should go on in another window: who supervises the client starts it anew."""
     ended_at: Micros | None = None
     end_reason: str | None = None
@@ -121,18 +121,18 @@ class Effort(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Instruction files that belong to the paths that were touched."""
     loaded_files: tuple[str, ...] = ()
     """What its sub-agents loaded, merged back."""
-    dehydrated: Dehydration | None = None
+    handover: Handover | None = msgspec.field(default=None, name="dehydrated")
     injections: tuple[Injection, ...] = ()
     windows: tuple[Window, ...] = ()
     """The open ones."""
     last_session_id: str | None = None
-    logged: int = 0
+    log_count: int = msgspec.field(default=0, name="logged")
     recent_log: tuple[str, ...] = ()
     """The newest entries, for whoever takes over."""
     finished_at: Micros | None = None
 
     @property
-    def active(self) -> bool:
+    def is_active(self) -> bool:
         """Whether it is under way."""
         return self.lifecycle is Lifecycle.ACTIVE
 
@@ -183,12 +183,12 @@ def task_id(host: str, dir_path: str) -> str:
 ARTIFACTS = {"log": "LOG", "plan": "PLAN", "debrief": "DEBRIEF"}
 
 
-def artifacts(effort: Effort) -> dict[str, str]:
+def artifact_paths(effort: Effort) -> dict[str, str]:
     """Where an effort's papers belong: named by its number, so that the next effort has its own."""
     stem = "".join(each if each.isalnum() else "_" for each in effort.skill).upper()
     return {kind: f"{effort.task_dir}/{effort.ordinal}_{stem}_{name}.md" for kind, name in ARTIFACTS.items()}
 
 
-def merged(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+def merge_files(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
     """Both, each once, the newest last and not too many."""
-    return tuple(dict.fromkeys((*known, *more)))[-REMEMBERED_FILES:]
+    return tuple(dict.fromkeys((*known, *more)))[-MAX_FILES:]

@@ -21,7 +21,7 @@ def resolve(
     efforts: Iterable[Effort], *, directory: str | None, owner: str | None, agent_id: str | None, is_alive: IsAlive
 ) -> Effort | None:
     """The effort that an event belongs to, among the active ones of its host."""
-    active = [effort for effort in efforts if effort.active]
+    active = [effort for effort in efforts if effort.is_active]
     if owner:
         return _latest(_nearest([effort for effort in active if effort.owner == owner], directory))
     held = [effort for effort in active if agent_id and effort.holder == agent_id]
@@ -31,7 +31,7 @@ def resolve(
     return _latest(_nearest(free, directory))
 
 
-def is_at_work(agent: Agent) -> bool:
+def has_live_client(agent: Agent) -> bool:
     """Whether a client of the agent is known to be there; of one without a process or pane nobody knows."""
     return agent.ended_at is None and (agent.pid is not None or agent.tmux_pane is not None)
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.kernel.frontmatter import read_frontmatter, texts
+from claude_headspace.kernel.frontmatter import as_strings, parse_frontmatter
 
-MOST_PHASES = 50
+MAX_PHASES = 50
 
-_PHASE = re.compile(r"(?im)^#{1,4}[ \t]+(?:phase|step)[ \t]+[\w.]+[ \t]*[:.–—-][ \t]*(.+?)[ \t#]*$")
+_PHASE_HEADING = re.compile(r"(?im)^#{1,4}[ \t]+(?:phase|step)[ \t]+[\w.]+[ \t]*[:.–—-][ \t]*(.+?)[ \t#]*$")
 
 
 class Skill(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,16 +27,18 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True):
     path: str | None = None
 
 
-def read_skill(name: str, text: str, path: str | None = None) -> Skill:
+def parse_skill(name: str, text: str, path: str | None = None) -> Skill:
     """A skill from the text of its file."""
-    read = read_frontmatter(text)
+    read = parse_frontmatter(text)
     settings = read.settings
-    phases = texts(settings.get("phases")) or tuple(match[1].strip() for match in _PHASE.finditer(read.body))
+    phases = as_strings(settings.get("phases")) or tuple(
+        match[1].strip() for match in _PHASE_HEADING.finditer(read.body)
+    )
     return Skill(
         name=_text(settings.get("name")) or name,
         description=_text(settings.get("description")),
-        phases=phases[:MOST_PHASES],
-        preload=texts(settings.get("preload")),
+        phases=phases[:MAX_PHASES],
+        preload=as_strings(settings.get("preload")),
         settings=settings,
         path=path,
     )

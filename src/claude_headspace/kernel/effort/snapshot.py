@@ -10,14 +10,14 @@ from claude_headspace.kernel.effort.model import Effort, EffortChange, Message, 
 from claude_headspace.kernel.envelope import Micros
 
 
-class KeptEffort(msgspec.Struct, frozen=True, kw_only=True):
+class EffortWithRows(msgspec.Struct, frozen=True, kw_only=True):
     """An effort with its rows."""
 
     effort: Effort
     windows: list[Window] = []
     messages: list[Message] = []
 
-    def change(self) -> EffortChange:
+    def to_change(self) -> EffortChange:
         """The rows, as if one event had made them."""
         return EffortChange(self.effort, None, list(self.windows), list(self.messages))
 
@@ -27,15 +27,15 @@ class EffortsSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     seq: int = 0
     tasks: list[Task] = []
-    efforts: list[KeptEffort] = []
+    efforts: list[EffortWithRows] = []
 
 
 NO_EFFORTS = EffortsSnapshot()
 
-KEY = "efforts"
+EFFORTS_SNAPSHOT_ID = "efforts"
 """Under which name it stands among the snapshots of agents: none may be called so."""
 
 
-def is_over(effort: Effort, before: Micros) -> bool:
+def is_finished_before(effort: Effort, before: Micros) -> bool:
     """Whether an effort was finished before a moment: nothing can happen to it any more."""
     return effort.finished_at is not None and effort.finished_at < before

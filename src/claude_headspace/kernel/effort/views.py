@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from claude_headspace.kernel.effort.advise import HEARTBEAT_LIMIT, pending_preloads
-from claude_headspace.kernel.effort.model import Effort, Message, Metadata, Task, Window, artifacts
+from claude_headspace.kernel.effort.model import Effort, Message, Metadata, Task, Window, artifact_paths
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.views import Time, iso
 
@@ -129,17 +129,17 @@ def effort_view(effort: Effort) -> EffortView:
         heartbeat=main.heartbeat if main else 0,
         heartbeat_limit=limit if isinstance(limit, int) else HEARTBEAT_LIMIT,
         context_usage=main.context_usage if main else None,
-        logged=effort.logged,
-        artifacts=artifacts(effort),
+        logged=effort.log_count,
+        artifacts=artifact_paths(effort),
         directives=effort.directives,
         preload=effort.preload,
         pending_preloads=pending_preloads(effort, main),
         injections=tuple(InjectionView(e.id, e.text, iso(e.at), e.delivery.value) for e in effort.injections),
         metadata=effort.metadata,
-        dehydrated=effort.dehydrated.text if effort.dehydrated else None,
+        dehydrated=effort.handover.text if effort.handover else None,
         sessions=tuple(window_view(window) for window in effort.windows),
         started_at=iso(effort.started_at),
-        finished_at=_maybe(effort.finished_at),
+        finished_at=_optional_time(effort.finished_at),
     )
 
 
@@ -153,10 +153,10 @@ def window_view(window: Window) -> WindowView:
         window.heartbeat,
         window.context_usage,
         window.loaded_files,
-        window.dehydration is not None,
-        window.spent,
+        window.handover is not None,
+        window.restart_reason,
         iso(window.started_at),
-        _maybe(window.ended_at),
+        _optional_time(window.ended_at),
         window.end_reason,
     )
 
@@ -170,9 +170,9 @@ def task_view(task: Task, *, active: bool) -> TaskView:
     """A task; whether it is active follows from its efforts."""
     status = "active" if active else "dormant"
     return TaskView(
-        task.id, task.dir_path, task.project_root, task.host, task.title, task.keywords, task.efforts, status
+        task.id, task.dir_path, task.project_root, task.host, task.title, task.keywords, task.effort_count, status
     )
 
 
-def _maybe(moment: Micros | None) -> Time | None:
-    return iso(moment) if moment is not None else None
+def _optional_time(time: Micros | None) -> Time | None:
+    return iso(time) if time is not None else None
