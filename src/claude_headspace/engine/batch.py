@@ -334,9 +334,9 @@ class Batch:
         record.anomaly = "; ".join(filter(None, (record.anomaly, followed.anomaly))) or None
         record.publish = (*record.publish, *followed.news)
         advice = followed.envelope.decisions.advice
-        chief = followed.coordinator
-        told = (chief.owner or chief.holder or chief.id) if chief is not None else None
-        served = msgspec.structs.replace(outcome, effort=followed.outcome, advice=advice, coordinator=told)
+        effort = followed.coordinator
+        coordinator = (effort.owner or effort.holder or effort.id) if effort is not None else None
+        served = msgspec.structs.replace(outcome, effort=followed.outcome, advice=advice, coordinator=coordinator)
         kept = self._keep(record, outcome.agent, served)
         self.records += followed.records
         return kept

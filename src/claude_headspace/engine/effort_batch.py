@@ -88,13 +88,12 @@ class EffortBatch:
 
     def _follow(self, envelope: Envelope, event: Event, agent: Agent, *, expects_reply: bool) -> "Followed | None":
         effort = self._effort_of(envelope, event, agent)
-        chief = self._coordinator(effort, envelope, event)
+        coordinator = self._coordinator(effort, envelope, event)
         if effort is None:
-            return (
-                Followed(envelope, records=self._signalled(chief, envelope, event), coordinator=chief)
-                if chief
-                else None
-            )
+            if coordinator is None:
+                return None
+            records = self._signal_records(coordinator, envelope, event)
+            return Followed(envelope, records=records, coordinator=coordinator)
         change = evolve(effort, event, agent)
         session = agent.session.id if agent.session else None
         if expects_reply:
@@ -107,8 +106,10 @@ class EffortBatch:
         ended = next((each for each in change.windows if each.subagent_id == event.meta.subagent_id), None)
         window = change.effort.window(session, event.meta.subagent_id) or ended
         outcome = EffortOutcome(change.effort, window, tuple(change.messages))
-        news = (announcement(change.effort),) if _tells(effort) != _tells(change.effort) else ()
-        return Followed(envelope, change, outcome, news, self._signalled(chief, envelope, event), chief)
+        has_news = _published_parts(effort) != _published_parts(change.effort)
+        news = (announcement(change.effort),) if has_news else ()
+        records = self._signal_records(coordinator, envelope, event)
+        return Followed(envelope, change, outcome, news, records, coordinator)
 
     def _effort_of(self, envelope: Envelope, event: Event, agent: Agent) -> Effort | None:
         """Only hooks happen in a session; a client that an agent started works for it, and has no effort by itself."""
@@ -137,7 +138,7 @@ class EffortBatch:
         return None
 
     def _coordinator(self, effort: Effort | None, envelope: Envelope, event: Event) -> Effort | None:
-        """Who is told what a teammate did, in the same batch: whom the effort names, else who manages the team."""
+        """The effort that receives a teammate's signal: the named manager, otherwise the one that manages the team."""
         if event.team_signal is None:
             return None
         active = self._active(envelope.host)
@@ -147,10 +148,10 @@ class EffortBatch:
         team = event.team_signal.team
         return next((each for each in active if team and team in managed_teams(each)), None)
 
-    def _signalled(self, chief: Effort | None, envelope: Envelope, event: Event) -> list[Record]:
-        """What the coordinator is told, as an act of its own behind the hook."""
-        told = format_team_signal(event)
-        return [self._inject(chief, told, envelope)] if chief is not None and told is not None else []
+    def _signal_records(self, coordinator: Effort | None, envelope: Envelope, event: Event) -> list[Record]:
+        """Queue the signal as an injection for the coordinator: an act in the same batch, after the hook."""
+        text = format_team_signal(event)
+        return [self._inject(coordinator, text, envelope)] if coordinator is not None and text is not None else []
 
     def _inject(self, effort: Effort, text: str, cause: Envelope) -> Record:
         act = acts.InjectionQueued(effort_id=effort.id, text=text, source=cause.id)
@@ -206,8 +207,8 @@ def _record(envelope: Envelope, change: EffortChange) -> Record:
     )
 
 
-def _tells(effort: Effort) -> object:
-    """What of an effort is worth telling when it changes. A count is not: the calls themselves are told."""
+def _published_parts(effort: Effort) -> object:
+    """The parts of an effort whose change is published. Counters are not: tool calls are published themselves."""
     windows = [(window.id, window.restart_reason, window.overflow_reported) for window in effort.windows]
     deliveries = [injection.delivery for injection in effort.injections]
     return windows, deliveries, effort.directives, effort.holder

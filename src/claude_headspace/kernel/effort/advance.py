@@ -1,4 +1,4 @@
-"""One event's way through the efforts: the same for the engine and for a replay."""
+"""Apply one event to its effort: the same code for the engine and for a replay. Pure."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ FindTask = Callable[[str], Task | None]
 
 
 def process_act(envelope: Envelope, find_effort: FindEffort, find_task: FindTask) -> EffortChange | None:
-    """What an act comes to; None where its effort is unknown."""
+    """Apply an act to its effort; None if the effort is unknown."""
     act = acts.decode_act(envelope)
     if isinstance(act, acts.EffortStarted):
         return start_effort(act, find_task(task_id(act.host, act.task_dir)), envelope.fired_at)
@@ -24,21 +24,21 @@ def process_act(envelope: Envelope, find_effort: FindEffort, find_task: FindTask
 
 
 def process_hook(envelope: Envelope, event: Event, agent: Agent, find_effort: FindEffort) -> EffortChange | None:
-    """What a hook comes to that was given to an effort when it arrived."""
+    """Apply a hook to the effort that was stored with it when it arrived; None without an effort."""
     effort = find_effort(envelope.decisions.effort_id) if envelope.decisions.effort_id else None
     return apply_advice(evolve(effort, event, agent), event, agent) if effort is not None else None
 
 
 class EffortReplay:
-    """The efforts of a log that is read from its beginning, or from where its snapshot says."""
+    """The efforts of a log, replayed from its beginning or from a snapshot."""
 
     def __init__(self, snapshot: EffortsSnapshot = NO_EFFORTS) -> None:
-        self.efforts: dict[str, Effort] = {kept.effort.id: kept.effort for kept in snapshot.efforts}
+        self.efforts: dict[str, Effort] = {stored.effort.id: stored.effort for stored in snapshot.efforts}
         self.tasks: dict[str, Task] = {task.id: task for task in snapshot.tasks}
         self._snapshot_seq = snapshot.seq
 
     def apply(self, seq: int, envelope: Envelope, event: Event, agent: Agent | None) -> EffortChange | None:
-        """Take in the next event; `agent` is its agent afterwards, if it has one."""
+        """Apply the next event. `agent` is the event's agent after it, if there is one."""
         if seq <= self._snapshot_seq:
             return None
         if acts.is_act(envelope):

@@ -1,7 +1,7 @@
-"""Where the replay of efforts begins when older events are gone: tasks, and the efforts with their rows.
+"""The start of a replay of efforts when older events were removed: tasks, and efforts with their rows.
 
-It holds all that events up to its number came to, so those that are still there count for no effort again. A task never
-ends: it is kept for the number of its next effort.
+A snapshot contains the result of all events up to its `seq`; a replay skips those events for efforts. Tasks are never
+removed: they contain the ordinal of the next effort.
 """
 
 import msgspec
@@ -18,7 +18,7 @@ class EffortWithRows(msgspec.Struct, frozen=True, kw_only=True):
     messages: list[Message] = []
 
     def to_change(self) -> EffortChange:
-        """The rows, as if one event had made them."""
+        """The effort and its rows as one change."""
         return EffortChange(self.effort, None, list(self.windows), list(self.messages))
 
 
@@ -33,9 +33,9 @@ class EffortsSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 NO_EFFORTS = EffortsSnapshot()
 
 EFFORTS_SNAPSHOT_ID = "efforts"
-"""Under which name it stands among the snapshots of agents: none may be called so."""
+"""Its id among the snapshots of agents. No agent can have this id."""
 
 
 def is_finished_before(effort: Effort, before: Micros) -> bool:
-    """Whether an effort was finished before a moment: nothing can happen to it any more."""
+    """Whether an effort was finished before a time. A finished effort never changes again."""
     return effort.finished_at is not None and effort.finished_at < before
