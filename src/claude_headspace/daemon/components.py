@@ -14,13 +14,13 @@ from pathlib import Path
 from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Counters
 from claude_headspace.engine.active_efforts import ActiveEfforts
-from claude_headspace.engine.batch import BatchRules
 from claude_headspace.engine.changes import CommittedChanges
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.pipeline import HookPipeline, Order
 from claude_headspace.engine.remote_actions import RemoteActions
 from claude_headspace.engine.spool_fallback import SpoolFallback
+from claude_headspace.engine.submission import BatchRules
 from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.receive.advertisement import ExpectedHooks
@@ -30,24 +30,25 @@ from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.sanitize import Sanitizer
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
 from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler, awake_clock
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.claude_os.notices import attend
+from claude_headspace.kernel.claude_os.notices import session_notice
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.kernel.redaction import Redactor
 from claude_headspace.kernel.size_limits import Bounds
 from claude_headspace.outputs.board_displays import BoardDisplays, Display
 from claude_headspace.outputs.held_hooks import HeldHooks
-from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.mission_reports import MissionReports
 from claude_headspace.outputs.notify.notifier import Notifier
+from claude_headspace.outputs.pane_input import PaneInput
 from claude_headspace.outputs.pane_views import PaneViewWatcher
 from claude_headspace.outputs.status_file import StatusFile
-from claude_headspace.outputs.tmux_colours import Colours
+from claude_headspace.outputs.tmux_colours import TmuxColours
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.api.terminal_input import TerminalInput
@@ -168,7 +169,7 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
         base.changes,
         base.host,
         clock,
-        rules=BatchRules(guard.judge, partial(attend, claude_os_settings(settings))),
+        rules=BatchRules(guard.judge, partial(session_notice, claude_os_settings(settings))),
         outages=base.outages,
         observe_commit=base.counters.metrics.committed,
         check_may_write=stream.check_may_write,
@@ -176,7 +177,8 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
     agents, locations = AgentCache(base.host), ProjectLocator()
     sanitizer = Sanitizer(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
     submit = partial(_submit, engine)
-    sources = Sources(base.host, clock, base.config_dirs, base.journal, submit, locations, agents, sanitizer)
+    envelopes = EnvelopeBuilder(base.host, clock, locations, sanitizer)
+    sources = Sources(base.config_dirs, base.journal, submit, envelopes, agents)
     receiver = HookReceiver(base.host, clock, locations, sources.ancestry, clock.correct, sanitizer)
     cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
     reconciler = Reconciler(cadence, clock, sources.checks, awake_clock(wall_clock))
@@ -249,7 +251,7 @@ class Outputs:
 def build_outputs(base: Base, inputs: Inputs, expected: ExpectedHooks, read: ReadModel) -> Outputs:
     """Create the outputs."""
     engine, journal, clock, host = inputs.engine, base.journal, base.clock, base.host
-    keyboard, links = Keyboard(), AnswerLinks(base.secret, base.settings.public_url)
+    keyboard, links = PaneInput(), AnswerLinks(base.secret, base.settings.public_url)
     terminal = TerminalInput(read, engine, keyboard)
     handlers = {"send": terminal.type_text, "interrupt": terminal.press_escape}
     expect = partial(expected.declare, "missions")
@@ -278,7 +280,7 @@ def _board(base: Base) -> Callable[[], list[Agent]]:
 
 
 def _displays(base: Base, notifier: Notifier) -> list[Display]:
-    colours = [Colours(base.host)] if base.settings.tmux_colours else []
+    colours = [TmuxColours(base.host)] if base.settings.tmux_colours else []
     return [StatusFile(base.paths.status_file), *colours, notifier]
 
 

@@ -97,9 +97,8 @@ def subagent_introduction(effort: Effort) -> str:
     if effort.directives:
         lines.append(f"Instruction files that apply: {', '.join(effort.directives)}.")
     if effort.metadata:
-        lines.append(
-            f"Metadata of the effort: {one_line(msgspec.json.encode(effort.metadata).decode(), MAX_METADATA_CHARACTERS)}"
-        )
+        metadata = one_line(msgspec.json.encode(effort.metadata).decode(), MAX_METADATA_CHARACTERS)
+        lines.append(f"Metadata of the effort: {metadata}")
     return "\n".join(lines)
 
 
