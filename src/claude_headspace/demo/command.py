@@ -15,7 +15,7 @@ from claude_headspace.demo.player import Player
 from claude_headspace.demo.sandbox import Sandbox, create_sandbox
 from claude_headspace.demo.scenarios import SCENARIOS
 from claude_headspace.demo.schedule import Scenario, SimulatedAgent
-from claude_headspace.kernel.names import suggestions
+from claude_headspace.kernel.names import suggest_names
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.open import open_in_browser
 from claude_headspace.surfaces.cli.options import now
@@ -91,7 +91,7 @@ def choose_scenarios(number: int | None) -> list[Scenario]:
     chosen = list(SCENARIOS[:number])
     names = {scenario.profile.name for scenario in SCENARIOS}
     for index in range(len(chosen), number or 0):
-        name = next(name for name in suggestions(f"demo {index}") if name not in names)
+        name = next(name for name in suggest_names(f"demo {index}") if name not in names)
         names.add(name)
         scenario = SCENARIOS[index % len(SCENARIOS)]
         elapsed = scenario.elapsed + 7.0 * index % 300

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.kernel.forms import filled
+from claude_headspace.kernel.forms import convert_values
 from claude_headspace.kernel.wait_request import Field
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, parse_object
@@ -149,4 +149,4 @@ def _fill_form(wait: Json, fields: list[str]) -> Json:
     pairs = [field.partition("=") for field in fields]
     if unnamed := next((name for name, sign, _ in pairs if not (name and sign)), None):
         raise BadRequest("bad_field", f"--field {unnamed} has no value.", "Write --field NAME=VALUE.")
-    return filled(msgspec.convert(wait["form"], tuple[Field, ...]), {name: value for name, _, value in pairs})
+    return convert_values(msgspec.convert(wait["form"], tuple[Field, ...]), {name: value for name, _, value in pairs})

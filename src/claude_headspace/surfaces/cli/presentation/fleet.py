@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from claude_headspace.kernel.fleet import rollup
+from claude_headspace.kernel.fleet import combined_status
 from claude_headspace.surfaces.cli.output import Line, Span, dim, line
 from claude_headspace.surfaces.text.formatting import Json
 
@@ -18,7 +18,7 @@ def group_by_pane(agents: Sequence[Json], panes: Sequence[Json]) -> Json:
     rows = [_row(agent, places.get(agent["tmux"]["pane"] or "")) for agent in agents if agent["state"] != "ended"]
     rows.sort(key=lambda row: (row["session"], row["window"], row["id"] or "", row["agent"]))
     sessions = [_session(name, list(inside)) for name, inside in groupby(rows, key=lambda row: row["session"])]
-    return {"status": rollup(each["status"] for each in sessions), "sessions": sessions}
+    return {"status": combined_status(each["status"] for each in sessions), "sessions": sessions}
 
 
 def _row(agent: Json, pane: Json | None) -> Json:
@@ -35,14 +35,14 @@ def _row(agent: Json, pane: Json | None) -> Json:
 
 def _session(name: str, rows: list[Json]) -> Json:
     windows = [_window(window, list(inside)) for window, inside in groupby(rows, key=lambda row: row["window"])]
-    return {"name": name, "status": rollup(each["status"] for each in windows), "windows": windows}
+    return {"name": name, "status": combined_status(each["status"] for each in windows), "windows": windows}
 
 
 def _window(window: str, rows: list[Json]) -> Json:
     kept = ("id", "agent", "agent_id", "status")
     panes = [{key: row[key] for key in kept} for row in rows]
     name = rows[0]["window_name"]
-    return {"id": window, "name": name, "status": rollup(row["status"] for row in rows), "panes": panes}
+    return {"id": window, "name": name, "status": combined_status(row["status"] for row in rows), "panes": panes}
 
 
 def fleet_lines(found: Json) -> list[Line]:
