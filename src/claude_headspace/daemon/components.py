@@ -37,18 +37,18 @@ from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.claude_os.notices import attend
+from claude_headspace.kernel.claude_os.notices import session_notice
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.kernel.redaction import Redactor
 from claude_headspace.kernel.size_limits import Bounds
 from claude_headspace.outputs.board_displays import BoardDisplays, Display
 from claude_headspace.outputs.held_hooks import HeldHooks
-from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.mission_reports import MissionReports
 from claude_headspace.outputs.notify.notifier import Notifier
+from claude_headspace.outputs.pane_input import PaneInput
 from claude_headspace.outputs.pane_views import PaneViewWatcher
 from claude_headspace.outputs.status_file import StatusFile
-from claude_headspace.outputs.tmux_colours import Colours
+from claude_headspace.outputs.tmux_colours import TmuxColours
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.api.terminal_input import TerminalInput
@@ -169,7 +169,7 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
         base.changes,
         base.host,
         clock,
-        rules=BatchRules(guard.judge, partial(attend, claude_os_settings(settings))),
+        rules=BatchRules(guard.judge, partial(session_notice, claude_os_settings(settings))),
         outages=base.outages,
         observe_commit=base.counters.metrics.committed,
         check_may_write=stream.check_may_write,
@@ -251,7 +251,7 @@ class Outputs:
 def build_outputs(base: Base, inputs: Inputs, expected: ExpectedHooks, read: ReadModel) -> Outputs:
     """Create the outputs."""
     engine, journal, clock, host = inputs.engine, base.journal, base.clock, base.host
-    keyboard, links = Keyboard(), AnswerLinks(base.secret, base.settings.public_url)
+    keyboard, links = PaneInput(), AnswerLinks(base.secret, base.settings.public_url)
     terminal = TerminalInput(read, engine, keyboard)
     handlers = {"send": terminal.type_text, "interrupt": terminal.press_escape}
     expect = partial(expected.declare, "missions")
@@ -280,7 +280,7 @@ def _board(base: Base) -> Callable[[], list[Agent]]:
 
 
 def _displays(base: Base, notifier: Notifier) -> list[Display]:
-    colours = [Colours(base.host)] if base.settings.tmux_colours else []
+    colours = [TmuxColours(base.host)] if base.settings.tmux_colours else []
     return [StatusFile(base.paths.status_file), *colours, notifier]
 
 

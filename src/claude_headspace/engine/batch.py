@@ -23,7 +23,7 @@ from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailab
 from claude_headspace.kernel.acts import AgentClosed, caused_by
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import too_late
-from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
+from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.correlate import (
     CLAIMABLE_AFTER_END,
     Correlation,
@@ -184,7 +184,7 @@ class Batch:
         verdict: Verdict = ABSTAIN
         try:
             verdict = envelope.decisions.verdict or self._rules.judge(envelope, agent)
-            notices, failure = self._notices(agent, event) if submission.can_inject else (NO_CARE, "")
+            notices, failure = self._notices(agent, event) if submission.can_inject else (NO_NOTICE, "")
             envelope = record.envelope = _with_notices(with_verdict(envelope, verdict), notices)
             change = evolve(agent, msgspec.structs.replace(event, decisions=envelope.decisions))
             record.change, record.publish = change, react(before, change) if submission.announce else ()
@@ -216,13 +216,13 @@ class Batch:
         mode, mission_id = assign(event, agent, parent, trusted=item.submission.trusted)
         return agent, decided(envelope, mode=mode, mission_id=mission_id) if mode or mission_id else envelope
 
-    def _notices(self, agent: Agent, event: Event) -> tuple[Care, str]:
+    def _notices(self, agent: Agent, event: Event) -> tuple[SessionNotice, str]:
         """The session notices of an agent. A failure is recorded as an anomaly."""
         try:
             return self._rules.choose_notices(agent, event), ""
         except Exception as error:
             log.exception("session_notices_failed", event_name=event.meta.name, agent=agent.id)
-            return NO_CARE, f"{NOTICES_FAILED}{type(error).__name__}"
+            return NO_NOTICE, f"{NOTICES_FAILED}{type(error).__name__}"
 
     def _close_previous_in_pane(self, item: Item, agent: Agent, found: dict[Identity, Found]) -> None:
         """A client that started in a pane replaces the one that was there."""
@@ -333,5 +333,5 @@ def _try(step: Callable[[Input], Output], given: Input, event_name: str) -> Outp
         return unavailable(error)
 
 
-def _with_notices(envelope: Envelope, notices: Care) -> Envelope:
-    return envelope if notices == NO_CARE else decided(envelope, session_notice=notices)
+def _with_notices(envelope: Envelope, notices: SessionNotice) -> Envelope:
+    return envelope if notices == NO_NOTICE else decided(envelope, session_notice=notices)

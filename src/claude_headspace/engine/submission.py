@@ -8,7 +8,7 @@ import msgspec
 
 from claude_headspace.errors import HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
+from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.decide import Judge, abstain
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.facts import Event
@@ -17,7 +17,7 @@ from claude_headspace.ports import Outcome
 Result = Outcome | HeadspaceError
 """What a sender gets."""
 
-ChooseNotices = Callable[[Agent, Event], Care]
+ChooseNotices = Callable[[Agent, Event], SessionNotice]
 """Chooses the session notices of an agent, as it was before an event."""
 
 
@@ -44,9 +44,9 @@ class Submission(msgspec.Struct):
         return self.reply_reaches_client and not self.future.done()
 
 
-def no_notices(_agent: Agent, _event: Event) -> Care:
+def no_notices(_agent: Agent, _event: Event) -> SessionNotice:
     """No session notices."""
-    return NO_CARE
+    return NO_NOTICE
 
 
 class BatchRules(msgspec.Struct, frozen=True):

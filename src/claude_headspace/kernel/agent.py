@@ -16,8 +16,8 @@ import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
-from claude_headspace.kernel.mission.model import Mission, News
-from claude_headspace.kernel.notify.notification import Notice
+from claude_headspace.kernel.mission.model import Mission, WorkerReport
+from claude_headspace.kernel.notify.notification import Notification
 from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 from claude_headspace.kernel.wait_request import Field, Question
@@ -332,7 +332,7 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     role: str | None = None
     mode: str = INTERACTIVE
     mission: Mission | None = None
-    worker_reports: tuple[News, ...] = msgspec.field(default=(), name="news")
+    worker_reports: tuple[WorkerReport, ...] = msgspec.field(default=(), name="news")
     """Results of its workers that it has not been told yet."""
     note: Note | None = None
     session_context: SessionContext | None = msgspec.field(default=None, name="briefed")
@@ -381,7 +381,7 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     recent_turns: tuple[RecentTurn, ...] = msgspec.field(default=(), name="heard")
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Notification, ...] = ()
     """Notifications about the agent, with their result."""
     verdicts: tuple[RuledCall, ...] = ()
     """The newest tool calls with a verdict, newest last."""

@@ -35,14 +35,14 @@ class Files:
 
     def texts(self, role: str | None = None, mode: str | None = None, *core: str) -> dict[str, str | None]:
         """The text of every file, by name."""
-        return {piece.name: piece.text for piece in read_context_files(self.roots(*core), role, mode).pieces}
+        return {file.name: file.text for file in read_context_files(self.roots(*core), role, mode).files}
 
     def why(self, role: str | None = None, mode: str | None = None, *core: str) -> dict[str, str]:
         """Why files were left out, by name."""
         return {
-            piece.name: piece.why
-            for piece in read_context_files(self.roots(*core), role, mode).pieces
-            if piece.text is None
+            file.name: file.missing_reason
+            for file in read_context_files(self.roots(*core), role, mode).files
+            if file.text is None
         }
 
 
@@ -143,15 +143,15 @@ def test_the_root_itself_may_be_a_link(files: Files, tmp_path: Path) -> None:
     files.write("Desktop/TODAY.md", "today")
     (tmp_path / "link").symlink_to(files.root)
     roots = context_roots(str(tmp_path / "link"), (), str(files.project))
-    assert [piece.text for piece in read_context_files(roots, None, None).pieces] == ["today"]
+    assert [file.text for file in read_context_files(roots, None, None).files] == ["today"]
 
 
 def test_the_root_directory_is_not_a_project(files: Files) -> None:
     """A client that was started in `/` has no project."""
-    assert read_context_files(context_roots("", (), "/"), "chief", None).pieces == ()
+    assert read_context_files(context_roots("", (), "/"), "chief", None).files == ()
     files.role("thief", "/etc/hostname")
-    [piece] = read_context_files(context_roots(str(files.root), (), "/"), "thief", None).pieces
-    assert (piece.text, piece.why) == (None, "outside the Claude OS directory and the project")
+    [file] = read_context_files(context_roots(str(files.root), (), "/"), "thief", None).files
+    assert (file.text, file.missing_reason) == (None, "outside the Claude OS directory and the project")
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,15 @@ from pathlib import Path
 
 import msgspec
 
-from claude_headspace.kernel.claude_os.context_files import CORE, MODE, ROLE, SEED_CORE, Briefing, Piece
-from claude_headspace.kernel.frontmatter import read_frontmatter, texts
+from claude_headspace.kernel.claude_os.context_files import (
+    CORE,
+    DEFAULT_CORE_FILES,
+    MODE,
+    ROLE,
+    ContextFile,
+    SessionContext,
+)
+from claude_headspace.kernel.frontmatter import as_strings, parse_frontmatter
 
 MAX_FILE_BYTES = 256 * 1024
 MAX_FILES = 60
@@ -74,21 +81,23 @@ def _usable_project(project: str) -> str:
     return project if project.startswith("/") and os.path.normpath(project) != "/" else ""
 
 
-def read_context_files(roots: ContextRoots, role: str | None, mode: str | None) -> Briefing:
+def read_context_files(roots: ContextRoots, role: str | None, mode: str | None) -> SessionContext:
     """All files of a session, in order, each once."""
-    by_path: dict[str, Piece] = {}
+    by_path: dict[str, ContextFile] = {}
     found = (
         (*_core_files(roots), *_included_files(roots, ROLE, role), *_included_files(roots, MODE, mode))
         if roots.root
         else ()
     )
-    for piece in found:
-        by_path.setdefault(piece.path or piece.name, piece)
-    pieces = list(by_path.values())
-    if len(pieces) > MAX_FILES:
-        rest = Piece(kind=CORE, name=f"{len(pieces) - MAX_FILES} more files", why=f"limit of {MAX_FILES} files")
-        pieces = [*pieces[:MAX_FILES], rest]
-    return Briefing(role=role, mode=mode, pieces=tuple(pieces))
+    for file in found:
+        by_path.setdefault(file.path or file.name, file)
+    files = list(by_path.values())
+    if len(files) > MAX_FILES:
+        rest = ContextFile(
+            kind=CORE, name=f"{len(files) - MAX_FILES} more files", missing_reason=f"limit of {MAX_FILES} files"
+        )
+        files = [*files[:MAX_FILES], rest]
+    return SessionContext(role=role, mode=mode, files=tuple(files))
 
 
 def list_names(roots: ContextRoots, kind: str = ROLE) -> list[str]:
@@ -107,25 +116,29 @@ def list_names(roots: ContextRoots, kind: str = ROLE) -> list[str]:
 # --- which files ------------------------------------------------------------------------------------------------------
 
 
-def _core_files(roots: ContextRoots) -> list[Piece]:
+def _core_files(roots: ContextRoots) -> list[ContextFile]:
     """The core files. A configured one that is missing is reported, a default one is not."""
-    pieces = [piece for name in roots.core or SEED_CORE for piece in _resolve_entry(roots, CORE, name)]
-    return pieces if roots.core else [piece for piece in pieces if piece.why != NOT_FOUND]
+    files = [file for name in roots.core or DEFAULT_CORE_FILES for file in _resolve_entry(roots, CORE, name)]
+    return files if roots.core else [file for file in files if file.missing_reason != NOT_FOUND]
 
 
-def _included_files(roots: ContextRoots, kind: str, name: str | None) -> list[Piece]:
+def _included_files(roots: ContextRoots, kind: str, name: str | None) -> list[ContextFile]:
     if name is None:
         return []
     definition = read_definition(roots, kind, name)
     if definition.text is None:
-        return [] if definition.why == NOT_FOUND and _is_optional(roots, kind) else [definition]
-    frontmatter = read_frontmatter(definition.text)
+        return [] if definition.missing_reason == NOT_FOUND and _is_optional(roots, kind) else [definition]
+    frontmatter = parse_frontmatter(definition.text)
     included = frontmatter.settings.get("auto_include", [])
     problem = frontmatter.problem or ("" if isinstance(included, list | str) else "auto_include is not a list")
-    broken = [Piece(kind=kind, name=definition.name, why=f"nothing is included: {problem}")] if problem else []
-    found = [piece for entry in texts(included) for piece in _resolve_entry(roots, kind, entry)]
+    broken = (
+        [ContextFile(kind=kind, name=definition.name, missing_reason=f"nothing is included: {problem}")]
+        if problem
+        else []
+    )
+    found = [file for entry in as_strings(included) for file in _resolve_entry(roots, kind, entry)]
     body = msgspec.structs.replace(definition, text=frontmatter.body)
-    return [*broken, *(body if piece.path == definition.path and piece.text is not None else piece for piece in found)]
+    return [*broken, *(body if file.path == definition.path and file.text is not None else file for file in found)]
 
 
 def _is_optional(roots: ContextRoots, kind: str) -> bool:
@@ -133,31 +146,35 @@ def _is_optional(roots: ContextRoots, kind: str) -> bool:
     return kind == MODE or not (Path(roots.root) / ".claude" / f"{kind}s").is_dir()
 
 
-def read_definition(roots: ContextRoots, kind: str, name: str) -> Piece:
+def read_definition(roots: ContextRoots, kind: str, name: str) -> ContextFile:
     """The file that defines a role or a mode."""
     base = f".claude/{kind}s/{name}"
     if not _NAME.fullmatch(name):
-        return Piece(kind=kind, name=f"{kind} {name[:100]!r}", why=f"not a valid {kind} name")
+        return ContextFile(kind=kind, name=f"{kind} {name[:100]!r}", missing_reason=f"not a valid {kind} name")
     flat = _read_file(roots, kind, f"{base}.md", str(Path(roots.root) / f"{base}.md"))
-    if flat.why != NOT_FOUND:
+    if flat.missing_reason != NOT_FOUND:
         return flat
     nested = _read_file(roots, kind, f"{base}/{kind}.md", str(Path(roots.root) / base / f"{kind}.md"))
-    return nested if nested.why != NOT_FOUND else flat
+    return nested if nested.missing_reason != NOT_FOUND else flat
 
 
-def _resolve_entry(roots: ContextRoots, kind: str, entry: str) -> list[Piece]:
+def _resolve_entry(roots: ContextRoots, kind: str, entry: str) -> list[ContextFile]:
     """The files of an `auto_include` entry: one, or all that match its pattern."""
     text = entry.strip().replace("$PROJECT_PATH", PROJECT_PATH).replace(PROJECT_PATH, roots.project)
     if "\0" in text or "${" in text:
-        return [Piece(kind=kind, name=entry, why="contains an unknown variable")]
+        return [ContextFile(kind=kind, name=entry, missing_reason="contains an unknown variable")]
     path = os.path.normpath(Path(roots.root) / text)
     if not _GLOB.search(text):
         return [_read_file(roots, kind, _display_name(roots, path), path)]
     found, is_complete = _find_matches(roots, path)
-    pieces = [_read_file(roots, kind, _display_name(roots, each), each) for each in found]
+    files = [_read_file(roots, kind, _display_name(roots, each), each) for each in found]
     if not is_complete:
-        pieces.append(Piece(kind=kind, name=entry, why=f"too many files to search; the first {len(found)} are used"))
-    return pieces or [Piece(kind=kind, name=entry, why="no file matches")]
+        files.append(
+            ContextFile(
+                kind=kind, name=entry, missing_reason=f"too many files to search; the first {len(found)} are used"
+            )
+        )
+    return files or [ContextFile(kind=kind, name=entry, missing_reason="no file matches")]
 
 
 def _display_name(roots: ContextRoots, path: str) -> str:
@@ -168,18 +185,20 @@ def _display_name(roots: ContextRoots, path: str) -> str:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _read_file(roots: ContextRoots, kind: str, name: str, path: str) -> Piece:
+def _read_file(roots: ContextRoots, kind: str, name: str, path: str) -> ContextFile:
     root = roots.root_containing(path)
     if root is None:
-        return Piece(kind=kind, name=name, path=path, why="outside the Claude OS directory and the project")
+        return ContextFile(
+            kind=kind, name=name, path=path, missing_reason="outside the Claude OS directory and the project"
+        )
     try:
         text = _read_bytes(os.path.realpath(root), Path(path).relative_to(root).parts)
     except (OSError, ValueError) as error:
-        why = _REASONS.get(getattr(error, "errno", None) or 0, "cannot be read")
-        return Piece(kind=kind, name=name, path=path, why=why)
+        reason = _REASONS.get(getattr(error, "errno", None) or 0, "cannot be read")
+        return ContextFile(kind=kind, name=name, path=path, missing_reason=reason)
     if len(text) > MAX_FILE_BYTES:
-        return Piece(kind=kind, name=name, path=path, why="too large")
-    return Piece(kind=kind, name=name, path=path, text=text.decode("utf-8", "replace").replace("\0", "\ufffd"))
+        return ContextFile(kind=kind, name=name, path=path, missing_reason="too large")
+    return ContextFile(kind=kind, name=name, path=path, text=text.decode("utf-8", "replace").replace("\0", "\ufffd"))
 
 
 def _read_bytes(root: str, parts: Sequence[str]) -> bytes:

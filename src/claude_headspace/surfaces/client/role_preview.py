@@ -13,8 +13,8 @@ from claude_headspace.inputs.context.claude_os import (
     read_definition,
 )
 from claude_headspace.inputs.receive.project_location import locate_project
-from claude_headspace.kernel.claude_os.context_files import MODE, ROLE, Composed, compose
-from claude_headspace.outputs.file_contents import BUDGET
+from claude_headspace.kernel.claude_os.context_files import MODE, ROLE, ComposedContext, compose
+from claude_headspace.outputs.file_contents import MAX_REPLY_CHARACTERS
 
 
 class Role(msgspec.Struct, frozen=True):
@@ -53,7 +53,9 @@ def context_roots_of(settings: Settings, directory: str) -> ContextRoots:
 def preview(settings: Settings, directory: str, role: str | None, mode: str | None) -> Preview:
     """What a session in a directory would be given; an effort takes some of the room."""
     roots = context_roots_of(settings, directory)
-    composed: Composed = compose(read_context_files(roots, role, mode), settings.claude_os_prefix, BUDGET)
+    composed: ComposedContext = compose(
+        read_context_files(roots, role, mode), settings.claude_os_prefix, MAX_REPLY_CHARACTERS
+    )
     return Preview(role, mode, roots.root, roots.project, composed.text, composed.loaded, composed.left_out)
 
 
@@ -65,11 +67,11 @@ def list_roles(settings: Settings, directory: str) -> list[Role]:
 
 def _role(roots: ContextRoots, kind: str, name: str) -> Role:
     given = (name, None) if kind == ROLE else (None, name)
-    pieces = [piece for piece in read_context_files(roots, *given).pieces if piece.kind == kind]
+    pieces = [piece for piece in read_context_files(roots, *given).files if piece.kind == kind]
     return Role(
         kind,
         name,
         read_definition(roots, kind, name).name,
         tuple(piece.name for piece in pieces if piece.text is not None),
-        tuple(f"{piece.name}: {piece.why}" for piece in pieces if piece.text is None),
+        tuple(f"{piece.name}: {piece.missing_reason}" for piece in pieces if piece.text is None),
     )

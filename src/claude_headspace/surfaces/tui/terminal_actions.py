@@ -32,8 +32,8 @@ class TerminalHands:
         if agent["state"] == "ended":
             name = agent["name"]
             raise BadRequest("agent_ended", f"{name} has ended.", f"`headspace resume {name}` brings it back.")
-        pane = tmux.pane_of(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
-        return Done("", tmux.bring_forward(pane, self._env))
+        pane = tmux.find_agent_pane(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
+        return Done("", tmux.show_pane(pane, self._env))
 
     def send(self, agent: Json, text: str) -> Done:
         """Type a text to the agent, by the daemon."""
@@ -65,8 +65,8 @@ class TerminalHands:
     def call(self, agent: Json) -> bool:
         """Whether the bell should ring: not if the agent's own pane is before the user."""
         with suppress(HeadspaceError):
-            pane = tmux.pane_of(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
-            if tmux.is_watched(pane):
+            pane = tmux.find_agent_pane(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
+            if tmux.is_visible(pane):
                 return False
         return True
 
