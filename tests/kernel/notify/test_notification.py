@@ -1,6 +1,6 @@
 """Calls as facts: begun, settled, over; who is first, and who may try again."""
 
-from claude_headspace.kernel import facts
+from claude_headspace.kernel import acts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.kernel.evolve.notifications import notification_conflict
@@ -8,7 +8,7 @@ from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.notify.notification import CLAIM_DURATION, MAX_ATTEMPTS, MAX_CLOSED
 from tests.kernel.story import Story, time_at
 
-BEGUN = facts.NoticeBegun("n1", "waiting", "phone", "calm-otter asks")
+BEGUN = acts.NoticeBegun(need="n1", kind="waiting", channel="phone", words="calm-otter asks")
 
 
 def at(fact: Fact, seconds: float) -> Event:
@@ -25,9 +25,9 @@ def told(*steps: tuple[Fact, float]) -> Agent:
     return story.agent
 
 
-def settled(failure: str = "", receipt: str = "") -> facts.NoticeSettled:
+def settled(failure: str = "", receipt: str = "") -> acts.NoticeSettled:
     """What came of a call."""
-    return facts.NoticeSettled("n1", "phone", failure, receipt)
+    return acts.NoticeSettled(need="n1", channel="phone", reason=failure, receipt=receipt)
 
 
 def test_a_call_goes_its_way() -> None:
@@ -38,7 +38,7 @@ def test_a_call_goes_its_way() -> None:
     story.report(settled(receipt="7"), origin=Origin.OPERATOR, at=2)
     (notice,) = story.agent.notices
     assert (notice.status, notice.receipt, notice.completed_at) == ("delivered", "7", time_at(2))
-    story.report(facts.NoticeOver("n1", "answered"), origin=Origin.OPERATOR, at=3)
+    story.report(acts.NoticeOver(need="n1", reason="answered"), origin=Origin.OPERATOR, at=3)
     (notice,) = story.agent.notices
     assert (notice.status, notice.outcome, notice.receipt) == ("over", "answered", "7")
 
@@ -61,7 +61,7 @@ def test_the_second_to_call_is_refused() -> None:
     assert notification_conflict(told(), at(BEGUN, 1)) is None
     assert notification_conflict(told((BEGUN, 1)), at(BEGUN, 2))
     assert notification_conflict(told((BEGUN, 1), (settled(), 2)), at(BEGUN, 1_000_000))
-    other = facts.NoticeBegun("n1", "waiting", "desktop", "")
+    other = acts.NoticeBegun(need="n1", kind="waiting", channel="desktop", words="")
     assert notification_conflict(told((BEGUN, 1)), at(other, 2)) is None
 
 
@@ -87,13 +87,13 @@ def test_a_call_that_failed_is_made_again_after_a_pause() -> None:
 
 def test_nobody_is_called_about_a_wait_that_is_over() -> None:
     """Whoever is slower than the answer is refused."""
-    about = facts.NoticeBegun("w1", "waiting", "phone", "", "w1")
+    about = acts.NoticeBegun(need="w1", kind="waiting", channel="phone", words="", wait_id="w1")
     assert notification_conflict(told(), at(about, 1)) == "The wait is closed: no notification is needed."
 
 
 def test_only_what_was_told_is_taken_back() -> None:
     """And only once."""
-    over = facts.NoticeOver("n1", "answered")
+    over = acts.NoticeOver(need="n1", reason="answered")
     assert notification_conflict(told(), at(over, 1))
     assert notification_conflict(told((BEGUN, 1)), at(over, 2)) is None
     assert notification_conflict(told((BEGUN, 1), (over, 2)), at(over, 3))
@@ -102,9 +102,11 @@ def test_only_what_was_told_is_taken_back() -> None:
 def test_what_is_over_is_forgotten_in_time() -> None:
     """An agent carries a few of them; open ones stay, whatever comes."""
     story = Story()
-    story.report(facts.NoticeBegun("open", "waiting", "phone", ""), origin=Origin.OPERATOR)
+    story.report(acts.NoticeBegun(need="open", kind="waiting", channel="phone", words=""), origin=Origin.OPERATOR)
     for number in range(50):
-        story.report(facts.NoticeBegun(f"n{number}", "waiting", "phone", ""), origin=Origin.OPERATOR)
-        story.report(facts.NoticeOver(f"n{number}", "answered"), origin=Origin.OPERATOR)
+        story.report(
+            acts.NoticeBegun(need=f"n{number}", kind="waiting", channel="phone", words=""), origin=Origin.OPERATOR
+        )
+        story.report(acts.NoticeOver(need=f"n{number}", reason="answered"), origin=Origin.OPERATOR)
     assert len(story.agent.notices) <= MAX_CLOSED + 2
     assert story.agent.notices[0].need == "open"
