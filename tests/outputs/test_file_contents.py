@@ -19,7 +19,7 @@ def test_what_fits_is_read_and_the_rest_is_named(tmp_path: Path) -> None:
     assert f"{tmp_path}/b (5000 bytes): left out, it does not fit; read it yourself" in text
     assert f"{tmp_path}/missing (0 bytes): left out, it cannot be opened" in text
     assert "is too large" in text
-    assert "is no file" in text
+    assert "is not a regular file" in text
     assert text.endswith(f"--- {tmp_path}/c\n{'c' * 20}")
 
 

@@ -50,7 +50,7 @@ def test_who_is_there_is_called_a_little_later() -> None:
 def test_nobody_is_called_about_what_he_has_before_him() -> None:
     """As long as he looks; afterwards he is, if it is still open."""
     made = planned(asking(), at=1_000, attention=WATCHED)
-    assert (calls(made), whys(made)) == ([], {"somebody looks at it"})
+    assert (calls(made), whys(made)) == ([], {"you are looking at it"})
     assert made.next_check_at == time_at(1_000) + WATCHED_CHECK_INTERVAL
     assert calls(planned(asking(), at=1_000, attention=PRESENT)) == [("desktop", ["agent-1"])]
 
@@ -136,7 +136,7 @@ def test_a_call_soon_after_another_waits_for_more() -> None:
     said = told(first, need_of(first), "phone", 10)
     known: dict[str, Any] = {"rules": rules, "available": frozenset({"phone"})}
     made = planned(said, *rest, at=12, **known)
-    assert (calls(made), whys(made)) == ([], {"another call was made just now"})
+    assert (calls(made), whys(made)) == ([], {"another notification was just sent"})
     assert made.next_check_at == time_at(25)
     assert calls(planned(said, *rest, at=25, **known)) == [("phone", ["a1", "a2", "a3"])]
 
@@ -150,7 +150,7 @@ def test_a_channel_is_not_used_more_than_it_may() -> None:
     assert calls(planned(once, two, *rest, at=20, **known)) == [("phone", ["a1", "a2", "a3", "a4"])]
     twice = told(two, need_of(two), "phone", 20)
     made = planned(once, twice, *rest, at=30, **known)
-    assert (calls(made), whys(made)) == ([], {"no more than 2 calls an hour"})
+    assert (calls(made), whys(made)) == ([], {"hourly limit of 2 reached"})
     assert made.next_check_at == time_at(10 + 3_600)
 
 
