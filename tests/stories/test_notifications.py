@@ -435,7 +435,11 @@ def test_the_command_tries_every_channel(tmp_path: Path, phone: Receiver, desk: 
         done = headspace(daemon, "notify", "test", "--json")
         found = {each["channel"]: each["status"] for each in json.loads(done.stdout)["channels"]}
         assert found == {"desktop": "unavailable", "page": "unavailable", "phone": "sent", "desk": "sent"}
-        assert (done.returncode, phone.titles, desk.titles) == (0, ["Headspace test notification"], ["Headspace test notification"])
+        assert (done.returncode, phone.titles, desk.titles) == (
+            0,
+            ["Headspace test notification"],
+            ["Headspace test notification"],
+        )
         desk.status = 403
         done = headspace(daemon, "notify", "test", "desk")
         assert (done.returncode, "failed" in done.stdout, SECRET in done.stdout) == (1, True, False)
