@@ -30,6 +30,7 @@ from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.sanitize import Sanitizer
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
 from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler, awake_clock
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.journal.host_lease import HostLease
@@ -176,7 +177,8 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
     agents, locations = AgentCache(base.host), ProjectLocator()
     sanitizer = Sanitizer(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
     submit = partial(_submit, engine)
-    sources = Sources(base.host, clock, base.config_dirs, base.journal, submit, locations, agents, sanitizer)
+    envelopes = EnvelopeBuilder(base.host, clock, locations, sanitizer)
+    sources = Sources(base.config_dirs, base.journal, submit, envelopes, agents)
     receiver = HookReceiver(base.host, clock, locations, sources.ancestry, clock.correct, sanitizer)
     cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
     reconciler = Reconciler(cadence, clock, sources.checks, awake_clock(wall_clock))
