@@ -381,9 +381,7 @@ class Notifier(Loop):
         chosen = [state for state in states if channel in (None, state.name)]
         if not chosen:
             names = ", ".join(state.name for state in states)
-            raise BadRequest(
-                "unknown_channel", f"There is no channel {channel}.", f"Channels: {names}.", status=404
-            )
+            raise BadRequest("unknown_channel", f"There is no channel {channel}.", f"Channels: {names}.", status=404)
         return [await self._test_channel(state, preferences) for state in chosen]
 
     async def _test_channel(self, state: ChannelState, preferences: NotificationPreferences) -> ChannelOutcome:
