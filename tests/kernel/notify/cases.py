@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.kernel import facts
+from claude_headspace.kernel import acts
 from claude_headspace.kernel.agent import Agent, Session
 from claude_headspace.kernel.envelope import SECOND, Origin
 from claude_headspace.kernel.notify.plan import Attention, Conditions, Plan, plan
@@ -54,8 +54,8 @@ def agent_with(**values: Any) -> Agent:
 def notified(agent: Agent, need: str, channel: str, at: float, failure: str = "", kind: str = "waiting") -> Agent:
     """The agent after a notification was sent, or failed."""
     story = Story(agent)
-    story.report(facts.NoticeBegun(need, kind, channel, "title"), origin=Origin.OPERATOR, at=at)
-    story.report(facts.NoticeSettled(need, channel, failure), origin=Origin.OPERATOR, at=at)
+    story.report(acts.NoticeBegun(need=need, kind=kind, channel=channel, words="title"), origin=Origin.OPERATOR, at=at)
+    story.report(acts.NoticeSettled(need=need, channel=channel, reason=failure), origin=Origin.OPERATOR, at=at)
     return story.agent
 
 
