@@ -162,5 +162,5 @@ def test_looking_back_finds_what_would_have_been_stopped(tmp_path: Path) -> None
         assert (report["calls"], report["deny"], report["ask"]) == (4, 1, 1)
         assert [each["call"] for each in report["verdicts"]] == ["Bash: rm -rf /", "Bash: sudo reboot"]
         told = hooks.headspace("policy", "backtest", "--preset", "strict").stdout
-        assert "Of 4 calls these rules would have stopped 2 (2 denied, 0 asked about):" in told
+        assert "These rules would have stopped 2 of 4 calls (2 denied, 0 asked):" in told
         assert json.loads(hooks.headspace("policy", "backtest", "--preset", "off", "--json").stdout)["verdicts"] == []
