@@ -1,4 +1,4 @@
-"""Notifications to people: started, sent or failed, withdrawn. They do not change the state of the agent."""
+"""Notifications to people: claimed, sent or failed, closed. They do not change the state of the agent."""
 
 from claude_headspace.kernel import acts
 from claude_headspace.kernel.agent import Agent
@@ -32,14 +32,14 @@ def notice_settled(change: Change, meta: Meta, fact: acts.NoticeSettled) -> None
 
 
 def notice_over(change: Change, meta: Meta, fact: acts.NoticeOver) -> None:
-    """The need ended: withdraw its notifications on all channels."""
+    """The need ended: close its notifications on all channels."""
     for notice in change.agent.notices:
         if notice.need == fact.need and not notice.closed_at:
             _store(change.agent, replace(notice, closed_at=meta.at, outcome=fact.reason))
 
 
 def _store(agent: Agent, notice: Notification) -> None:
-    """Store a notification. Above the limit, the oldest withdrawn ones are removed."""
+    """Store a notification. Above the limit, the oldest closed ones are removed."""
     others = [each for each in agent.notices if (each.need, each.channel) != (notice.need, notice.channel)]
     over = [each for each in others if each.closed_at]
     forgotten = over[: max(len(over) - MAX_CLOSED, 0)]
@@ -47,11 +47,11 @@ def _store(agent: Agent, notice: Notification) -> None:
 
 
 def notification_conflict(agent: Agent, event: Event) -> str | None:
-    """Why a notification must not be sent or withdrawn now; None if it may."""
+    """Why a notification must not be sent or closed now; None if it may."""
     fact = event.fact
     if isinstance(fact, acts.NoticeOver):
         still = any(each.need == fact.need and not each.closed_at for each in agent.notices)
-        return None if still else "No notification about it was sent, or all were withdrawn."
+        return None if still else "No notification about it was sent, or all are closed."
     if not isinstance(fact, acts.NoticeBegun):
         return None
     if fact.wait_id and not any(wait.id == fact.wait_id and wait.answered is None for wait in agent.waits):
