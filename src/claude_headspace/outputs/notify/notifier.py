@@ -223,7 +223,7 @@ class Notifier(Loop):
     def _update_delayed(self, delayed: list[DelayedNotification], agents: Sequence[Agent]) -> None:
         """Store the delayed notifications, and the needs that were closed before they were sent."""
         now = self._clock()
-        known = {notice.need for agent in agents for notice in agent.notices}
+        known = {notification.need for agent in agents for notification in agent.notices}
         known |= {each.need.id for each in delayed} | {need for need, _channel in self._in_progress}
         gone = {each.need.id: each for each in self.delayed if each.need.id not in known}
         self.unsent.extend(UnsentNeed(each.need, each.reason, now) for each in gone.values())
@@ -368,8 +368,8 @@ class Notifier(Loop):
             return wait.resolution or "closed"
         if closed.agent.ended_at is not None:
             return "the agent ended"
-        notices = [notice for notice in closed.agent.notices if notice.need == closed.need]
-        is_seen = any(closed.agent.seen_at >= notice.started_at for notice in notices)
+        notifications = [notification for notification in closed.agent.notices if notification.need == closed.need]
+        is_seen = any(closed.agent.seen_at >= notification.started_at for notification in notifications)
         return "seen" if is_seen else "the agent continued"
 
     # --- testing ---
