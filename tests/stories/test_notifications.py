@@ -253,7 +253,7 @@ def test_a_channel_that_fails_is_seen_and_passed_over(tmp_path: Path, phone: Rec
         failed = next(each for each in notices(daemon) if each["channel"] == "desk")
         assert failed["status"] == "failed"
         assert "500" in failed["failure"]
-        assert "the last call through desk failed" in headspace(daemon, "doctor").stdout
+        assert "the last notification through desk failed" in headspace(daemon, "doctor").stdout
         for command in (("notify", "list"), ("notify", "rules"), ("doctor",), ("config",)):
             assert SECRET not in headspace(daemon, *command).stdout
         assert SECRET not in daemon.log
