@@ -158,7 +158,7 @@ def test_an_answer_elsewhere_settles_it(tmp_path: Path, phone: Receiver, desk: R
         desk.wait(1)
         wait_until(lambda: all(each["status"] == "delivered" for each in notices(daemon)), "both delivered")
         go_on(daemon)
-        assert phone.wait(2)[1]["title"].startswith("Settled: ")
+        assert phone.wait(2)[1]["title"].startswith("Resolved: ")
         assert status(daemon, "over")["outcome"] == "the tool ran"
         assert len(desk.messages) == 1
 

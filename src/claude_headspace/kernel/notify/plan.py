@@ -93,9 +93,7 @@ def find_notifiable(agents: Iterable[Agent], rules: Rules, now: Micros) -> list[
 
 def _may_notify(need: Need, rules: Rules) -> bool:
     rule = rules.find_rule(need.kind, need.agent.project)
-    is_delivered = any(
-        notification.need == need.id and notification.is_delivered for notification in need.agent.notices
-    )
+    is_delivered = any(each.need == need.id and each.is_delivered for each in need.agent.notices)
     return rule.escalate_after > 0 or not is_delivered
 
 
@@ -122,17 +120,14 @@ def plan(agents: Collection[Agent], conditions: Conditions) -> Plan:
 
 def _is_unseen(need: Need) -> bool:
     """Whether nobody has viewed the agent since the need arose, and since its last notification."""
-    completed = (notification.completed_at for notification in need.agent.notices if notification.need == need.id)
+    completed = (each.completed_at for each in need.agent.notices if each.need == need.id)
     return need.kind in SEEN_BY_VIEWING and need.agent.seen_at < max(need.since, *completed, 0)
 
 
 def _closed_needs(agent: Agent, open_needs: Collection[str]) -> Iterator[ClosedNeed]:
-    gone = {
-        notification.need: notification.kind
-        for notification in agent.notices
-        if not notification.closed_at and notification.need not in open_needs
-    }
-    return (ClosedNeed(agent, need, kind) for need, kind in gone.items())
+    open_notifications = (each for each in agent.notices if not each.closed_at)
+    closed = {each.need: each.kind for each in open_notifications if each.need not in open_needs}
+    return (ClosedNeed(agent, need, kind) for need, kind in closed.items())
 
 
 # --- when -------------------------------------------------------------------------------------------------------------
@@ -141,9 +136,7 @@ def _closed_needs(agent: Agent, open_needs: Collection[str]) -> Iterator[ClosedN
 def _due_channels(need: Need, conditions: Conditions) -> Iterator[tuple[str, Micros]]:
     """Yield the next channels for a need, each with the time from which it is due."""
     rule = conditions.rules.find_rule(need.kind, need.agent.project)
-    notifications = {
-        notification.channel: notification for notification in need.agent.notices if notification.need == need.id
-    }
+    notifications = {each.channel: each for each in need.agent.notices if each.need == need.id}
     delay = rule.present_after if conditions.attention.is_present else rule.after
     due: Micros | None = max(need.since + delay, need.not_before)
     is_delivered = any(notification.is_delivered for notification in notifications.values())

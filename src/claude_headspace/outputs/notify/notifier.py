@@ -353,7 +353,7 @@ class Notifier(Loop):
         )
         if is_shared:
             return
-        message = Message(title=f"Settled: {notification.title}", text=notification.outcome, tag=notification.need)
+        message = Message(title=f"Resolved: {notification.title}", text=notification.outcome, tag=notification.need)
         with suppress(DeliveryFailed, TimeoutError):
             await self._run_in_thread(
                 lambda: self.channels.remove(notification.channel, notification.receipt, message, preferences)
@@ -368,8 +368,8 @@ class Notifier(Loop):
             return wait.resolution or "closed"
         if closed.agent.ended_at is not None:
             return "the agent ended"
-        notifications = [notification for notification in closed.agent.notices if notification.need == closed.need]
-        is_seen = any(closed.agent.seen_at >= notification.started_at for notification in notifications)
+        sent = (each for each in closed.agent.notices if each.need == closed.need)
+        is_seen = any(closed.agent.seen_at >= each.started_at for each in sent)
         return "seen" if is_seen else "the agent continued"
 
     # --- testing ---
