@@ -485,5 +485,5 @@ def test_a_bus_on_which_nobody_shows_anything_is_no_desktop(tmp_path: Path) -> N
         wait_until(lambda: "no_desktop" in daemon.log, "a line in the log")
         assert daemon.log.count("no_desktop") == 1
         assert "no notification service in the D-Bus session" in headspace(daemon, "notify", "rules").stdout
-        assert "nobody is called: no notification service in the D-Bus session" in headspace(daemon, "doctor").stdout
+        assert "no channel: no notification service in the D-Bus session" in headspace(daemon, "doctor").stdout
         assert (notices(daemon), daemon.get("/health").json()["status"]) == ([], "ok")
