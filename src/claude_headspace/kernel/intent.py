@@ -216,16 +216,18 @@ def _is_wrapped(line: _Line) -> bool:
 
 def _last_sentences(lines: Sequence[_Line]) -> list[_Sentence]:
     backwards = (
-        found
+        sentence
         for line in reversed(lines)
         for part in reversed(_split_sentences(line))
-        if (found := _parse_sentence(part, line))
+        if (sentence := _parse_sentence(part, line))
     )
     return list(islice(backwards, _MAX_SENTENCES))[::-1]
 
 
 def _first_sentences(lines: Sequence[_Line]) -> list[_Sentence]:
-    forwards = (found for line in lines for part in _split_sentences(line) if (found := _parse_sentence(part, line)))
+    forwards = (
+        sentence for line in lines for part in _split_sentences(line) if (sentence := _parse_sentence(part, line))
+    )
     return list(islice(forwards, _MAX_OPENING_SENTENCES))
 
 

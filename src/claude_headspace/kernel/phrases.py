@@ -52,14 +52,14 @@ def index_sentence(sentence: str) -> IndexedSentence:
 
 def _search(text: str, keys: frozenset[str]) -> dict["PhraseTable", str]:
     """Search all tables at once. If several phrases of a table match, the alphabetically first is returned."""
-    found: dict[PhraseTable, str] = {}
+    matches: dict[PhraseTable, str] = {}
     for key in _INDEX.keys() & keys:
         for other, entries in _INDEX[key].items():
             if other in keys:
                 for phrase, table in entries:
-                    if phrase.is_in(text) and (table not in found or phrase.name < found[table]):
-                        found[table] = phrase.name
-    return found
+                    if phrase.is_in(text) and (table not in matches or phrase.name < matches[table]):
+                        matches[table] = phrase.name
+    return matches
 
 
 class _Phrase(msgspec.Struct):
@@ -97,14 +97,14 @@ class PhraseTable:
     def __init__(self, table: str) -> None:
         keys = {variant: _required_keys(variant) for variant in _expand_table(table)}
         frequency = Counter(chain.from_iterable(keys.values()))
-        for variant, found in keys.items():
-            rarest, *others = sorted(found, key=lambda key: (key in _FREQUENT_WORDS, frequency[key], key))
+        for variant, required in keys.items():
+            rarest, *others = sorted(required, key=lambda key: (key in _FREQUENT_WORDS, frequency[key], key))
             entries = _INDEX.setdefault(rarest, {}).setdefault(others[0] if others else rarest, [])
             entries.append((_Phrase(variant, variant[0] == "^", variant[-1] == "$"), self))
 
-    def find(self, words: IndexedSentence) -> str:
+    def find(self, sentence: IndexedSentence) -> str:
         """The phrase of this table that occurs in the sentence; empty if none does."""
-        return words.matches.get(self, "")
+        return sentence.matches.get(self, "")
 
 
 _INDEX: dict[str, dict[str, list[tuple[_Phrase, PhraseTable]]]] = {}

@@ -60,7 +60,7 @@ class CallText(msgspec.Struct, frozen=True):
 def event_documents(seq: int, event: Event, change: Change) -> list[tuple[Document, str]]:
     """The documents of one event, each with its text."""
     agent = change.agent
-    found: list[tuple[Document, str]] = []
+    documents: list[tuple[Document, str]] = []
     for position, turn in enumerate(change.turns[:FIRST_CALL_POSITION]):
         kind = "prompt" if turn.actor is Actor.USER else "answer"
         document = Document(
@@ -75,7 +75,7 @@ def event_documents(seq: int, event: Event, change: Change) -> list[tuple[Docume
             command_id=turn.command_id,
             turn_id=turn.id,
         )
-        found.append((document, turn_text(turn.text)))
+        documents.append((document, turn_text(turn.text)))
     for position, call in enumerate(call_texts(event)):
         document = Document(
             id=seq * IDS_PER_EVENT + FIRST_CALL_POSITION + position,
@@ -89,8 +89,8 @@ def event_documents(seq: int, event: Event, change: Change) -> list[tuple[Docume
             command_id=agent.command.id if agent.command else None,
             turn_id=None,
         )
-        found.append((document, call.text))
-    return found
+        documents.append((document, call.text))
+    return documents
 
 
 def turn_text(text: str) -> str:
