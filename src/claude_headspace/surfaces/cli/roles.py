@@ -13,7 +13,7 @@ def list_roles(as_json: AsJson = False) -> None:
     from claude_headspace.config import load_settings
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.roles import listed
-    from claude_headspace.surfaces.client.role_preview import house_of, list_roles, to_json
+    from claude_headspace.surfaces.client.role_preview import context_roots_of, list_roles, to_json
     from claude_headspace.surfaces.text.labels import clean_json
 
     settings, here = load_settings(places()), str(Path.cwd())
@@ -21,7 +21,7 @@ def list_roles(as_json: AsJson = False) -> None:
     if as_json:
         terminal.write_json(to_json(found))
         return
-    terminal.screen().show(listed(clean_json(to_json(found)), house_of(settings, here).root))
+    terminal.screen().show(listed(clean_json(to_json(found)), context_roots_of(settings, here).root))
 
 
 def show(

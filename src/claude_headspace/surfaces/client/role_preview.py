@@ -44,7 +44,7 @@ def to_json(found: object) -> Any:
     return msgspec.json.decode(msgspec.json.encode(found))
 
 
-def house_of(settings: Settings, directory: str) -> ContextRoots:
+def context_roots_of(settings: Settings, directory: str) -> ContextRoots:
     """Where the files of a session in a directory are."""
     project = locate_project(directory).project_root or directory
     return context_roots(settings.claude_os_root, settings.claude_os_core, project)
@@ -52,26 +52,26 @@ def house_of(settings: Settings, directory: str) -> ContextRoots:
 
 def preview(settings: Settings, directory: str, role: str | None, mode: str | None) -> Preview:
     """What a session in a directory would be given; an effort takes some of the room."""
-    house = house_of(settings, directory)
+    roots = context_roots_of(settings, directory)
     composed: ComposedContext = compose(
-        read_context_files(house, role, mode), settings.claude_os_prefix, MAX_REPLY_CHARACTERS
+        read_context_files(roots, role, mode), settings.claude_os_prefix, MAX_REPLY_CHARACTERS
     )
-    return Preview(role, mode, house.root, house.project, composed.text, composed.loaded, composed.left_out)
+    return Preview(role, mode, roots.root, roots.project, composed.text, composed.loaded, composed.left_out)
 
 
 def list_roles(settings: Settings, directory: str) -> list[Role]:
     """All roles, then all modes, each with what it includes."""
-    house = house_of(settings, directory)
-    return [_role(house, kind, name) for kind in (ROLE, MODE) for name in list_names(house, kind)]
+    roots = context_roots_of(settings, directory)
+    return [_role(roots, kind, name) for kind in (ROLE, MODE) for name in list_names(roots, kind)]
 
 
-def _role(house: ContextRoots, kind: str, name: str) -> Role:
+def _role(roots: ContextRoots, kind: str, name: str) -> Role:
     given = (name, None) if kind == ROLE else (None, name)
-    pieces = [piece for piece in read_context_files(house, *given).files if piece.kind == kind]
+    pieces = [piece for piece in read_context_files(roots, *given).files if piece.kind == kind]
     return Role(
         kind,
         name,
-        read_definition(house, kind, name).name,
+        read_definition(roots, kind, name).name,
         tuple(piece.name for piece in pieces if piece.text is not None),
         tuple(f"{piece.name}: {piece.missing_reason}" for piece in pieces if piece.text is None),
     )
