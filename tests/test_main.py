@@ -1,4 +1,4 @@
-"""The entry point: `serve`, `db`, help, exit codes, and how little a command loads."""
+"""The program `headspace`: help, exit codes, imports, `serve` and `db`."""
 
 import json
 import re
@@ -45,8 +45,8 @@ def send_a_turn(daemon: RunningDaemon) -> None:
 # --- help ---
 
 
-def test_help_names_every_command(tmp_path: Path) -> None:
-    """Without arguments, with -h and with --help; each command with one sentence."""
+def test_help_lists_all_commands(tmp_path: Path) -> None:
+    """Each with one sentence; with -h, --help and without arguments."""
     for arguments in (["-h"], ["--help"]):
         done = headspace(tmp_path, *arguments)
         assert done.returncode == 0
@@ -65,7 +65,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     ],
 )
 def test_every_command_has_help_with_examples(tmp_path: Path, name: str) -> None:
-    """What it does, its options, and what one could type."""
+    """With its usage and examples."""
     done = headspace(tmp_path, *name.split(), "--help")
     assert done.returncode == 0
     assert f"Usage: headspace {name}" in done.stdout
@@ -77,8 +77,8 @@ def test_the_version(tmp_path: Path) -> None:
     assert headspace(tmp_path, "--version").stdout == f"headspace {__version__}\n"
 
 
-def test_an_unknown_command_is_a_wrong_command_line(tmp_path: Path) -> None:
-    """Exit code 2, and where help is."""
+def test_an_unknown_command(tmp_path: Path) -> None:
+    """The exit code is 2."""
     done = headspace(tmp_path, "fly")
     assert done.returncode == 2
     assert "No such command 'fly'" in done.stderr
@@ -96,7 +96,7 @@ def test_summaries_are_those_of_the_docstrings(entry: Command | Group) -> None:
     assert text.split("\n")[0] == entry.summary
 
 
-def test_every_command_that_reads_has_json() -> None:
+def test_commands_with_json_output() -> None:
     """Every command with readable output has the option --json."""
     parameters = {entry.name: [each.name for each in LazyCommand(entry).load().params] for entry in COMMANDS}
     assert {name for name, taken in parameters.items() if "as_json" not in taken} == {
@@ -117,8 +117,8 @@ def test_every_command_that_reads_has_json() -> None:
 
 
 @pytest.mark.parametrize("command", ["--help", "list", "status", "token", "config"])
-def test_a_command_loads_only_what_it_needs(tmp_path: Path, command: str) -> None:
-    """The daemon's libraries would make every command slow to start."""
+def test_commands_do_not_import_the_daemon(tmp_path: Path, command: str) -> None:
+    """Its libraries would make every command slow to start."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "claude_headspace", command],
         env=environment(tmp_path),
@@ -136,8 +136,8 @@ def test_a_command_loads_only_what_it_needs(tmp_path: Path, command: str) -> Non
 # --- serve ---
 
 
-def test_serve_says_where_it_is_and_what_to_try(tmp_path: Path) -> None:
-    """The banner names the address, the database, how to stop, and a first event that works as it stands."""
+def test_serve_prints_a_banner(tmp_path: Path) -> None:
+    """With the address, the database, how to stop, and a first event that works as printed."""
     with running_daemon(tmp_path) as daemon:
         banner = wait_until(lambda: text if "hello" in (text := daemon.output.read_text()) else "", "the banner")
         assert banner.startswith(f"Headspace is listening at {daemon.url}\n")
@@ -149,15 +149,15 @@ def test_serve_says_where_it_is_and_what_to_try(tmp_path: Path) -> None:
         assert [agent["cwd"] for agent in daemon.agents()] == [str(tmp_path)]
 
 
-def test_serve_says_what_it_waits_for(tmp_path: Path) -> None:
-    """Without its database the daemon runs, and its banner says so."""
+def test_serve_without_a_database(tmp_path: Path) -> None:
+    """The daemon runs, and the banner has a warning."""
     with running_daemon(tmp_path, database=AWAY) as daemon:
         banner = wait_until(lambda: text if "hello" in (text := daemon.output.read_text()) else "", "the banner")
     assert "waiting        for the database: " in banner
 
 
 def test_serve_on_the_network(tmp_path: Path) -> None:
-    """The first event goes to an address of this machine with a token, and who else is let in is told."""
+    """The first event uses a local address and a token; a warning mentions `allowed_hosts`."""
     with running_daemon(tmp_path, host="0.0.0.0", ingest="token") as daemon:  # noqa: S104  # with tokens
         banner = wait_until(lambda: text if "hello" in (text := daemon.output.read_text()) else "", "the banner")
         assert "set `allowed_hosts`" in banner
@@ -168,8 +168,8 @@ def test_serve_on_the_network(tmp_path: Path) -> None:
         assert json.loads(done.stdout)["state"] == "idle"
 
 
-def test_serve_takes_host_and_port_from_the_command_line(tmp_path: Path) -> None:
-    """They win over environment and file; what cannot be listened on is said so."""
+def test_serve_with_host_and_port(tmp_path: Path) -> None:
+    """They win over environment and file; invalid values are rejected."""
     done = headspace(tmp_path, "serve", "--host", "0.0.0.0", "--port", "0")  # noqa: S104  # refused
     assert done.returncode == 1
     assert "does not listen on 0.0.0.0 without tokens" in done.stderr
@@ -177,8 +177,8 @@ def test_serve_takes_host_and_port_from_the_command_line(tmp_path: Path) -> None
     assert headspace(tmp_path, "serve", "--port", "many").returncode == 2
 
 
-def test_a_second_daemon_points_to_the_first(tmp_path: Path) -> None:
-    """One home, one daemon."""
+def test_a_second_daemon_is_rejected(tmp_path: Path) -> None:
+    """The error names the address of the first."""
     with running_daemon(tmp_path) as daemon:
         done = headspace(tmp_path, "serve")
         assert done.returncode == 1
@@ -188,8 +188,8 @@ def test_a_second_daemon_points_to_the_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_serve_ends_calmly(tmp_path: Path, number: signal.Signals) -> None:
-    """Ctrl+C, `down` and a closed terminal alike: everything is put away, and nothing is shown but one line."""
+def test_serve_stops_on_signals(tmp_path: Path, number: signal.Signals) -> None:
+    """All files are closed, and one line is printed."""
     with running_daemon(tmp_path) as daemon:
         send_a_turn(daemon)
         daemon.process.send_signal(number)
@@ -200,8 +200,8 @@ def test_serve_ends_calmly(tmp_path: Path, number: signal.Signals) -> None:
     assert not (tmp_path / "headspace.db-wal").exists()
 
 
-def test_serve_can_be_ended_while_it_starts(tmp_path: Path) -> None:
-    """A signal before the first request is a calm end too."""
+def test_serve_can_be_stopped_while_it_starts(tmp_path: Path) -> None:
+    """Without a traceback."""
     daemon = start_daemon(tmp_path)
     try:
         wait_until((tmp_path / "run" / "daemon.lock").exists, "the lock")
@@ -228,10 +228,8 @@ def test_serve_can_be_ended_while_it_starts(tmp_path: Path) -> None:
         ("postgresql://me:sesame@127.0.0.1:9/db", ["db", "verify"], "Is the server up"),  # the daemon starts without it
     ],
 )
-def test_a_database_that_cannot_be_opened_is_named(
-    tmp_path: Path, database: str, command: list[str], hint: str
-) -> None:
-    """Which one, why, and what to do about that; its password stays unsaid."""
+def test_a_database_that_cannot_be_opened(tmp_path: Path, database: str, command: list[str], hint: str) -> None:
+    """The error has its address without the password, the reason and a hint."""
     done = headspace(tmp_path, *command, HEADSPACE_DATABASE_URL=database)
     assert done.returncode == 1
     assert done.stderr.startswith(f"The database {database.replace(':sesame', '')} cannot be opened: ")
@@ -242,23 +240,23 @@ def test_a_database_that_cannot_be_opened_is_named(
 
 
 def test_the_log_names_the_database_in_use(tmp_path: Path) -> None:
-    """Also one on a server, without its password; the daemon starts although it is away."""
+    """Without its password, also if it is unavailable."""
     with running_daemon(tmp_path, database="postgresql://me:sesame@127.0.0.1:9/db") as daemon:
         [listening] = [line for line in daemon.log.splitlines() if '"listening"' in line]
         assert json.loads(listening)["database"] == "postgresql://me@127.0.0.1:9/db"
         assert "sesame" not in daemon.log
 
 
-def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
-    """A broken database is told in two lines too."""
+def test_a_file_that_is_not_a_database(tmp_path: Path) -> None:
+    """The error has two lines."""
     (tmp_path / "headspace.db").write_bytes(b"no database at all" * 100)
     done = headspace(tmp_path, "serve")
     assert done.returncode == 1
     assert "file is not a database" in done.stderr
 
 
-def test_a_home_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    """Trouble with files is told with the file's name."""
+def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
+    """The error names the file."""
     home = tmp_path / "file"
     home.touch()
     for command in ("status", "token"):
@@ -286,8 +284,8 @@ def used(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_database_is_looked_after_without_a_daemon(used: Path) -> None:
-    """Verify finds what was spoiled and exits with 1, rebuild makes it right, verify is content."""
+def test_db_commands_without_a_daemon(used: Path) -> None:
+    """`verify` finds a changed row and exits with 1, `rebuild` restores it."""
     assert headspace(used, "db", "verify").stdout == "The projections match the log.\n"
     spoil(used)
     found = headspace(used, "db", "verify")
@@ -297,8 +295,8 @@ def test_the_database_is_looked_after_without_a_daemon(used: Path) -> None:
     assert headspace(used, "db", "verify").returncode == 0
 
 
-def test_the_database_in_json(used: Path) -> None:
-    """Programs get what the API tells."""
+def test_db_commands_in_json(used: Path) -> None:
+    """The output is that of the API."""
     spoil(used)
     found = headspace(used, "db", "verify", "--json")
     assert found.returncode == 1
@@ -310,8 +308,8 @@ def test_the_database_in_json(used: Path) -> None:
     assert json.loads(headspace(used, "db", "upgrade", "--json").stdout) == {"up_to_date": True}
 
 
-def test_a_running_daemon_does_it_itself(tmp_path: Path) -> None:
-    """Nobody writes beside the daemon: it is asked, and goes on."""
+def test_db_commands_with_a_daemon(tmp_path: Path) -> None:
+    """The daemon does the work and keeps running."""
     with running_daemon(tmp_path) as daemon:
         send_a_turn(daemon)
         assert headspace(tmp_path, "db", "upgrade").stdout == "The database is up to date.\n"
@@ -323,8 +321,8 @@ def test_a_running_daemon_does_it_itself(tmp_path: Path) -> None:
         assert daemon.agents()[0]["name"] != "impostor"
 
 
-def test_a_new_home_gets_its_database(tmp_path: Path) -> None:
-    """Upgrading what is not there makes it, closed to others."""
+def test_upgrade_creates_the_database(tmp_path: Path) -> None:
+    """It is private to the user."""
     assert headspace(tmp_path, "db", "upgrade").returncode == 0
     assert (tmp_path / "headspace.db").stat().st_mode & 0o077 == 0
     assert headspace(tmp_path, "db", "verify").returncode == 0

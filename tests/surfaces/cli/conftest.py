@@ -1,4 +1,4 @@
-"""The command line as users have it: a process of its own, against a real daemon with a believable board."""
+"""Runs commands in a separate process, against a real daemon with a realistic board."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""`list`, `show`, `why` and `rename`, run as a user runs them."""
+"""The commands `list`, `show`, `why` and `rename`."""
 
 import json
 import re
@@ -30,8 +30,8 @@ def told(headspace: Headspace, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_the_board_shows_who_needs_somebody_first(headspace: Headspace, names: dict[str, str]) -> None:
-    """One line per agent, attention first, each with its shape, its project and what it does."""
+def test_list_shows_agents_that_need_a_person_first(headspace: Headspace, names: dict[str, str]) -> None:
+    """One line per agent, with its symbol, project and activity."""
     done = headspace("list")
     assert (done.returncode, done.stderr) == (0, "")
     heading, *rows = done.stdout.splitlines()
@@ -45,15 +45,13 @@ def test_the_board_shows_who_needs_somebody_first(headspace: Headspace, names: d
     assert re.search(r"done (just now|\d+ s ago)$", by_name[names["done"]])
 
 
-def test_the_board_in_json_is_the_answer_of_the_api(
-    board: tuple[RunningDaemon, dict[str, str]], headspace: Headspace
-) -> None:
-    """Programs get the array as it is."""
+def test_list_in_json(board: tuple[RunningDaemon, dict[str, str]], headspace: Headspace) -> None:
+    """The output is the array of the API."""
     assert told(headspace, "list") == board[0].agents()
 
 
-def test_the_board_can_be_narrowed(headspace: Headspace, names: dict[str, str]) -> None:
-    """By state and by project, in text and in JSON alike."""
+def test_list_can_be_filtered(headspace: Headspace, names: dict[str, str]) -> None:
+    """By state and by project, as text and as JSON."""
     assert [agent["name"] for agent in told(headspace, "list", "--state", "waiting")] == [names["asks"]]
     assert [agent["name"] for agent in told(headspace, "list", "--project", "api")] == [names["runs"]]
     assert len(headspace("list", "--state", "working", "--project", "api").stdout.splitlines()) == 2
@@ -61,20 +59,20 @@ def test_the_board_can_be_narrowed(headspace: Headspace, names: dict[str, str]) 
     assert told(headspace, "list", "--project", "nowhere") == []
 
 
-def test_every_state_can_be_asked_for() -> None:
-    """The option knows the states of the kernel."""
+def test_every_state_can_be_filtered() -> None:
+    """The option accepts all states of the kernel."""
     assert set(get_args(State)) == {state.value for state in AgentState}
 
 
-def test_a_state_that_does_not_exist_is_refused(headspace: Headspace) -> None:
-    """A wrong option is a wrong command line, and the right ones are named."""
+def test_an_unknown_state_is_rejected(headspace: Headspace) -> None:
+    """The command line is invalid, and the error lists the states."""
     done = headspace("list", "--state", "sleepy")
     assert done.returncode == 2
     assert "'waiting'" in done.stderr
 
 
-def test_an_empty_board_says_what_to_expect(daemon: RunningDaemon) -> None:
-    """Nobody there is no error."""
+def test_an_empty_board_is_not_an_error(daemon: RunningDaemon) -> None:
+    """The output says when agents appear."""
     done = run_headspace(daemon.home, "list")
     assert done.returncode == 0
     assert done.stdout.startswith("No agents yet")
@@ -83,14 +81,14 @@ def test_an_empty_board_says_what_to_expect(daemon: RunningDaemon) -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_the_board_fits_the_terminal(headspace: Headspace, names: dict[str, str], width: int) -> None:
-    """No line is wider than the terminal, and what an agent wants can be read on any."""
+    """No line is wider than the terminal, and the question of an agent is readable at every width."""
     lines = headspace("list", COLUMNS=str(width)).stdout.splitlines()
     assert max(cell_len(line) for line in lines) <= width
     assert any(names["asks"] in line and "asks: Which" in line for line in lines)
 
 
-def test_one_agent_in_full(headspace: Headspace, names: dict[str, str]) -> None:
-    """What it asks with the ways to answer, where it runs, why we think so and what was said."""
+def test_show(headspace: Headspace, names: dict[str, str]) -> None:
+    """Shows the question with its options, the location, the evidence and the last turns."""
     done = headspace("show", names["asks"])
     assert (done.returncode, done.stderr) == (0, "")
     for part in (
@@ -106,8 +104,8 @@ def test_one_agent_in_full(headspace: Headspace, names: dict[str, str]) -> None:
         assert part in done.stdout
 
 
-def test_one_agent_in_json(board: tuple[RunningDaemon, dict[str, str]], headspace: Headspace) -> None:
-    """Programs get the agent as the API tells it, and its last turns."""
+def test_show_in_json(board: tuple[RunningDaemon, dict[str, str]], headspace: Headspace) -> None:
+    """The output is the agent of the API with its last turns."""
     daemon, names = board
     shown = told(headspace, "show", names["done"])
     turns = shown.pop("turns")
@@ -116,14 +114,14 @@ def test_one_agent_in_json(board: tuple[RunningDaemon, dict[str, str]], headspac
 
 
 def test_an_agent_is_found_by_the_beginning_of_its_id(headspace: Headspace, names: dict[str, str]) -> None:
-    """A name, an id, or enough of it."""
+    """A name, an id, or a unique prefix of the id."""
     whole = told(headspace, "show", names["runs"])["id"]
     assert told(headspace, "show", whole[:8])["id"] == whole
 
 
 @pytest.mark.parametrize("command", ["show", "why"])
-def test_an_unknown_agent_is_told_as_the_api_tells_it(headspace: Headspace, command: str) -> None:
-    """The message, then what to do; nothing on standard output."""
+def test_an_unknown_agent(headspace: Headspace, command: str) -> None:
+    """Standard error has the message and the hint of the API; standard output is empty."""
     done = headspace(command, "nobody")
     assert done.returncode == 1
     assert done.stdout == ""
@@ -131,7 +129,7 @@ def test_an_unknown_agent_is_told_as_the_api_tells_it(headspace: Headspace, comm
 
 
 def test_why_names_source_time_and_confidence(headspace: Headspace, names: dict[str, str]) -> None:
-    """The reason in a sentence, then the states before with theirs, the newest first."""
+    """The reason of the current state, then the previous states, newest first."""
     done = headspace("why", names["asks"])
     assert (done.returncode, done.stderr) == (0, "")
     text = " ".join(done.stdout.split())
@@ -143,7 +141,7 @@ def test_why_names_source_time_and_confidence(headspace: Headspace, names: dict[
 
 
 def test_why_in_json(headspace: Headspace, names: dict[str, str]) -> None:
-    """Programs get the evidence and the states, oldest first as the API tells them."""
+    """The output is the evidence and the states, oldest first."""
     reasons = told(headspace, "why", names["asks"])
     assert reasons["evidence"]["source"] == "hook"
     assert [state["state"] for state in reasons["states"]] == ["idle", "working", "waiting"]
@@ -151,8 +149,8 @@ def test_why_in_json(headspace: Headspace, names: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("command", TEXT_COMMANDS)
-def test_hostile_texts_do_nothing(headspace: Headspace, names: dict[str, str], command: str) -> None:
-    """What agents say reaches no terminal as a command, with colours or without; what looks like markup stays text."""
+def test_control_sequences_are_removed(headspace: Headspace, names: dict[str, str], command: str) -> None:
+    """With and without colours. Text that looks like markup stays."""
     arguments = TEXT_COMMANDS[command](names["hostile"])
     plain = headspace(*arguments).stdout
     coloured = headspace(*arguments, FORCE_COLOR="1").stdout
@@ -166,8 +164,8 @@ def test_hostile_texts_do_nothing(headspace: Headspace, names: dict[str, str], c
         assert "[red]markup[/red]" in plain
 
 
-def test_hostile_texts_stay_whole_in_json_and_do_nothing(headspace: Headspace, names: dict[str, str]) -> None:
-    """JSON keeps every character, escaped where a terminal would act on it."""
+def test_control_sequences_are_escaped_in_json(headspace: Headspace, names: dict[str, str]) -> None:
+    """JSON keeps every character."""
     done = headspace("show", names["hostile"], "--json")
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", done.stdout)
     assert "\x1b]0;owned\x07 \x9b2J" in json.loads(done.stdout)["command"]["text"]
@@ -175,13 +173,13 @@ def test_hostile_texts_stay_whole_in_json_and_do_nothing(headspace: Headspace, n
 
 
 def test_no_color_is_honoured(headspace: Headspace) -> None:
-    """`NO_COLOR` wins, also over `FORCE_COLOR`."""
+    """`NO_COLOR` wins over `FORCE_COLOR`."""
     assert "\x1b" in headspace("list", FORCE_COLOR="1").stdout
     assert "\x1b" not in headspace("list", FORCE_COLOR="1", NO_COLOR="1").stdout
 
 
-def test_an_agent_gets_another_name(daemon: RunningDaemon) -> None:
-    """The new name works at once; a name that cannot be is refused with what would be right."""
+def test_rename(daemon: RunningDaemon) -> None:
+    """The new name works immediately; an invalid name is rejected with a hint."""
     names = send_board(daemon)
     done = run_headspace(daemon.home, "rename", names["done"], "link-checker")
     assert (done.returncode, done.stdout) == (0, f"Renamed {names['done']} to link-checker.\n")
@@ -194,15 +192,15 @@ def test_an_agent_gets_another_name(daemon: RunningDaemon) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["list"], ["show", "x"], ["why", "x"], ["rename", "x", "y"], ["tail"]])
-def test_without_a_daemon_the_way_to_start_one_is_told(tmp_path: Path, arguments: list[str]) -> None:
-    """Nobody there has an exit code of its own."""
+def test_without_a_daemon(tmp_path: Path, arguments: list[str]) -> None:
+    """The exit code is 3, and the hint says how to start the daemon."""
     done = run_headspace(tmp_path, *arguments)
     assert done.returncode == 3
     assert done.stdout == ""
     assert done.stderr == "Headspace is not running.\nStart it with `headspace up`.\n"
 
 
-def test_a_reader_that_leaves_is_no_error(board: tuple[RunningDaemon, dict[str, str]]) -> None:
+def test_a_closed_pipe_is_not_an_error(board: tuple[RunningDaemon, dict[str, str]]) -> None:
     """`headspace list | head -1` prints no traceback."""
     command = f"'{sys.executable}' -m claude_headspace list --json | head -c 1"
     done = subprocess.run(

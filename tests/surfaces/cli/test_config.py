@@ -1,4 +1,4 @@
-"""`config` and `token`: what is set here, and the keys to it."""
+"""The commands `config` and `token`."""
 
 import json
 import stat
@@ -11,8 +11,8 @@ from claude_headspace.surfaces.auth.tokens import Scope
 from tests.surfaces.cli.conftest import Headspace, run_headspace
 
 
-def test_every_setting_is_explained(tmp_path: Path) -> None:
-    """Its value, where that comes from if not from us, and what it is for; then the places."""
+def test_every_setting_is_described(tmp_path: Path) -> None:
+    """With its value, its source and its description; then the file locations."""
     (tmp_path / "config.toml").write_text('machine = "laptop"\n')
     done = run_headspace(tmp_path, "config", HEADSPACE_POLLING_SECONDS="30")
     assert (done.returncode, done.stderr) == (0, "")
@@ -24,8 +24,8 @@ def test_every_setting_is_explained(tmp_path: Path) -> None:
     assert str(tmp_path / "headspace.db") in done.stdout
 
 
-def test_every_setting_in_json(tmp_path: Path) -> None:
-    """Programs get value, default, origin and description by name, and the places."""
+def test_config_in_json(tmp_path: Path) -> None:
+    """Value, default, origin and description by name, and the file locations."""
     told = json.loads(run_headspace(tmp_path, "config", "--json").stdout)
     assert set(told["settings"]) == set(Settings.__struct_fields__)
     assert told["settings"]["port"] == {
@@ -39,14 +39,14 @@ def test_every_setting_in_json(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("as_json", [[], ["--json"]])
 def test_a_password_is_never_shown(tmp_path: Path, as_json: list[str]) -> None:
-    """The database's address is shown, its password is not."""
+    """The address of the database is shown without its password."""
     done = run_headspace(tmp_path, "config", *as_json, HEADSPACE_DATABASE="postgresql://me:sesame@db/headspace")
     assert "postgresql://me@db/headspace" in done.stdout
     assert "sesame" not in done.stdout
 
 
-def test_a_setting_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    """The place and the way out are told, and no other command pretends that all is well."""
+def test_an_invalid_setting_is_named(tmp_path: Path) -> None:
+    """With its source and a hint, by every command."""
     (tmp_path / "config.toml").write_text("port = 70000\n")
     for command in ("config", "serve"):
         done = run_headspace(tmp_path, command)
@@ -55,8 +55,8 @@ def test_a_setting_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         assert "`headspace config` describes all settings" in done.stderr
 
 
-def test_everything_lives_in_directories_of_the_user(tmp_path: Path) -> None:
-    """Without a home and a runtime directory of our own nothing is looked for in /tmp, and nothing complained of."""
+def test_files_are_in_directories_of_the_user(tmp_path: Path) -> None:
+    """Without HEADSPACE_HOME and XDG_RUNTIME_DIR nothing is in /tmp."""
     variables = {"HOME": str(tmp_path), "HEADSPACE_HOME": ""}
     done = run_headspace(tmp_path, "config", "--json", **variables)
     assert done.stderr == ""
@@ -66,8 +66,8 @@ def test_everything_lives_in_directories_of_the_user(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scope", Scope)
-def test_a_token_is_printed_alone(tmp_path: Path, scope: Scope) -> None:
-    """One line, nothing else, for every scope, and the same each time."""
+def test_token_prints_one_line(tmp_path: Path, scope: Scope) -> None:
+    """For every scope, and the same token each time."""
     done = run_headspace(tmp_path, "token", "--scope", scope.value)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"hs_{scope.value}_")
@@ -76,7 +76,7 @@ def test_a_token_is_printed_alone(tmp_path: Path, scope: Scope) -> None:
     assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
 
 
-def test_the_token_opens_what_it_should(headspace: Headspace, tmp_path: Path) -> None:
-    """Reading is the default; a scope that does not exist is a wrong command line."""
+def test_tokens_have_scopes(headspace: Headspace, tmp_path: Path) -> None:
+    """The default is `read`; an unknown scope is an invalid command line."""
     assert headspace("token").stdout == headspace("token", "--scope", "read").stdout
     assert run_headspace(tmp_path, "token", "--scope", "everything").returncode == 2

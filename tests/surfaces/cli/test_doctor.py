@@ -1,4 +1,4 @@
-"""`doctor`: it proves the whole way, and for everything that can break it says what to do."""
+"""The command `doctor`: it tests the path of an event, and has a hint for each failure."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def statuses(checks: dict[str, list[dict[str, Any]]]) -> set[str]:
 
 
 def test_a_healthy_installation_passes(tmp_path: Path) -> None:
-    """Settings, script, token, daemon, an event through the hook, clock and versions are all right."""
+    """Settings, script, token, daemon, test event, clock and versions are ok."""
     with running_daemon(tmp_path):
         run_headspace(tmp_path, "install", "--yes")
         wait_until((tmp_path / "address").exists, "the daemon's sign")
@@ -72,8 +72,8 @@ def test_a_healthy_installation_passes(tmp_path: Path) -> None:
         assert "All 12 checks passed." in done.stdout
 
 
-def test_a_database_that_is_away_is_one_failure(tmp_path: Path) -> None:
-    """Its reason stands once; what waits for it is named in one line, and nothing else is blamed."""
+def test_an_unavailable_database_is_one_failure(tmp_path: Path) -> None:
+    """The reason appears once, and waiting components share one line."""
     with running_daemon(tmp_path, database=AWAY):
         run_headspace(tmp_path, "install", "--yes")
         wait_until((tmp_path / "address").exists, "the daemon's sign")
@@ -84,8 +84,8 @@ def test_a_database_that_is_away_is_one_failure(tmp_path: Path) -> None:
     assert "because the database is unavailable" in checks["event"][0]["detail"]
 
 
-def test_its_event_is_in_the_journal_and_on_no_board(daemon: RunningDaemon) -> None:
-    """The probe is stored like any event, belongs to nobody, and nothing on any surface changes by it."""
+def test_the_test_event_is_stored_but_not_shown(daemon: RunningDaemon) -> None:
+    """It belongs to no agent and changes no view."""
     run_headspace(daemon.home, "install", "--yes")
     wait_until((daemon.home / "address").exists, "the daemon's sign")
     before = daemon.status["agents"]
@@ -100,8 +100,8 @@ def test_its_event_is_in_the_journal_and_on_no_board(daemon: RunningDaemon) -> N
     assert daemon.agents() == []
 
 
-def test_without_a_daemon_it_says_so(tmp_path: Path) -> None:
-    """What can be checked is checked, and the missing daemon is the failure."""
+def test_doctor_without_a_daemon(tmp_path: Path) -> None:
+    """The missing daemon fails; other checks still run."""
     run_headspace(tmp_path, "install", "--yes")
     code, checks = examine(tmp_path)
     assert code == 1
@@ -111,8 +111,8 @@ def test_without_a_daemon_it_says_so(tmp_path: Path) -> None:
     assert list((tmp_path / "spool").glob("*.json")) == []
 
 
-def test_without_an_installation_it_says_so(tmp_path: Path) -> None:
-    """The hint is the command that helps."""
+def test_doctor_without_hooks(tmp_path: Path) -> None:
+    """The hint is `headspace install`."""
     code, checks = examine(tmp_path)
     assert code == 1
     assert checks["settings"][0]["hint"] == "Run `headspace install`."
@@ -202,8 +202,8 @@ BREAKAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
 
 
 @pytest.mark.parametrize("breakage", BREAKAGES)
-def test_what_is_broken_is_found_and_explained(shared: RunningDaemon, claude: Path, breakage: str) -> None:
-    """Each failure is named, and one line says what to do."""
+def test_each_problem_is_found(shared: RunningDaemon, claude: Path, breakage: str) -> None:
+    """The failed check has a hint."""
     do, name, hint = BREAKAGES[breakage]
     do(claude)
     code, checks = examine(shared.home, claude)
@@ -214,8 +214,8 @@ def test_what_is_broken_is_found_and_explained(shared: RunningDaemon, claude: Pa
     assert "\n" not in failures[-1]["hint"]
 
 
-def test_a_plugin_beside_the_settings_is_mentioned(shared: RunningDaemon, claude: Path) -> None:
-    """Nothing is told twice, since the plugin stays silent then; but one of the two is enough."""
+def test_plugin_and_hooks_in_settings(shared: RunningDaemon, claude: Path) -> None:
+    """A warning: the plugin sends nothing, and one of the two is enough."""
     by_a_plugin(claude)
     code, checks = examine(shared.home, claude)
     assert code == 0
@@ -223,7 +223,7 @@ def test_a_plugin_beside_the_settings_is_mentioned(shared: RunningDaemon, claude
 
 
 def test_a_plugin_alone_is_enough(shared: RunningDaemon, claude: Path) -> None:
-    """The hooks need not be in the settings as well; the whole way is tried through the script of the daemon."""
+    """The test event goes through the script in the state directory."""
     run_headspace(shared.home, "uninstall", "--yes", "-c", str(claude))
     by_a_plugin(claude)
     code, checks = examine(shared.home, claude)
@@ -232,8 +232,8 @@ def test_a_plugin_alone_is_enough(shared: RunningDaemon, claude: Path) -> None:
     assert checks["event"][0]["status"] == "ok"
 
 
-def test_an_event_that_never_arrives_is_noticed(shared: RunningDaemon, claude: Path) -> None:
-    """A script that does nothing passes no check of the way."""
+def test_a_missing_test_event_is_a_failure(shared: RunningDaemon, claude: Path) -> None:
+    """A script that does nothing does not pass."""
     script = claude / "hooks" / "notify-headspace.sh"
     script.write_text("#!/bin/bash\ncat >/dev/null\n")
     script.chmod(0o700)
@@ -242,8 +242,8 @@ def test_an_event_that_never_arrives_is_noticed(shared: RunningDaemon, claude: P
     assert checks["event"][0]["detail"] == "sent through the hook script, but not received"
 
 
-def test_http_hooks_have_their_blind_spots(shared: RunningDaemon, claude: Path) -> None:
-    """Over HTTP everything works, and what it cannot do is said."""
+def test_http_hooks_are_a_warning(shared: RunningDaemon, claude: Path) -> None:
+    """They work, and the warning says what they cannot do."""
     run_headspace(shared.home, "install", "--yes", "--transport", "http", "-c", str(claude))
     code, checks = examine(shared.home, claude)
     assert code == 0
@@ -251,8 +251,8 @@ def test_http_hooks_have_their_blind_spots(shared: RunningDaemon, claude: Path) 
     assert "while the daemon is down" in checks["transport"][0]["detail"]
 
 
-def test_leftovers_are_remarked_upon(daemon: RunningDaemon) -> None:
-    """Events that were set aside or lost are worth a remark."""
+def test_rejected_and_lost_events_are_warnings(daemon: RunningDaemon) -> None:
+    """With their number."""
     run_headspace(daemon.home, "install", "--yes")
     spool = daemon.home / "spool"
     (spool / "rejected").mkdir()
@@ -264,8 +264,8 @@ def test_leftovers_are_remarked_upon(daemon: RunningDaemon) -> None:
     assert "4 events lost" in checks["lost"][0]["detail"]
 
 
-def test_a_spool_that_cannot_be_written_is_found(tmp_path: Path) -> None:
-    """Where events would be lost, that is the failure."""
+def test_a_read_only_spool_is_a_failure(tmp_path: Path) -> None:
+    """Events would be lost."""
     run_headspace(tmp_path, "install", "--yes")
     (tmp_path / "spool").rmdir()
     (tmp_path / "spool").touch(0o400)
@@ -274,8 +274,8 @@ def test_a_spool_that_cannot_be_written_is_found(tmp_path: Path) -> None:
     assert checks["spool"][0]["status"] == "failed"
 
 
-def test_a_session_that_tells_nothing_is_noticed(daemon: RunningDaemon) -> None:
-    """A transcript that grows while no hook of its session arrives is pointed out; one that is old is not."""
+def test_a_session_without_hooks_is_a_warning(daemon: RunningDaemon) -> None:
+    """Its transcript grows while no hook arrives; an old transcript does not count."""
     projects = daemon.home / ".claude" / "projects" / "-projects-shop"
     projects.mkdir(parents=True)
     for name in ("silent", "old", "heard"):
@@ -287,8 +287,8 @@ def test_a_session_that_tells_nothing_is_noticed(daemon: RunningDaemon) -> None:
     assert [check["detail"].split()[1] for check in checks["silent"]] == ["silent"]
 
 
-def test_several_directories_are_examined(shared: RunningDaemon, claude: Path) -> None:
-    """Each one has its own list."""
+def test_several_config_dirs_are_checked(shared: RunningDaemon, claude: Path) -> None:
+    """Each has its own checks."""
     done = run_headspace(shared.home, "doctor", "--json", "-c", str(claude), "-c", "/nowhere")
     places = json.loads(done.stdout)["places"]
     assert [place["name"] for place in places] == ["Headspace", str(claude), "/nowhere"]

@@ -1,4 +1,4 @@
-"""`headspace effort`, `rpc` and `fleet`, run as users and agents run them."""
+"""The commands `effort` and `rpc`."""
 
 import json
 import subprocess
@@ -23,8 +23,8 @@ def run(daemon: RunningDaemon, root: Path, *arguments: str, typed: str = "", **e
     return done.returncode, done.stdout, done.stderr
 
 
-def test_an_effort_from_its_beginning_to_its_end(daemon: RunningDaemon, tmp_path: Path) -> None:
-    """Begun, logged from standard input, moved on, shown, finished: each says so in one line."""
+def test_life_of_an_effort(daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Start, log from standard input, change the phase, show and finish; each prints one line."""
     root = tmp_path / "app"
     (root / ".git").mkdir(parents=True)
     inside = root / "src"
@@ -46,8 +46,8 @@ def test_an_effort_from_its_beginning_to_its_end(daemon: RunningDaemon, tmp_path
     assert "headspace effort start" in error
 
 
-def test_rpc_prints_the_result_or_says_what_is_wrong(daemon: RunningDaemon, tmp_path: Path) -> None:
-    """JSON in and out, also from standard input; who asks comes from the environment."""
+def test_rpc_prints_the_result_or_an_error(daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Arguments are JSON, also from standard input; the environment identifies the agent."""
     assert run(daemon, tmp_path, "rpc", "ping")[:2] == (0, '"pong"\n')
     told = json.dumps({"sessionId": "s", "cwd": str(tmp_path)})
     code, out, _ = run(daemon, tmp_path, "rpc", "hooks.userPrompt", "-", typed=told, TMUX_PANE="%9")
@@ -60,8 +60,8 @@ def test_rpc_prints_the_result_or_says_what_is_wrong(daemon: RunningDaemon, tmp_
     assert run(daemon, tmp_path, "effort", "set", "[]")[2].startswith("The metadata is not a JSON object.")
 
 
-def test_without_a_daemon_it_is_said_how_to_start_one(tmp_path: Path) -> None:
-    """Exit code 3, as of every command that needs one."""
+def test_effort_without_a_daemon(tmp_path: Path) -> None:
+    """The exit code is 3."""
     done = subprocess.run(
         [sys.executable, "-m", "claude_headspace", "effort", "list"],
         env=environment(tmp_path),

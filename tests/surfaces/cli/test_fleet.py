@@ -1,4 +1,4 @@
-"""`headspace fleet`: with a real tmux, what its panes are."""
+"""The command `fleet`, with a real tmux server."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ def _tmux(folder: Path, *arguments: str) -> str:
 
 
 def test_a_window_has_the_status_of_its_agents(daemon: RunningDaemon, pane: str, tmp_path: Path) -> None:
-    """Shown by session, window and pane."""
+    """Grouped by session, window and pane."""
     told = {"session_id": "s", "cwd": "/app", "tmux_pane": pane}
     daemon.post("user-prompt-submit", {**told, "prompt": "Go"})
     daemon.post("permission-request", {**told, "tool_name": "Bash", "tool_input": {"command": "x"}})

@@ -1,4 +1,4 @@
-"""`tail` and `logs`: they read along, survive a restart, and end quietly."""
+"""The commands `tail` and `logs`."""
 
 import json
 import signal
@@ -78,8 +78,8 @@ def wait_for_readers(daemon: RunningDaemon, number: int = 1) -> None:
     )
 
 
-def test_what_happens_is_told_line_by_line(daemon: RunningDaemon) -> None:
-    """Each line has time, shape, name and words; Ctrl+C ends it without a word."""
+def test_tail_prints_one_line_per_event(daemon: RunningDaemon) -> None:
+    """With time, symbol, name and text; Ctrl+C ends it without output."""
     with following(daemon.home, "tail") as tail:
         wait_for_readers(daemon)
         daemon.post("session-start", SHOP)
@@ -101,8 +101,8 @@ def test_what_happens_is_told_line_by_line(daemon: RunningDaemon) -> None:
     assert all(len(line.split(" ", 1)[0]) == len("12:03:04") for line in tail.lines)
 
 
-def test_what_happens_in_json(daemon: RunningDaemon) -> None:
-    """One object per line, with the number, the type and the data of the stream."""
+def test_tail_in_json(daemon: RunningDaemon) -> None:
+    """One object per line, with number, type and data."""
     with following(daemon.home, "tail", "--json") as tail:
         wait_for_readers(daemon)
         daemon.post("session-start", SHOP)
@@ -117,8 +117,8 @@ def test_what_happens_in_json(daemon: RunningDaemon) -> None:
     assert "\x1b" not in "".join(tail.lines)
 
 
-def test_one_agent_and_some_types_can_be_followed(daemon: RunningDaemon) -> None:
-    """Only what was asked for comes, of the agent that was asked for."""
+def test_tail_can_be_filtered(daemon: RunningDaemon) -> None:
+    """By agent and by type."""
     names = send_board(daemon)
     with following(daemon.home, "tail", names["done"], "--types", "turn_created") as tail:
         wait_for_readers(daemon)
@@ -129,8 +129,8 @@ def test_one_agent_and_some_types_can_be_followed(daemon: RunningDaemon) -> None
     assert len(tail.lines) == 1
 
 
-def test_the_past_can_be_replayed(daemon: RunningDaemon) -> None:
-    """`--after 0` begins with everything that is stored, said as it was then."""
+def test_tail_after_an_event_number(daemon: RunningDaemon) -> None:
+    """`--after 0` starts with all stored events."""
     names = send_board(daemon)
     with following(daemon.home, "tail", "--after", "0") as tail:
         tail.wait_for(f"● {names['runs']} Bash: npm test")
@@ -142,8 +142,8 @@ def test_the_past_can_be_replayed(daemon: RunningDaemon) -> None:
     assert f"● {names['asks']} working: Add a test for expired cards." in tail.lines[1]
 
 
-def test_a_restart_is_survived(tmp_path: Path) -> None:
-    """What happens after the restart follows, nothing is missing or doubled, and the pause is told once."""
+def test_tail_continues_after_a_restart(tmp_path: Path) -> None:
+    """No event is missing or repeated, and the interruption is reported once."""
     with running_daemon(tmp_path) as first, following(tmp_path, "tail", "--json", "--types", "turn_created") as tail:
         wait_for_readers(first)
         first.post("session-start", SHOP)
@@ -162,8 +162,8 @@ def test_a_restart_is_survived(tmp_path: Path) -> None:
     ]
 
 
-def test_a_type_that_does_not_exist_is_refused(headspace: Headspace) -> None:
-    """The API's own words say which types there are."""
+def test_an_unknown_event_type_is_rejected(headspace: Headspace) -> None:
+    """The error lists the types."""
     done = headspace("tail", "--types", "sunrise")
     assert done.returncode == 1
     assert "There is no stream event sunrise." in done.stderr
@@ -173,7 +173,7 @@ def test_a_type_that_does_not_exist_is_refused(headspace: Headspace) -> None:
 # --- logs ---
 
 
-def test_the_log_for_people_and_for_programs(headspace: Headspace, board: tuple[RunningDaemon, dict[str, str]]) -> None:
+def test_logs_as_text_and_json(headspace: Headspace, board: tuple[RunningDaemon, dict[str, str]]) -> None:
     """Text by default, the raw lines with --json."""
     daemon = board[0]
     text, raw = headspace("logs"), headspace("logs", "--json")
@@ -185,16 +185,16 @@ def test_the_log_for_people_and_for_programs(headspace: Headspace, board: tuple[
     assert len(headspace("logs", "--last", "2").stdout.splitlines()) == 2
 
 
-def test_a_log_that_is_not_there(tmp_path: Path) -> None:
-    """A home without a log is no error."""
+def test_a_missing_log_is_not_an_error(tmp_path: Path) -> None:
+    """The output says that the daemon has not run."""
     done = run_headspace(tmp_path, "logs")
     assert (done.returncode, done.stdout) == (0, "")
     assert "no log yet" in done.stderr
 
 
 @pytest.mark.parametrize("as_json", [[], ["--json"]])
-def test_a_hostile_log_does_nothing(tmp_path: Path, as_json: list[str]) -> None:
-    """Whatever stands in the file, the terminal gets plain text."""
+def test_control_sequences_in_the_log_are_removed(tmp_path: Path, as_json: list[str]) -> None:
+    """The terminal gets plain text."""
     entry = {"event": HOSTILE, "level": "error", "timestamp": "2026-01-01T00:00:00Z", "exception": f"one\n{HOSTILE}"}
     lines = [json.dumps(entry), HOSTILE, "[1, 2]", "{}", "null"]
     (tmp_path / "headspace.log").write_text("\n".join(lines) + "\n")
@@ -204,8 +204,8 @@ def test_a_hostile_log_does_nothing(tmp_path: Path, as_json: list[str]) -> None:
     assert "\x9b" not in done.stdout
 
 
-def test_the_log_can_be_followed_through_a_rotation(tmp_path: Path) -> None:
-    """New lines come as they are written, also when another file takes the place of the first."""
+def test_logs_follow_a_rotation(tmp_path: Path) -> None:
+    """New lines are printed also after the file was replaced."""
     log = tmp_path / "headspace.log"
     log.write_text('{"event": "old"}\n')
     with following(tmp_path, "logs", "--follow") as logs:

@@ -1,4 +1,4 @@
-"""`install`, `uninstall` and `bin/install-hooks.sh`, as users run them."""
+"""The commands `install` and `uninstall`, and `bin/install-hooks.sh`."""
 
 import json
 import os
@@ -26,8 +26,8 @@ def claude(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_usual_place_is_taken(tmp_path: Path, claude: Path) -> None:
-    """Without anything said the hooks go to ~/.claude, and come away again without a trace."""
+def test_the_default_config_dir(tmp_path: Path, claude: Path) -> None:
+    """Hooks are installed in ~/.claude and removed without a trace."""
     done = run_headspace(tmp_path, "install", "--yes")
     assert (done.returncode, done.stderr) == (0, "")
     assert str(claude) in done.stdout
@@ -42,15 +42,15 @@ def test_the_usual_place_is_taken(tmp_path: Path, claude: Path) -> None:
     assert list(claude.iterdir()) == [claude / "settings.json"]
 
 
-def test_the_clients_own_variable_counts(tmp_path: Path, claude: Path) -> None:
-    """CLAUDE_CONFIG_DIR names the place, as it does for Claude Code, and ~/.claude stays untouched."""
+def test_claude_config_dir_is_used(tmp_path: Path, claude: Path) -> None:
+    """~/.claude is not touched."""
     run_headspace(tmp_path, "install", "--yes", CLAUDE_CONFIG_DIR=str(tmp_path / "work"))
     assert (tmp_path / "work" / "settings.json").exists()
     assert (claude / "settings.json").read_text() == ORIGINAL
 
 
-def test_several_places_at_once(tmp_path: Path, claude: Path) -> None:
-    """Every directory that is named gets the hooks, each with its own script."""
+def test_several_config_dirs(tmp_path: Path, claude: Path) -> None:
+    """Each gets hooks and its own script."""
     other = tmp_path / "other"
     names = ("--config-dir", str(claude), "-c", str(other), "-c", str(claude))
     assert run_headspace(tmp_path, "install", "--yes", *names).returncode == 0
@@ -61,16 +61,16 @@ def test_several_places_at_once(tmp_path: Path, claude: Path) -> None:
     assert not (other / "settings.json").exists()
 
 
-def test_places_from_the_settings_are_taken_too(tmp_path: Path, claude: Path) -> None:
-    """The setting config_dirs names further directories."""
+def test_config_dirs_of_the_settings(tmp_path: Path, claude: Path) -> None:
+    """The setting config_dirs adds directories."""
     (tmp_path / "config.toml").write_text(f'config_dirs = ["{tmp_path}/more"]\n')
     run_headspace(tmp_path, "install", "--yes")
     assert (tmp_path / "more" / "settings.json").exists()
     assert "hooks" in (claude / "settings.json").read_text()
 
 
-def test_a_dry_run_shows_the_difference_and_changes_nothing(tmp_path: Path, claude: Path) -> None:
-    """The lines that would come are shown; nothing is written, not even a secret."""
+def test_dry_run_prints_a_diff(tmp_path: Path, claude: Path) -> None:
+    """Nothing is written, not even a secret."""
     done = run_headspace(tmp_path, "install", "--dry-run")
     assert done.returncode == 0
     assert any(line.startswith("+") and "notify-headspace.sh" in line for line in done.stdout.splitlines())
@@ -82,8 +82,8 @@ def test_a_dry_run_shows_the_difference_and_changes_nothing(tmp_path: Path, clau
     assert f"+{ORIGINAL}" in done.stdout
 
 
-def test_nobody_to_ask_is_an_error(tmp_path: Path, claude: Path) -> None:
-    """Without a terminal and without --yes nothing happens, and it says how to go on."""
+def test_confirmation_needs_a_terminal(tmp_path: Path, claude: Path) -> None:
+    """Without a terminal and without --yes nothing is installed, and the hint says what to do."""
     done = run_headspace(tmp_path, "install")
     assert done.returncode == 1
     assert "--yes" in done.stderr
@@ -91,17 +91,15 @@ def test_nobody_to_ask_is_an_error(tmp_path: Path, claude: Path) -> None:
     assert (claude / "settings.json").read_text() == ORIGINAL
 
 
-def test_every_event_is_explained_before_asking() -> None:
-    """Whoever is asked sees each event with its reason, and those that are left out."""
+def test_the_question_lists_all_hooks() -> None:
+    """Registered hooks and omitted ones, with reasons."""
     shown = "\n".join("".join(span.text for span in line) for line in hook_reasons(list(REGISTERED), 100))
     assert all(name in shown and reason in shown for name, reason in (REGISTERED | LEFT_OUT).items())
 
 
 @pytest.mark.parametrize(("version", "has_them"), [("2.1.197", False), ("2.1.325", True), ("nonsense", False)])
-def test_the_clients_version_decides_which_events_it_gets(
-    tmp_path: Path, claude: Path, version: str, has_them: bool
-) -> None:
-    """The installed client is asked, or its version given; newer events are only for newer ones."""
+def test_hooks_depend_on_the_client_version(tmp_path: Path, claude: Path, version: str, has_them: bool) -> None:
+    """It is detected or given; newer hooks are registered only for newer clients."""
     program = tmp_path / "bin" / "claude"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\necho '{version} (Claude Code)'\n")
@@ -113,8 +111,8 @@ def test_the_clients_version_decides_which_events_it_gets(
     assert json.loads((claude / "settings.json").read_text())["hooks"] == asked
 
 
-def test_broken_settings_are_not_touched(tmp_path: Path, claude: Path) -> None:
-    """The error says where the file breaks; no directory is changed, not even those that are fine."""
+def test_invalid_settings_are_not_changed(tmp_path: Path, claude: Path) -> None:
+    """The error has line and column, and no other directory is changed."""
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "settings.json").write_text('{\n  "model": "opus",\n}')
@@ -126,8 +124,8 @@ def test_broken_settings_are_not_touched(tmp_path: Path, claude: Path) -> None:
     assert list(broken.iterdir()) == [broken / "settings.json"]
 
 
-def test_http_goes_to_the_running_daemon(daemon: RunningDaemon) -> None:
-    """With --transport http the hooks name the daemon's address; only SessionStart runs the script."""
+def test_http_transport_uses_the_running_daemon(daemon: RunningDaemon) -> None:
+    """Only SessionStart runs the script."""
     done = run_headspace(daemon.home, "install", "--yes", "--transport", "http")
     assert done.returncode == 0
     hooks = json.loads((daemon.home / ".claude" / "settings.json").read_text())["hooks"]
@@ -136,8 +134,8 @@ def test_http_goes_to_the_running_daemon(daemon: RunningDaemon) -> None:
     assert hooks["PreToolUse"][0]["hooks"][0]["url"] == f"{daemon.url}/hook/pre-tool-use"
 
 
-def test_the_script_of_the_checkout_does_the_same(tmp_path: Path, claude: Path) -> None:
-    """`bin/install-hooks.sh` installs, and with --uninstall removes, also through a link."""
+def test_the_script_of_the_checkout(tmp_path: Path, claude: Path) -> None:
+    """`bin/install-hooks.sh` installs and uninstalls, also through a symbolic link."""
     link = tmp_path / "link"
     link.symlink_to(ROOT / "bin" / "install-hooks.sh")
 

@@ -1,4 +1,4 @@
-"""`open`: a link for people, that works once."""
+"""The command `open`."""
 
 import json
 import urllib.parse
@@ -16,8 +16,8 @@ def follow(daemon: RunningDaemon, link: str) -> tuple[str, str]:
     return reply.headers["location"], reply.headers.get("set-cookie", "")
 
 
-def test_a_link_is_printed_where_there_is_no_screen(daemon: RunningDaemon) -> None:
-    """It leads to the page with a cookie and its key, once."""
+def test_the_link_is_printed_without_a_display(daemon: RunningDaemon) -> None:
+    """It sets a cookie, and works once."""
     done = run_headspace(daemon.home, "open")
     assert (done.returncode, done.stderr) == (0, "")
     link = done.stdout.strip()
@@ -29,14 +29,14 @@ def test_a_link_is_printed_where_there_is_no_screen(daemon: RunningDaemon) -> No
     assert follow(daemon, link) == ("/?signin=expired", "")
 
 
-def test_a_link_in_json(headspace: Headspace) -> None:
-    """Programs get the link and how long it is good for."""
+def test_open_in_json(headspace: Headspace) -> None:
+    """The link and its lifetime."""
     told = json.loads(headspace("open", "--json").stdout)
     assert set(told) == {"url", "expires_in_seconds"}
 
 
-def test_an_agent_gets_no_link(daemon: RunningDaemon) -> None:
-    """Whoever runs inside Claude Code could answer its own questions with it."""
+def test_agents_cannot_sign_in(daemon: RunningDaemon) -> None:
+    """An agent could answer its own questions."""
     for mark in AGENT_VARIABLES:
         done = run_headspace(daemon.home, "open", **{mark: "1"})
         assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""On a real terminal: colour, what to type next, and nothing wider than the screen."""
+"""Output on a real terminal: colours, next commands and widths."""
 
 import fcntl
 import os
@@ -44,10 +44,10 @@ def on_a_terminal(daemon: RunningDaemon, columns: int, *arguments: str, **variab
 
 @pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("command", ["list", "status", "show", "why"])
-def test_nothing_is_wider_than_the_terminal(
+def test_no_line_is_wider_than_the_terminal(
     board: tuple[RunningDaemon, dict[str, str]], command: str, columns: int
 ) -> None:
-    """Lines are cut or broken between words, with hostile and wide texts too."""
+    """Lines are cut or wrapped, also with wide characters and control sequences."""
     daemon, names = board
     for session in ("asks", "hostile"):
         arguments = [command, names[session]] if command in ("show", "why") else [command]
@@ -56,8 +56,8 @@ def test_nothing_is_wider_than_the_terminal(
         assert [text for text in shown.splitlines() if cell_len(text) > columns] == []
 
 
-def test_attention_is_the_only_filled_colour(board: tuple[RunningDaemon, dict[str, str]]) -> None:
-    """Who waits stands on amber; nobody else has a background."""
+def test_only_waiting_agents_have_a_background_colour(board: tuple[RunningDaemon, dict[str, str]]) -> None:
+    """All other states have none."""
     daemon, names = board
     shown = on_a_terminal(daemon, 100, "list")
     filled = re.findall(r"\x1b\[30;43m(.*?)\x1b\[0m", shown)
@@ -65,8 +65,8 @@ def test_attention_is_the_only_filled_colour(board: tuple[RunningDaemon, dict[st
     assert all(text.startswith("◆") for text in filled)
 
 
-def test_people_are_told_what_to_type_next(board: tuple[RunningDaemon, dict[str, str]]) -> None:
-    """On a terminal the table ends with the next command; in a pipe it does not (see the tests of `list`)."""
+def test_next_commands_are_shown_on_a_terminal(board: tuple[RunningDaemon, dict[str, str]]) -> None:
+    """In a pipe they are not."""
     daemon, names = board
     assert f"headspace show {names['asks']}" in on_a_terminal(daemon, 100, "list")
     assert f"headspace why {names['asks']}" in on_a_terminal(daemon, 100, "show", names["asks"])
@@ -75,27 +75,27 @@ def test_people_are_told_what_to_type_next(board: tuple[RunningDaemon, dict[str,
 
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_a_terminal_without_colours(board: tuple[RunningDaemon, dict[str, str]], variables: dict[str, str]) -> None:
-    """Shape and word carry the meaning alone."""
+    """Symbols and words carry the meaning."""
     shown = on_a_terminal(board[0], 100, "list", **variables)
     assert "\x1b" not in shown
     assert "◆" in shown
 
 
-def test_a_terminal_that_knows_no_unicode_is_served(board: tuple[RunningDaemon, dict[str, str]]) -> None:
-    """What cannot be written is replaced; nothing fails."""
+def test_a_terminal_without_unicode(board: tuple[RunningDaemon, dict[str, str]]) -> None:
+    """Other characters are replaced."""
     shown = on_a_terminal(board[0], 100, "list", PYTHONIOENCODING="latin-1", PYTHONUTF8="0")
     assert "Traceback" not in shown
     assert "npm test" in shown
 
 
-def test_cells_are_padded_by_what_they_show() -> None:
-    """Wide characters count twice, so columns stay straight."""
+def test_cells_are_padded_by_display_width() -> None:
+    """Wide characters count twice."""
     spans = row([Span("日本"), Span("7")], [6, 3], [False, True])
     assert "".join(span.text for span in spans) == "日本      7  "
 
 
-def test_a_long_text_hangs_under_its_beginning() -> None:
-    """Further lines stand under the first, or at the indent that is wanted."""
+def test_hanging_indent() -> None:
+    """Further lines start below the first, or at the given indent."""
     text = "one two three four five six seven"
     under = hanging(line("label  "), text, 27)
     indented = hanging(line("label  "), text, 27, indent=2)

@@ -1,4 +1,4 @@
-"""`policy`: what the rules say of a call, whether they are good, and whether they do what they should."""
+"""The commands of `policy`."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 from tests.surfaces.cli.conftest import run_headspace
 
 
-def test_a_command_is_explained_and_never_run(tmp_path: Path) -> None:
-    """The verdict, why, what it would run and touch, and the rules that hold."""
+def test_explain_runs_nothing(tmp_path: Path) -> None:
+    """It shows the verdict, the reason, programs, files and matching rules."""
     done = run_headspace(tmp_path, "policy", "explain", "cd / && touch harm && rm -rf *")
     assert (done.returncode, done.stderr) == (0, "")
     assert "✕ denied  by the rule system-delete" in done.stdout
@@ -17,8 +17,8 @@ def test_a_command_is_explained_and_never_run(tmp_path: Path) -> None:
     assert not Path("/harm").exists()
 
 
-def test_an_explanation_for_programs(tmp_path: Path) -> None:
-    """Verdict, programs, files and rules by name; the preset can be tried."""
+def test_explain_in_json(tmp_path: Path) -> None:
+    """Verdict, programs, files and rules; with another preset."""
     done = run_headspace(tmp_path, "policy", "explain", "sudo ls", "--preset", "strict", "--json")
     told = json.loads(done.stdout)
     assert (told["verdict"]["ruling"], told["verdict"]["rule"]) == ("deny", "become-root")
@@ -28,8 +28,8 @@ def test_an_explanation_for_programs(tmp_path: Path) -> None:
     ]
 
 
-def test_other_tools_modes_and_roles(tmp_path: Path) -> None:
-    """A file, an input as JSON, and a session that is not interactive."""
+def test_explain_other_tools_modes_and_roles(tmp_path: Path) -> None:
+    """A file, a JSON input, and a session that is not interactive."""
     denied = run_headspace(tmp_path, "policy", "explain", ".env", "--tool", "Write")
     assert "✕ denied  by the rule protected-paths" in denied.stdout
     mail = ("policy", "explain", '{"to": "ada@example.org"}', "--tool", "mcp__mail__send_email", "--mode", "mission")
@@ -41,8 +41,8 @@ def test_other_tools_modes_and_roles(tmp_path: Path) -> None:
     assert calm.stdout.startswith("○ left to Claude Code")
 
 
-def test_the_rules_are_checked(tmp_path: Path) -> None:
-    """What yours add, change and switch off; a file that cannot be used ends with 1 and is named."""
+def test_check(tmp_path: Path) -> None:
+    """Lists added, changed and disabled rules; an invalid file is named, with exit code 1."""
     rules = tmp_path / "policy.toml"
     rules.write_text(
         '[[rule]]\nid = "mine"\noutcome = "ask"\ncommands = ["x"]\n'
@@ -58,8 +58,8 @@ def test_the_rules_are_checked(tmp_path: Path) -> None:
     assert run_headspace(tmp_path, "policy", "check", str(tmp_path / "none.toml")).returncode == 1
 
 
-def test_expected_verdicts_are_tried(tmp_path: Path) -> None:
-    """All as expected ends with 0; otherwise each that is not is named, and it ends with 1."""
+def test_test_cases(tmp_path: Path) -> None:
+    """Exit code 0 if all verdicts are as expected; otherwise they are listed, with exit code 1."""
     cases = tmp_path / "cases.toml"
     cases.write_text(
         '[[cases]]\nexpect = "deny"\ncommands = ["rm -rf /"]\n[[cases]]\nexpect = "pass"\ncommands = ["ls"]\n'
@@ -74,8 +74,8 @@ def test_expected_verdicts_are_tried(tmp_path: Path) -> None:
     assert "cannot be used" in run_headspace(tmp_path, "policy", "test", str(cases)).stderr
 
 
-def test_looking_back_needs_the_daemon(tmp_path: Path) -> None:
-    """Without one it says how to start it."""
+def test_backtest_needs_the_daemon(tmp_path: Path) -> None:
+    """The hint says how to start it."""
     done = run_headspace(tmp_path, "policy", "backtest")
     assert done.returncode == 3
     assert "headspace up" in done.stderr

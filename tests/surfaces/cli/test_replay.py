@@ -1,4 +1,4 @@
-"""`replay`, `export` and the bringing in of a log: the past, here and elsewhere."""
+"""The commands `replay`, `export` and `import FILE`."""
 
 import json
 from pathlib import Path
@@ -17,8 +17,8 @@ def told(daemon: RunningDaemon) -> str:
     return str(reply.json()["agent"])
 
 
-def test_moments_are_listed(headspace: Headspace, names: dict[str, str]) -> None:
-    """Each state with its time, how long it lasted and why; the ribbon above."""
+def test_replay_lists_states(headspace: Headspace, names: dict[str, str]) -> None:
+    """Each state with its time, duration and reason, below a bar."""
     done = headspace("replay", names["asks"])
     assert (done.returncode, done.stderr) == (0, "")
     assert names["asks"] in done.stdout
@@ -28,8 +28,8 @@ def test_moments_are_listed(headspace: Headspace, names: dict[str, str]) -> None
     assert [moment["state"] for moment in moments][:2] == ["idle", "working"]
 
 
-def test_an_agent_is_seen_as_it_was(daemon: RunningDaemon) -> None:
-    """In words and as JSON; before it was known that is said."""
+def test_replay_at_a_time(daemon: RunningDaemon) -> None:
+    """As text and as JSON; a time before the agent existed is an error."""
     name = told(daemon)
     states = json.loads(run_headspace(daemon.home, "replay", name, "--json").stdout)["moments"]
     working = next(state for state in states if state["state"] == "working")
@@ -51,16 +51,16 @@ def test_an_agent_is_seen_as_it_was(daemon: RunningDaemon) -> None:
         assert "`--at` is" in done.stderr
 
 
-def test_the_api_refuses_what_is_no_moment_of_the_past(daemon: RunningDaemon) -> None:
-    """Nothing, and a time that is still to come."""
+def test_invalid_times_are_rejected(daemon: RunningDaemon) -> None:
+    """An empty time and a future time."""
     name = told(daemon)
     for moment, code in (("", "bad_time"), ("2999-01-01", "still_to_come")):
         reply = daemon.get(f"/api/agents/{name}?at={moment}")
         assert (reply.status, reply.json()["error"]["code"]) == (400, code)
 
 
-def test_nothing_is_written_over(daemon: RunningDaemon, tmp_path: Path) -> None:
-    """An export and a backup go to a new file, in a directory that is there."""
+def test_files_are_never_overwritten(daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Exports and backups need a new file in an existing directory."""
     name, file = told(daemon), tmp_path / "kept"
     file.write_text("mine")
     for command in (("export", name, "-o"), ("db", "backup")):
@@ -74,8 +74,8 @@ def test_nothing_is_written_over(daemon: RunningDaemon, tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["kept"]
 
 
-def test_a_log_is_brought_in_elsewhere(daemon: RunningDaemon, tmp_path: Path) -> None:
-    """The same states, commands and turns there, marked with where it came from; a second time nothing is new."""
+def test_a_log_is_imported_on_another_machine(daemon: RunningDaemon, tmp_path: Path) -> None:
+    """States, commands and turns are the same, with the origin; a second import changes nothing."""
     name, file = told(daemon), tmp_path / "log.jsonl"
     done = run_headspace(daemon.home, "export", name, "-o", str(file))
     assert "Wrote 3 events" in done.stdout
@@ -98,8 +98,8 @@ def test_a_log_is_brought_in_elsewhere(daemon: RunningDaemon, tmp_path: Path) ->
         wait_until(lambda: other.get("/api/search?q=lexer").json()["hits"], "the words are found there too")
 
 
-def test_what_is_no_log_is_refused(daemon: RunningDaemon, tmp_path: Path) -> None:
-    """A file of something else, one that is cut off, one that is not there."""
+def test_invalid_logs_are_rejected(daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Another file, an incomplete log, a missing file."""
     (tmp_path / "other.jsonl").write_text('{"type": "user"}\n')
     name = told(daemon)
     whole = run_headspace(daemon.home, "export", name).stdout

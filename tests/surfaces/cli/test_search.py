@@ -1,4 +1,4 @@
-"""`search`: what was said and done, found by its words."""
+"""The command `search`."""
 
 import json
 
@@ -8,8 +8,8 @@ from tests.support import RunningDaemon
 from tests.surfaces.cli.conftest import Headspace, run_headspace
 
 
-def test_hits_say_who_where_and_when(headspace: Headspace, names: dict[str, str]) -> None:
-    """The words of the prompt, with the agent and its project."""
+def test_results_have_agent_project_and_time(headspace: Headspace, names: dict[str, str]) -> None:
+    """With the matching text."""
     done = headspace("search", "expired", "car")
     assert (done.returncode, done.stderr) == (0, "")
     assert names["asks"] in done.stdout
@@ -18,8 +18,8 @@ def test_hits_say_who_where_and_when(headspace: Headspace, names: dict[str, str]
     assert "Add a test for expired cards." in done.stdout
 
 
-def test_programs_get_the_pieces(headspace: Headspace, names: dict[str, str]) -> None:
-    """The shape of the API, as it is."""
+def test_search_in_json(headspace: Headspace, names: dict[str, str]) -> None:
+    """The output is the result of the API."""
     found = json.loads(headspace("search", "expired", "--actor", "user", "--json").stdout)
     [hit] = found["hits"]
     assert found["next"] is None
@@ -41,8 +41,8 @@ def test_programs_get_the_pieces(headspace: Headspace, names: dict[str, str]) ->
     }
 
 
-def test_filters_are_handed_on(headspace: Headspace, names: dict[str, str]) -> None:
-    """By project, agent, tool and time; one that nobody knows is an error with a hint."""
+def test_filters(headspace: Headspace, names: dict[str, str]) -> None:
+    """By project, agent, tool and time; an unknown value is an error with a hint."""
     assert "No results" in headspace("search", "expired", "--until", "2d").stdout
     assert "expired" in headspace("search", "expired", "--since", "1h", "--agent", names["asks"]).stdout
     assert headspace("search", "x", "--agent", "nobody-at-all").returncode == 1
@@ -52,14 +52,14 @@ def test_filters_are_handed_on(headspace: Headspace, names: dict[str, str]) -> N
 
 
 @pytest.mark.parametrize("written", ["shop", "/projects/shop", "/projects/shop/", "/projects/api/../shop"])
-def test_a_project_may_be_written_in_many_ways(headspace: Headspace, names: dict[str, str], written: str) -> None:
-    """By name or by directory, also as a shell completes it; `list` takes the same."""
+def test_projects_by_name_and_directory(headspace: Headspace, names: dict[str, str], written: str) -> None:
+    """`search` and `list` accept both, also with a trailing slash."""
     assert names["asks"] in headspace("search", "expired", "--project", written).stdout
     assert names["asks"] in headspace("list", "--project", written).stdout
 
 
-def test_a_project_that_nobody_worked_in_is_an_error(headspace: Headspace) -> None:
-    """It names those that are spelled most alike, by name or by directory as it was asked."""
+def test_an_unknown_project_is_an_error(headspace: Headspace) -> None:
+    """The hint lists similar names or directories."""
     by_name = headspace("search", "expired", "--project", "shopp")
     assert (by_name.returncode, by_name.stdout) == (1, "")
     assert "There is no project shopp." in by_name.stderr
@@ -69,15 +69,15 @@ def test_a_project_that_nobody_worked_in_is_an_error(headspace: Headspace) -> No
     assert "Did you mean: /projects/shop, " in by_directory.stderr
 
 
-def test_a_time_that_ends_before_it_begins_is_an_error(headspace: Headspace) -> None:
-    """Nothing can lie there, so it is said."""
+def test_since_must_be_before_until(headspace: Headspace) -> None:
+    """Otherwise it is an error."""
     done = headspace("search", "expired", "--since", "1h", "--until", "2h")
     assert (done.returncode, done.stdout) == (1, "")
     assert "`since` is later than `until`" in done.stderr
 
 
-def test_nothing_found_says_what_to_try(headspace: Headspace) -> None:
-    """Calmly, and with the query."""
+def test_no_results(headspace: Headspace) -> None:
+    """The output repeats the query and has a hint."""
     done = headspace("search", "no-such-word-anywhere", '"')
     assert done.returncode == 0
     assert "No results for 'no-such-word-anywhere \"'." in done.stdout
@@ -85,8 +85,8 @@ def test_nothing_found_says_what_to_try(headspace: Headspace) -> None:
     assert "The query contains no word." in headspace("search", "*").stdout
 
 
-def test_nothing_that_a_terminal_acts_on_comes_through(daemon: RunningDaemon) -> None:
-    """Whatever prompts and tools bring along."""
+def test_control_sequences_in_results_are_removed(daemon: RunningDaemon) -> None:
+    """Matches are still highlighted."""
     daemon.post("user-prompt-submit", {"session_id": "s", "cwd": "/p", "prompt": "needle \x1b[31mred\x1b]0;own\x07"})
     done = run_headspace(daemon.home, "search", "needle", FORCE_COLOR="1", COLUMNS="60")
     assert "\x1b[31m" not in done.stdout

@@ -1,4 +1,4 @@
-"""`status` and `down`: they find the daemon by its lock, and touch nobody else."""
+"""The commands `status` and `down`."""
 
 import fcntl
 import json
@@ -46,8 +46,8 @@ def stranger() -> Iterator["subprocess.Popen[bytes]"]:
         process.kill()
 
 
-def test_status_tells_how_the_daemon_is(headspace: Headspace, board: tuple[RunningDaemon, dict[str, str]]) -> None:
-    """Where it is, whether events arrive, who is in which state and whether its parts work."""
+def test_status(headspace: Headspace, board: tuple[RunningDaemon, dict[str, str]]) -> None:
+    """Shows the address, received events, agents by state and components."""
     daemon, _ = board
     done = headspace("status")
     assert (done.returncode, done.stderr) == (0, "")
@@ -63,7 +63,7 @@ def test_status_tells_how_the_daemon_is(headspace: Headspace, board: tuple[Runni
 
 
 def test_status_in_json(headspace: Headspace, board: tuple[RunningDaemon, dict[str, str]]) -> None:
-    """All that the receiver tells, and the health of the parts."""
+    """The status of the receiver and the health of components."""
     daemon, _ = board
     report = json.loads(headspace("status", "--json").stdout)
     assert (report["running"], report["url"], report["pid"]) == (True, daemon.url, daemon.pid)
@@ -74,7 +74,7 @@ def test_status_in_json(headspace: Headspace, board: tuple[RunningDaemon, dict[s
 
 
 def test_status_without_a_daemon(tmp_path: Path) -> None:
-    """That nobody runs is an answer, not an error."""
+    """It is not an error."""
     done = run_headspace(tmp_path, "status")
     assert (done.returncode, done.stdout) == (0, "Headspace is not running.\nheadspace up starts it.\n")
     report = json.loads(run_headspace(tmp_path, "status", "--json").stdout)
@@ -83,7 +83,7 @@ def test_status_without_a_daemon(tmp_path: Path) -> None:
 
 
 def test_status_of_a_daemon_that_does_not_answer(tmp_path: Path) -> None:
-    """It holds the lock, so it runs; that nobody answers is told."""
+    """It holds the lock, so it counts as running; the error is shown."""
     write_daemon_file(tmp_path, "http://127.0.0.1:1", 4242)
     with somebody_holds_the_lock(tmp_path):
         done = run_headspace(tmp_path, "status")
@@ -93,8 +93,8 @@ def test_status_of_a_daemon_that_does_not_answer(tmp_path: Path) -> None:
     assert (report["running"], report["pid"], report["mode"]) == (True, 4242, None)
 
 
-def test_status_while_the_database_is_away(tmp_path: Path) -> None:
-    """What only the database knows is null, not the number of another time; whoever follows is told why he cannot."""
+def test_status_without_a_database(tmp_path: Path) -> None:
+    """Values from the database are null, and `tail` gives the reason."""
     with running_daemon(tmp_path, database=AWAY) as daemon:
         daemon.post("session-start", {"session_id": "one", "cwd": "/tmp"})
         report = json.loads(run_headspace(tmp_path, "status", "--json").stdout)
@@ -105,7 +105,7 @@ def test_status_while_the_database_is_away(tmp_path: Path) -> None:
 
 
 def test_down_stops_the_daemon_and_waits(daemon: RunningDaemon) -> None:
-    """When it returns the daemon is gone and has left nothing behind."""
+    """The daemon has ended and removed its files."""
     done = run_headspace(daemon.home, "down")
     assert (done.returncode, done.stdout) == (0, f"Headspace has stopped (pid {daemon.pid}).\n")
     assert not (daemon.home / "run" / "daemon.json").exists()
@@ -114,8 +114,8 @@ def test_down_stops_the_daemon_and_waits(daemon: RunningDaemon) -> None:
     assert (again.returncode, again.stdout) == (0, "Headspace is not running.\n")
 
 
-def test_down_after_a_crash_touches_no_stranger(tmp_path: Path, stranger: "subprocess.Popen[bytes]") -> None:
-    """A file that a killed daemon left behind is not believed: its number may be somebody else's by now."""
+def test_down_after_a_crash_ends_no_other_process(tmp_path: Path, stranger: "subprocess.Popen[bytes]") -> None:
+    """The pid in an old file may belong to another process."""
     write_daemon_file(tmp_path, "http://127.0.0.1:1", stranger.pid)
     (tmp_path / "run" / "daemon.lock").touch()
     done = run_headspace(tmp_path, "down")
@@ -123,15 +123,15 @@ def test_down_after_a_crash_touches_no_stranger(tmp_path: Path, stranger: "subpr
     assert stranger.poll() is None
 
 
-def test_a_starting_daemon_takes_back_the_word_of_a_killed_one(daemon: RunningDaemon) -> None:
-    """After a crash the next daemon is found at its own address."""
+def test_a_new_daemon_replaces_the_file_of_a_killed_one(daemon: RunningDaemon) -> None:
+    """It is found at its own address."""
     daemon.kill()
     assert (daemon.home / "run" / "daemon.json").exists()
     assert json.loads(run_headspace(daemon.home, "status", "--json").stdout)["running"] is False
 
 
-def test_a_daemon_that_is_just_starting(tmp_path: Path) -> None:
-    """It has the lock and no address yet: everybody is asked to wait a moment."""
+def test_a_starting_daemon(tmp_path: Path) -> None:
+    """It holds the lock and has no address yet: commands ask to try again."""
     with somebody_holds_the_lock(tmp_path):
         listed, ended = run_headspace(tmp_path, "list"), run_headspace(tmp_path, "down")
     assert (listed.returncode, listed.stderr) == (3, "Headspace is starting.\nTry again in a few seconds.\n")
@@ -139,7 +139,7 @@ def test_a_daemon_that_is_just_starting(tmp_path: Path) -> None:
 
 
 def test_a_daemon_that_does_not_stop_is_an_error(tmp_path: Path) -> None:
-    """After the limit the user is told how to end it, rather than waiting for ever."""
+    """The error after the limit says how to end it."""
     places = find_paths({"HEADSPACE_HOME": str(tmp_path)})
     with somebody_holds_the_lock(tmp_path), pytest.raises(HeadspaceError) as told:
         wait_until_stopped(places, 4242, limit=0.1)
@@ -148,7 +148,7 @@ def test_a_daemon_that_does_not_stop_is_an_error(tmp_path: Path) -> None:
 
 
 def test_down_waits_for_a_slow_daemon(tmp_path: Path) -> None:
-    """A daemon that needs a moment to put everything away is waited for."""
+    """Up to the limit."""
     program = (
         "import fcntl, signal, sys, time\n"
         "lock = open(sys.argv[1], 'w'); fcntl.flock(lock, fcntl.LOCK_EX)\n"

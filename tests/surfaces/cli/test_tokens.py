@@ -1,4 +1,4 @@
-"""`token`: one for this machine's programs at once, and named ones for everybody else."""
+"""The command `token`."""
 
 import getpass
 import json
@@ -7,8 +7,8 @@ from tests.support import RunningDaemon
 from tests.surfaces.cli.conftest import run_headspace
 
 
-def test_a_named_token_comes_and_goes(daemon: RunningDaemon) -> None:
-    """Made, used, listed with its last use, revoked: good at once and refused at once."""
+def test_life_of_a_named_token(daemon: RunningDaemon) -> None:
+    """Created, used, listed with its last use, and revoked, with immediate effect."""
     text = run_headspace(daemon.home, "token", "create", "grafana", "--scope", "read", "--owner", "Ann").stdout.strip()
     assert text.startswith("hs_named_")
     bearer = {"Authorization": f"Bearer {text}"}
@@ -28,8 +28,8 @@ def test_a_named_token_comes_and_goes(daemon: RunningDaemon) -> None:
     assert run_headspace(daemon.home, "token", "revoke", "grafana").returncode == 1
 
 
-def test_who_renamed_an_agent_is_known(daemon: RunningDaemon) -> None:
-    """The event says whose token it was."""
+def test_events_name_the_token(daemon: RunningDaemon) -> None:
+    """The log contains the name and the owner of the token."""
     made = run_headspace(daemon.home, "token", "create", "ann", "-s", "act", "--expires", "30d", "--json")
     assert json.loads(made.stdout)["details"]["owner"] == getpass.getuser()
     text = json.loads(made.stdout)["token"]
@@ -41,8 +41,8 @@ def test_who_renamed_an_agent_is_known(daemon: RunningDaemon) -> None:
     assert contexts[-1] == {"actor": "ann"}
 
 
-def test_a_token_that_cannot_be_is_refused(daemon: RunningDaemon) -> None:
-    """A scope that does not exist, none at all, a name twice, a time that is over."""
+def test_invalid_tokens_are_rejected(daemon: RunningDaemon) -> None:
+    """An unknown scope, no scope, a duplicate name, a past expiry."""
     assert run_headspace(daemon.home, "token", "create", "x", "--scope", "fly").returncode == 2
     assert run_headspace(daemon.home, "token", "create", "x").returncode == 2
     assert run_headspace(daemon.home, "token", "create", "x", "-s", "read", "--expires", "2020-01-01").returncode == 1
@@ -52,8 +52,8 @@ def test_a_token_that_cannot_be_is_refused(daemon: RunningDaemon) -> None:
     assert "revoke x" in again.stderr
 
 
-def test_an_end_that_is_no_time_is_explained(daemon: RunningDaemon) -> None:
-    """In words of the time to come."""
+def test_an_invalid_expiry_is_explained(daemon: RunningDaemon) -> None:
+    """The hint describes future times."""
     done = run_headspace(daemon.home, "token", "create", "x", "-s", "read", "--expires", "soon")
     assert done.returncode == 1
     assert "2h for in two hours" in done.stderr

@@ -1,4 +1,4 @@
-"""`up`: a first run, a second one, an upgrade; and `down`, which undoes the running."""
+"""The commands `up` and `down`."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def running(home: Path) -> DaemonInfo:
 
 
 def test_a_first_run(home: Path) -> None:
-    """The daemon runs in the background, the hooks are installed, and it says what it did and how to undo it."""
+    """Starts the daemon, installs the hooks, and prints how to undo it."""
     done = run_headspace(home, "up", "--yes", "--no-open")
     assert (done.returncode, done.stderr) == (0, "")
     daemon = running(home)
@@ -59,8 +59,8 @@ def test_a_first_run(home: Path) -> None:
     assert run_headspace(home, "doctor").returncode == 0
 
 
-def test_a_database_that_is_away_is_waited_for(home: Path) -> None:
-    """The daemon runs and takes hooks, so that is what `up` says, with what it waits for and why."""
+def test_up_without_a_database(home: Path) -> None:
+    """The daemon runs and receives hooks; the output says what it waits for."""
     (home / "config.toml").write_text(f'database = "{AWAY}"')
     done = run_headspace(home, "up", "--yes", "--no-open")
     assert (done.returncode, done.stderr) == (0, "")
@@ -70,8 +70,8 @@ def test_a_database_that_is_away_is_waited_for(home: Path) -> None:
     assert "events are stored in the spool" in done.stdout
 
 
-def test_running_it_again_changes_nothing(home: Path) -> None:
-    """The same daemon, the same settings."""
+def test_up_is_idempotent(home: Path) -> None:
+    """Daemon and settings stay the same."""
     run_headspace(home, "up", "--yes", "--no-open")
     before, settings = running(home), (home / ".claude/settings.json").read_bytes()
     done = run_headspace(home, "up", "--yes", "--no-open")
@@ -81,8 +81,8 @@ def test_running_it_again_changes_nothing(home: Path) -> None:
     assert (home / ".claude/settings.json").read_bytes() == settings
 
 
-def test_nobody_to_ask_means_no_hooks(home: Path) -> None:
-    """Without a terminal and without --yes the settings stay as they are; everything else works."""
+def test_without_a_terminal_no_hooks_are_installed(home: Path) -> None:
+    """Everything else works."""
     done = run_headspace(home, "up", "--no-open")
     assert done.returncode == 0
     assert "confirmation needs a terminal" in done.stdout
@@ -90,16 +90,16 @@ def test_nobody_to_ask_means_no_hooks(home: Path) -> None:
     assert running(home)
 
 
-def test_settings_can_be_left_alone(home: Path) -> None:
-    """Also where somebody says yes to everything."""
+def test_no_hooks(home: Path) -> None:
+    """`--no-hooks` changes no settings, also with `--yes`."""
     done = run_headspace(home, "up", "--yes", "--no-hooks", "--no-open")
     assert "not changed" in done.stdout
     assert not (home / ".claude").exists()
 
 
 @pytest.mark.parametrize(("typed", "installed"), [("y\n", True), ("n\n", False)])
-def test_a_person_is_asked(home: Path, typed: str, installed: bool) -> None:
-    """The question names the file; both answers are respected, and the daemon runs either way."""
+def test_the_user_is_asked(home: Path, typed: str, installed: bool) -> None:
+    """The question names the file; the daemon runs after both answers."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "claude_headspace", "up", "--no-open"],
@@ -118,8 +118,8 @@ def test_a_person_is_asked(home: Path, typed: str, installed: bool) -> None:
     assert running(home)
 
 
-def test_earlier_sessions_are_offered(home: Path) -> None:
-    """What was there before is counted, and the command that brings it in is named."""
+def test_earlier_sessions_are_counted(home: Path) -> None:
+    """The output names the command that imports them."""
     folder = home / ".claude/projects/-home-dev-shop"
     folder.mkdir(parents=True)
     line = {"type": "user", "uuid": "u1", "sessionId": "old", "cwd": "/home/dev/shop", "message": {"content": "Hello"}}
@@ -130,8 +130,8 @@ def test_earlier_sessions_are_offered(home: Path) -> None:
     assert "`headspace import`" in done.stdout
 
 
-def test_two_at_once_are_one(home: Path) -> None:
-    """The second one waits, and finds what the first one did."""
+def test_two_at_the_same_time(home: Path) -> None:
+    """The second waits for the first and starts nothing."""
     results: list[subprocess.CompletedProcess[str]] = []
     threads = [
         threading.Thread(target=lambda: results.append(run_headspace(home, "up", "--yes", "--no-open")))
@@ -145,8 +145,8 @@ def test_two_at_once_are_one(home: Path) -> None:
     assert len([done for done in results if "started, in the background" in done.stdout]) == 1
 
 
-def test_other_code_is_replaced(home: Path, tmp_path: Path) -> None:
-    """After an upgrade the daemon is another one, of the new version, and the old one is gone."""
+def test_a_daemon_with_other_code_is_replaced(home: Path, tmp_path: Path) -> None:
+    """The old one has ended, and the new one has the new version."""
     run_headspace(home, "up", "--yes", "--no-open")
     before = running(home)
     newer = copy_of_the_code(tmp_path / "newer", "99.0")
@@ -175,7 +175,7 @@ def is_there(pid: int) -> bool:
 
 
 def test_a_daemon_that_cannot_start_says_why(home: Path) -> None:
-    """In its own words: here another program has the port."""
+    """The error of the daemon is shown."""
     other = home.parent / "other"
     other.mkdir()
     run_headspace(other, "up", "--no-open")
@@ -188,7 +188,7 @@ def test_a_daemon_that_cannot_start_says_why(home: Path) -> None:
 
 
 def test_a_daemon_that_does_not_stop_is_not_replaced(home: Path) -> None:
-    """The user is told, and nothing is killed."""
+    """It is an error, and nothing is killed."""
     run_headspace(home, "up", "--no-open")
     daemon = running(home)
     assert background.is_current(daemon)
@@ -202,8 +202,8 @@ def test_a_daemon_that_does_not_stop_is_not_replaced(home: Path) -> None:
         os.kill(daemon.pid, signal.SIGCONT)
 
 
-def test_no_agent_is_signed_in(home: Path) -> None:
-    """Run by an agent, `up` opens no page: the link would let it answer its own questions."""
+def test_up_does_not_sign_agents_in(home: Path) -> None:
+    """An agent could answer its own questions."""
     done = run_headspace(home, "up", "--no-hooks", CLAUDECODE="1", DISPLAY=":0", BROWSER="/bin/echo")
     assert done.returncode == 0
     assert "signin" not in done.stdout

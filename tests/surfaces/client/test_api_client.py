@@ -1,4 +1,4 @@
-"""The Python client, against a real daemon and against what is none."""
+"""The API client, with a real daemon and with other servers."""
 
 import socket
 import threading
@@ -20,7 +20,7 @@ SHOP = {"session_id": "one", "cwd": "/projects/shop"}
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """A daemon with one agent that asks."""
+    """A daemon with one agent that asks a question."""
     with running_daemon(tmp_path_factory.mktemp("client")) as running:
         running.post("session-start", SHOP)
         running.post("user-prompt-submit", {**SHOP, "prompt": "Fix the login."})
@@ -28,20 +28,20 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         yield running
 
 
-def places_of(home: Path) -> Paths:
-    """The places of a home."""
+def paths_of(home: Path) -> Paths:
+    """The paths in a directory."""
     return find_paths({"HEADSPACE_HOME": str(home)})
 
 
 @pytest.fixture
 def client(daemon: RunningDaemon) -> ApiClient:
-    """A client that found the daemon by itself."""
-    return ApiClient.local(places_of(daemon.home))
+    """A client for the running daemon."""
+    return ApiClient.local(paths_of(daemon.home))
 
 
 @contextmanager
 def answering(answer: bytes | None) -> Iterator[ApiClient]:
-    """A client of somebody who always gives this answer, or never any."""
+    """A client of a server that always sends this response, or none."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
@@ -70,15 +70,15 @@ def answering(answer: bytes | None) -> Iterator[ApiClient]:
 
 
 def http(status: str, body: str) -> bytes:
-    """An answer over HTTP."""
+    """An HTTP response."""
     return f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
 # --- reading and acting ---
 
 
-def test_the_client_reads_everything(client: ApiClient) -> None:
-    """Every reading method gives decoded JSON."""
+def test_read_methods(client: ApiClient) -> None:
+    """Every method returns decoded JSON."""
     (agent,) = client.agents()
     assert agent["state"] == "waiting"
     assert client.agents(state="idle") == []
@@ -99,11 +99,11 @@ def test_the_client_reads_everything(client: ApiClient) -> None:
     assert client.health()["status"] == "ok"
 
 
-def test_the_client_acts(tmp_path: Path) -> None:
-    """Renaming and looking after the database need more than reading; the client brings the right token."""
+def test_act_methods(tmp_path: Path) -> None:
+    """Each request uses a token with the required scope."""
     with running_daemon(tmp_path) as daemon:
         daemon.post("session-start", SHOP)
-        client = ApiClient.local(places_of(tmp_path))
+        client = ApiClient.local(paths_of(tmp_path))
         agent = client.agents()[0]
         assert client.rename(agent["name"], "shopkeeper")["name"] == "shopkeeper"
         assert client.db_verify() == {"ok": True, "differences": []}
@@ -111,8 +111,8 @@ def test_the_client_acts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("reference", ["nobody", "a/b", "../status", "ü ?&#%"])
-def test_an_unknown_agent_is_the_error_of_the_api(client: ApiClient, reference: str) -> None:
-    """Whatever the reference is made of, it is a reference; the error has the API's code, words and hint."""
+def test_an_unknown_agent(client: ApiClient, reference: str) -> None:
+    """References are quoted; the error has the code, message and hint of the API."""
     with pytest.raises(BadRequest) as told:
         client.agent(reference)
     assert told.value.status == 404
@@ -130,26 +130,26 @@ def test_a_wrong_token_is_forbidden(daemon: RunningDaemon) -> None:
 # --- nobody there ---
 
 
-def test_nobody_there(tmp_path: Path) -> None:
-    """The error says how to start somebody."""
+def test_no_daemon(tmp_path: Path) -> None:
+    """The hint says how to start it."""
     with pytest.raises(DaemonMissing) as told:
-        ApiClient.local(places_of(tmp_path))
+        ApiClient.local(paths_of(tmp_path))
     assert told.value.hint == "Start it with `headspace up`."
     with pytest.raises(DaemonMissing):
         ApiClient("http://127.0.0.1:1", {}).agents()
 
 
-def test_a_killed_daemon_is_not_looked_for(tmp_path: Path) -> None:
-    """Its old address may be a stranger's by now, who must not be sent a token."""
+def test_the_address_of_a_killed_daemon_is_not_used(tmp_path: Path) -> None:
+    """Another program may use the port, and must not get a token."""
     with running_daemon(tmp_path) as daemon:
         daemon.kill()
         assert (tmp_path / "run" / "daemon.json").exists()
         with pytest.raises(DaemonMissing):
-            ApiClient.local(places_of(tmp_path))
+            ApiClient.local(paths_of(tmp_path))
 
 
-def test_silence_ends_after_the_limit() -> None:
-    """Somebody who takes the request and never answers does not hold us for ever."""
+def test_requests_have_a_time_limit() -> None:
+    """A server that never answers is an error."""
     with answering(None) as client, pytest.raises(DaemonMissing) as told:
         client.agents()
     assert told.value.code == "daemon_silent"
@@ -167,8 +167,8 @@ def test_silence_ends_after_the_limit() -> None:
         (http("503 No", '{"error": {"code": "c", "message": "m", "hint": "h"}}'), JournalUnavailable),
     ],
 )
-def test_strange_answers_are_told_as_errors(answer: bytes, kind: type[HeadspaceError]) -> None:
-    """Whatever answers there, the caller gets one of our errors."""
+def test_invalid_responses_are_errors(answer: bytes, kind: type[HeadspaceError]) -> None:
+    """They are raised as `HeadspaceError`."""
     with answering(answer) as client, pytest.raises(HeadspaceError) as told:
         client.agents()
     assert type(told.value) is kind
@@ -179,7 +179,7 @@ def test_strange_answers_are_told_as_errors(answer: bytes, kind: type[HeadspaceE
     ("code", "told_as"), [("of another version", "other_version"), (code_fingerprint(), "not_found")]
 )
 def test_a_daemon_of_another_version_is_named(code: str, told_as: str) -> None:
-    """An address that it does not have may be new; a daemon of our own code would have it."""
+    """An unknown endpoint of a daemon with other code is explained."""
     answer = http("404 Not Found", '{"error": {"code": "not_found", "message": "m", "hint": "h"}}')
     with answering(answer) as client, pytest.raises(BadRequest) as told:
         ApiClient(client.url, {}, code=code).efforts()
@@ -190,8 +190,8 @@ def test_a_daemon_of_another_version_is_named(code: str, told_as: str) -> None:
 # --- following ---
 
 
-def test_the_stream_gives_messages(daemon: RunningDaemon, client: ApiClient) -> None:
-    """From the beginning, filtered, and resumable by the number of a message."""
+def test_stream(daemon: RunningDaemon, client: ApiClient) -> None:
+    """From the beginning, filtered, and after an event number."""
     stream = client.stream(after=0)
     messages = [next(stream) for _ in range(3)]
     stream.close()  # type: ignore[attr-defined]  # a generator
@@ -204,13 +204,13 @@ def test_the_stream_gives_messages(daemon: RunningDaemon, client: ApiClient) -> 
     assert daemon.get("/health", scope=None).status == 200
 
 
-def test_following_goes_on_after_a_restart(tmp_path: Path) -> None:
-    """Nothing is missing and nothing doubled; going and coming back are told."""
+def test_follow_continues_after_a_restart(tmp_path: Path) -> None:
+    """No event is missing or repeated, and both callbacks are called."""
     heard: list[str] = []
     with running_daemon(tmp_path) as first:
         first.post("session-start", SHOP)
         messages = follow(
-            lambda: ApiClient.local(places_of(tmp_path)),
+            lambda: ApiClient.local(paths_of(tmp_path)),
             0,
             ["turn_created"],
             on_lost=lambda: heard.append("lost"),
@@ -226,10 +226,10 @@ def test_following_goes_on_after_a_restart(tmp_path: Path) -> None:
     assert heard == ["lost", "back"]
 
 
-def test_following_nobody_is_an_error_at_once(tmp_path: Path) -> None:
-    """Waiting is for those who were there before."""
+def test_follow_needs_a_daemon_at_the_beginning(tmp_path: Path) -> None:
+    """Otherwise it raises an error."""
     with pytest.raises(DaemonMissing):
-        next(follow(lambda: ApiClient.local(places_of(tmp_path)), None))
+        next(follow(lambda: ApiClient.local(paths_of(tmp_path)), None))
 
 
 @pytest.mark.parametrize(
@@ -245,6 +245,6 @@ def test_following_nobody_is_an_error_at_once(tmp_path: Path) -> None:
         (b"", []),
     ],
 )
-def test_server_sent_events_are_read(wire: bytes, messages: list[Message]) -> None:
-    """Comments and what was cut off are skipped, lines of data are joined."""
+def test_server_sent_events(wire: bytes, messages: list[Message]) -> None:
+    """Comments and incomplete events are skipped, data lines are joined."""
     assert list(read_messages(wire.splitlines(keepends=True))) == messages

@@ -1,4 +1,4 @@
-"""The service: texts that systemd and launchd read, at the place where they look."""
+"""The service files for systemd and launchd."""
 
 import plistlib
 import shutil
@@ -15,8 +15,8 @@ PROGRAM = ["/home/ann lee/50% $done/bin/python", "-m", "claude_headspace", "serv
 ENV = {"HEADSPACE_HOME": '/home/ann "lee"/a&b 5% $x'}
 
 
-def test_the_unit_of_systemd() -> None:
-    """It starts at login and after a crash, not after a stop; words with spaces, quotes and signs stay whole."""
+def test_systemd_unit() -> None:
+    """It starts at login and after a crash; special characters are quoted."""
     unit = systemd_unit(PROGRAM, ENV)
     assert 'ExecStart="/home/ann lee/50%% $$done/bin/python" "-m" "claude_headspace" "serve"\n' in unit
     assert 'Environment="HEADSPACE_HOME=/home/ann \\"lee\\"/a&b 5%% $x"\n' in unit
@@ -25,8 +25,8 @@ def test_the_unit_of_systemd() -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze here")
-def test_systemd_understands_its_unit(tmp_path: Path) -> None:
-    """`systemd-analyze verify` has nothing to say."""
+def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
+    """`systemd-analyze verify` prints nothing."""
     path = tmp_path / UNIT
     path.write_text(systemd_unit(command(), {"HEADSPACE_HOME": str(tmp_path / "a b")}))
     done = subprocess.run(
@@ -36,8 +36,8 @@ def test_systemd_understands_its_unit(tmp_path: Path) -> None:
     assert complaints == []
 
 
-def test_the_agent_of_launchd() -> None:
-    """The same for macOS, as a list of properties that can be read."""
+def test_launchd_plist() -> None:
+    """It is a valid property list with the same settings."""
     found = plistlib.loads(launchd_plist(PROGRAM, ENV).encode())
     assert found["Label"] == LABEL
     assert found["ProgramArguments"] == PROGRAM
@@ -46,8 +46,8 @@ def test_the_agent_of_launchd() -> None:
     assert found["KeepAlive"] == {"SuccessfulExit": False}
 
 
-def test_where_it_is_written(tmp_path: Path) -> None:
-    """Where the user's own services are."""
+def test_paths_of_service_files(tmp_path: Path) -> None:
+    """In the directories for services of the user."""
     linux = Service({"HOME": str(tmp_path)}, "linux")
     assert linux.path == tmp_path / ".config/systemd/user/headspace.service"
     elsewhere = Service({"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "x")}, "linux")
@@ -56,14 +56,14 @@ def test_where_it_is_written(tmp_path: Path) -> None:
     assert not linux.is_installed
 
 
-def test_it_runs_this_installation() -> None:
-    """By its absolute path: a service has no PATH of the user's."""
+def test_the_service_runs_this_installation() -> None:
+    """By its absolute path, because a service has another PATH."""
     assert command() == [sys.executable, "-m", "claude_headspace", "serve"]
     assert Path(command()[0]).is_absolute()
 
 
-def test_without_a_manager_there_is_no_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says so, and writes nothing."""
+def test_a_missing_service_manager_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is written."""
     monkeypatch.setenv("PATH", str(tmp_path))
     service = Service({"HOME": str(tmp_path)}, "linux")
     with pytest.raises(HeadspaceError, match="needs systemctl"):
@@ -81,8 +81,8 @@ def manager(folder: Path, name: str, code: int = 0) -> Path:
     return folder / "calls"
 
 
-def test_systemd_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read it, start it at every login, start it now; and all of it undone."""
+def test_commands_for_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reload, enable and restart; removing reverts all of it."""
     calls = manager(tmp_path / "bin", "systemctl")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
     service = Service({"HOME": str(tmp_path), "HEADSPACE_HOME": "/x"}, "linux")
@@ -99,8 +99,8 @@ def test_systemd_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ]
 
 
-def test_a_manager_that_refuses_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as systemd without a session."""
+def test_errors_of_the_service_manager_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For example systemd without a session."""
     manager(tmp_path / "bin", "systemctl", code=1)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
     with pytest.raises(HeadspaceError, match="daemon-reload") as told:

@@ -1,4 +1,4 @@
-"""Supervision: what is spent is ended and started anew, within limits, and only what we ended ourselves."""
+"""Supervision: a client whose context is used up is restarted, within limits."""
 
 import signal
 import subprocess
@@ -98,8 +98,8 @@ def run(daemon: Daemon, sessions: list[dict[str, Any]], **more: Any) -> tuple[li
     return starts, code, pauses
 
 
-def test_a_spent_window_is_followed_by_another_client() -> None:
-    """It is told to the board, the client is asked to end, the next one begins anew; one that is not spent stays."""
+def test_a_used_up_window_restarts_the_client() -> None:
+    """The restart is reported first; a window with context left does nothing."""
     daemon = Daemon()
     starts, code, pauses = run(daemon, [window("w1"), window("w2", None)])
     assert (starts, code) == ([False, True], -signal.SIGKILL)
@@ -108,7 +108,7 @@ def test_a_spent_window_is_followed_by_another_client() -> None:
 
 
 def test_too_many_restarts_end_the_supervision() -> None:
-    """No loops: the client is left alone, and the board says so."""
+    """The client is left alone, and the end is reported."""
     daemon = Daemon()
     starts, _, pauses = run(daemon, [window(f"w{number}") for number in range(9)])
     assert starts == [False, *[True] * MAX_RESTARTS]
@@ -116,8 +116,8 @@ def test_too_many_restarts_end_the_supervision() -> None:
     assert daemon.told[-1] == "no more agent-1: restarted 3 times within ten minutes"
 
 
-def test_restarts_long_ago_do_not_count() -> None:
-    """The budget is one of the last ten minutes."""
+def test_old_restarts_do_not_count() -> None:
+    """Only those of the last ten minutes count."""
     now = 0.0
     budget = RestartBudget(lambda: now)
     assert [budget.next_pause() for _ in range(MAX_RESTARTS + 1)] == [*PAUSE_SECONDS, None]
@@ -126,8 +126,8 @@ def test_restarts_long_ago_do_not_count() -> None:
 
 
 @pytest.mark.parametrize("more", [{"told_to_end": True}, {"ended": True}])
-def test_who_is_told_to_end_starts_nothing(more: dict[str, bool]) -> None:
-    """By a signal while the client ran, or by Ctrl+C in the pause after it."""
+def test_a_signal_ends_the_supervision(more: dict[str, bool]) -> None:
+    """While the client runs, or during the pause."""
     assert run(Daemon(), [window("w1")], **more)[0] == [False]
 
 
@@ -140,30 +140,30 @@ def test_who_is_told_to_end_starts_nothing(more: dict[str, bool]) -> None:
         window("w1", ended_at="2026-01-01T00:00:00+00:00"),
     ],
 )
-def test_other_windows_end_no_client(session: dict[str, Any]) -> None:
-    """One that is not spent, a sub-agent's, another agent's, one that is over."""
+def test_other_windows_do_not_restart_the_client(session: dict[str, Any]) -> None:
+    """Windows with context left, of sub-agents, of other agents, and ended ones."""
     daemon = Daemon()
     assert run(daemon, [session])[0] == [False]
     assert daemon.told == []
 
 
-def test_a_finished_effort_ends_no_client() -> None:
-    """There is nothing to go on with."""
+def test_a_finished_effort_does_not_restart_the_client() -> None:
+    """There is nothing to continue."""
     daemon = Daemon()
     daemon.lifecycle = "finished"
     assert run(daemon, [window("w1")])[0] == [False]
 
 
 def test_without_a_daemon_nothing_is_restarted() -> None:
-    """Nobody would know; when it is back it is asked again."""
+    """After it is back, efforts are checked again."""
     daemon = Daemon()
     daemon.away = True
     assert run(daemon, [window("w1")])[0] == [False]
 
 
 @pytest.mark.parametrize("given", [["-c"], ["--model", "x", "--resume", "id"], ["--session-id=1"]])
-def test_a_certain_session_cannot_be_supervised(given: list[str]) -> None:
-    """A new start would bring its full context back."""
+def test_session_options_are_rejected(given: list[str]) -> None:
+    """A restart would restore the full context."""
     with pytest.raises(BadRequest, match="starts new sessions"):
         reject_session_options(given)
     reject_session_options(["--model", "x", "--verbose"])

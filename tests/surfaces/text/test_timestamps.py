@@ -1,4 +1,4 @@
-"""Moments as people write them, and what is said of those that are none."""
+"""Times that people write."""
 
 from datetime import UTC, datetime
 
@@ -30,29 +30,29 @@ def utc(*parts: int) -> int:
         (" 2026-02-01T10:30:05.25Z ", utc(2026, 2, 1, 10, 30, 5) + SECOND // 4),
     ],
 )
-def test_a_moment_is_read(text: str, moment: int) -> None:
-    """ISO 8601, a span, or seconds since 1970."""
+def test_valid_times(text: str, moment: int) -> None:
+    """ISO 8601, a duration, or seconds since 1970."""
     assert parse_time("at", text, NOW) == moment
 
 
 @pytest.mark.parametrize(("text", "hour", "minute"), [("14:30", 14, 30), ("9:05", 9, 5), ("2026-03-01T08:15", 8, 15)])
-def test_without_a_zone_it_is_the_time_here(text: str, hour: int, minute: int) -> None:
-    """A time of day is of today."""
+def test_times_without_a_zone_are_local(text: str, hour: int, minute: int) -> None:
+    """A time of day is today."""
     local = datetime.fromtimestamp(parse_time("at", text, NOW) / SECOND).astimezone()
     assert (local.hour, local.minute) == (hour, minute)
 
 
 @pytest.mark.parametrize("text", ["", "soon", "25:99", "2026-13-01", "9" * 30, "-2h", "\0", "2h2h", "1e9", "１２"])
-def test_what_is_no_moment_is_explained(text: str) -> None:
-    """With the ways to write one."""
+def test_invalid_times_are_explained(text: str) -> None:
+    """The hint describes the formats."""
     with pytest.raises(BadRequest) as refusal:
         parse_time("since", text, NOW)
     assert "`since`" in refusal.value.message
     assert "2h" in refusal.value.hint
 
 
-def test_what_is_to_come_is_no_past() -> None:
-    """It is named in the time of this machine, with its zone."""
+def test_future_times_are_rejected() -> None:
+    """The error shows the local time with its zone."""
     assert parse_past_time("at", "1h", NOW) == NOW - 3_600 * SECOND
     with pytest.raises(BadRequest) as refusal:
         parse_past_time("--at", "2026-03-02T08:15", NOW)
@@ -60,14 +60,14 @@ def test_what_is_to_come_is_no_past() -> None:
     assert "2026-03-02 08:15:00 " in refusal.value.message
 
 
-def test_a_span_is_told_from_a_moment() -> None:
-    """For those who count forward."""
+def test_durations_are_recognised() -> None:
+    """For callers that count forward."""
     assert is_duration("30d")
     assert not is_duration("14:30")
 
 
-def test_a_length_of_time() -> None:
-    """As people write it; what is none is explained."""
+def test_durations() -> None:
+    """An invalid one is explained."""
     assert [parse_duration("--for", text) for text in ("60s", "5m", "2 h")] == [60.0, 300.0, 7200.0]
     with pytest.raises(BadRequest, match="not a valid duration"):
         parse_duration("--for", "ever")

@@ -1,4 +1,4 @@
-"""One agent in full: every part that an agent can have, and none that it has not."""
+"""One agent in detail, and the reasons for its state."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -40,8 +40,8 @@ def texts(lines: list[Line]) -> list[str]:
     return ["".join(span.text for span in line).rstrip() for line in lines]
 
 
-def test_an_agent_of_which_little_is_known() -> None:
-    """Only what is known has a line."""
+def test_unknown_details_are_left_out() -> None:
+    """Only known details have a line."""
     assert texts(agent_lines(bare(), [], NOW, 100)) == [
         "○ calm-otter  idle",
         "",
@@ -53,8 +53,8 @@ def test_an_agent_of_which_little_is_known() -> None:
     ]
 
 
-def test_an_agent_with_everything() -> None:
-    """Command, session, terminal, usage, list, sub-agents, background work and end are all there."""
+def test_all_details() -> None:
+    """Command, session, terminal, usage, tasks, sub-agents, background tasks and end."""
     full = bare(
         cwd="/projects/shop/src",
         branch="main",
@@ -115,15 +115,15 @@ def wait(**fields: Any) -> dict[str, Any]:
     return {**asked, "held_until": None, "answered": None, **fields}
 
 
-def test_a_plan_is_shown_whole() -> None:
-    """What one must read before answering is not cut."""
+def test_a_plan_is_not_cut() -> None:
+    """All of it is needed to answer."""
     plan = "# Plan\n\n" + "\n".join(f"{number}. do it" for number in range(30))
     shown = texts(agent_lines(bare(state="waiting", waits=[wait(kind="plan", text=plan)]), [], NOW, 60))
     assert "  29. do it" in shown
 
 
-def test_several_answers_may_be_chosen() -> None:
-    """A question says so."""
+def test_a_question_with_several_choices() -> None:
+    """The text says so."""
     question = {
         "text": "Which?",
         "options": [{"label": "A"}, {"label": "B", "description": "the\nother"}],
@@ -144,12 +144,12 @@ def test_several_answers_may_be_chosen() -> None:
     ],
 )
 def test_a_wait_says_how_to_answer_it(known: dict[str, Any], said: str) -> None:
-    """Which command, only in the terminal, or that somebody was first."""
+    """With a command, only in the terminal, or not any more."""
     assert texts(agent_lines(bare(state="waiting", waits=[wait(**known)]), [], NOW, 100))[-1] == f"  {said}"
 
 
-def test_why_says_what_each_source_and_confidence_means() -> None:
-    """Concluded is not the same as told."""
+def test_why_explains_source_and_confidence() -> None:
+    """In the first lines."""
     states = [
         {
             "at": ISO,
@@ -171,14 +171,14 @@ def test_why_says_what_each_source_and_confidence_means() -> None:
     ]
 
 
-def test_every_source_and_confidence_has_words() -> None:
-    """Those of the kernel, all of them."""
+def test_every_source_and_confidence_has_a_text() -> None:
+    """All values of the kernel."""
     assert set(SOURCES) == {origin.value for origin in Origin}
     assert set(CONFIDENCES) == {confidence.value for confidence in Confidence}
 
 
 def test_why_without_evidence() -> None:
-    """An agent of which only its name is known has no reason to show."""
+    """The reason is left out."""
     assert texts(state_reasons(bare(evidence=None), [], NOW, 100)) == [
         "○ calm-otter has been idle since 11:56:00 (4 min ago)."
     ]

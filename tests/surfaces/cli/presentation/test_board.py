@@ -1,4 +1,4 @@
-"""The table: what is shown at which width."""
+"""The board as a table, at different widths."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -40,7 +40,7 @@ AGENTS = [
 
 
 def test_a_wide_table_has_every_column() -> None:
-    """Project with branch, words, since, context and cost; numbers stand to the right."""
+    """Numbers are right-aligned."""
     assert [text(line) for line in board_table(AGENTS, NOW, 200)] == [
         "  agent        project                       activity                since  context       cost",
         "✕ calm-otter   shop (feature/expired-cards)  stopped: rate limit     4 min     62 %      $0.42",
@@ -60,27 +60,27 @@ def test_a_wide_table_has_every_column() -> None:
         (20, []),
     ],
 )
-def test_a_narrow_table_keeps_what_matters(width: int, columns: list[str]) -> None:
-    """Cost goes first, then context, then the place, then the time; who it is and what it does stay."""
+def test_a_narrow_table_hides_columns(width: int, columns: list[str]) -> None:
+    """Cost first, then context, project and time; agent and activity stay."""
     lines = [text(line) for line in board_table(AGENTS, NOW, width)]
     assert [name for name in ("project", "since", "context", "cost") if name in lines[0]] == columns
     assert max(cell_len(line) for line in lines) <= max(width, 20)
     assert lines[1].startswith("✕ calm-otter")
 
 
-def test_nothing_is_shown_for_what_nobody_tells() -> None:
-    """A column without content is left out."""
+def test_empty_columns_are_hidden() -> None:
+    """A column needs at least one value."""
     assert "cost" not in text(board_table([agent("calm-otter", "working")], NOW, 200)[0])
 
 
-def test_several_machines_are_told_apart() -> None:
-    """The host stands with the project only when there is more than one."""
+def test_host_names_of_several_machines() -> None:
+    """They are shown only if there are several."""
     lines = board_table([agent("a", "idle"), agent("b", "idle", host="server")], NOW, 200)
     assert "on server" in text(lines[2])
     assert "on laptop" not in text(board_table([agent("a", "idle")], NOW, 200)[1])
 
 
-def test_after_the_table_comes_who_to_look_at() -> None:
-    """The tally, then the commands for whoever needs somebody."""
+def test_the_footer_suggests_commands() -> None:
+    """The number of agents by state, then commands for the first agent that needs a person."""
     assert text(tally(AGENTS)) == "✕ 1 error · ● 1 working"
     assert "headspace show calm-otter" in text(board_footer(AGENTS)[-1])

@@ -1,4 +1,4 @@
-"""What became of the database, in words."""
+"""Results of the `headspace db` commands."""
 
 import pytest
 
@@ -12,16 +12,16 @@ def texts(lines: list[Line]) -> list[str]:
 
 
 @pytest.mark.parametrize(("days", "command"), [(30, "headspace db prune --days 30 "), (None, "headspace db prune  ")])
-def test_what_would_go_is_followed_by_what_does_it(days: int | None, command: str) -> None:
-    """With the days that were asked for, so that the same is meant."""
+def test_a_dry_run_suggests_the_command(days: int | None, command: str) -> None:
+    """With the same number of days."""
     result = {"events": 3, "announcements": 0, "agents": 1, "efforts": 0, "up_to": 0}
     first, then = texts(prune_result(result, days=days, dry_run=True))
     assert first == "Would delete 3 events, and 1 agent completely."
     assert then.strip().startswith(command)
 
 
-def test_an_effort_that_goes_is_counted() -> None:
-    """It goes wholly, like an agent."""
+def test_deleted_efforts_are_counted() -> None:
+    """Like agents."""
     result = {"events": 0, "announcements": 0, "agents": 0, "efforts": 2, "up_to": 0}
     assert (
         texts(prune_result(result, days=None, dry_run=False))[0]

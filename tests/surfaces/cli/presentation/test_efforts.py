@@ -1,4 +1,4 @@
-"""Efforts as the terminal shows them."""
+"""Efforts as lines."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -43,31 +43,31 @@ def text(lines: list[Line]) -> str:
     return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
 
 
-def test_one_line_for_each_effort() -> None:
-    """Shape, name, phase, calls, log entries, task, age; a finished one steps back."""
+def test_table_of_efforts() -> None:
+    """Symbol, name, phase, calls, log entries, task and age; finished efforts are dim."""
     shown = text(effort_table([effort(), effort(lifecycle="finished", phase=None)], [], NOW)).splitlines()
     assert shown[1].split() == ["●", "fix", "#2", "look", "3/10", "4", "/app", "4", "min", "ago"]
     assert shown[2].startswith("– fix #2")
 
 
-def test_a_task_is_called_by_its_title() -> None:
-    """Where it has one, the directory stands behind it."""
+def test_a_task_is_shown_by_its_title() -> None:
+    """Followed by its directory."""
     assert "Faster checkout (/app)" in text(effort_table([effort()], [{"id": "t", "title": "Faster checkout"}], NOW))
 
 
-def test_a_count_at_its_limit_calls_for_attention() -> None:
-    """It is the only thing with a colour that calls."""
+def test_a_count_at_its_limit_is_highlighted() -> None:
+    """No other cell is."""
     roles = {span.text: span.role for line in effort_table([effort(heartbeat=10)], [], NOW) for span in line}
     assert roles["10/10"] == "waiting"
 
 
-def test_no_effort_says_how_to_begin_one() -> None:
-    """An empty list has its next step."""
+def test_no_efforts() -> None:
+    """The output says how to start one."""
     assert "headspace effort start SKILL" in text(effort_table([], [], NOW))
 
 
-def test_one_effort_shows_what_is_known_and_nothing_else() -> None:
-    """Phase among phases, sessions with what became of them, the newest of the log; empty facts are left out."""
+def test_details_of_an_effort() -> None:
+    """Phases, sessions and the newest log entries; empty details are left out."""
     session = {
         "subagent_id": "sub",
         "heartbeat": 5,

@@ -1,4 +1,4 @@
-"""The stream in words: everything a reader would notice, once."""
+"""Events of the stream as lines."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -42,8 +42,8 @@ OTTER_AT = "11:59:58 ○ calm-otter "
 VERDICT = {"ruling": "deny", "rule": "system-delete", "enforced": True, "tool": "Bash", "summary": "rm -rf /"}
 
 
-def test_the_same_words_are_said_once() -> None:
-    """A tool is told when it starts; between two tools nothing is new, and the same tool again is."""
+def test_repeated_texts_are_shown_once() -> None:
+    """A tool call is shown when it starts; between two calls nothing is shown."""
     reader = Reader()
     working = changed("working", command={"text": "Fix it", "ended_at": None})
     assert reader.hears("state_changed", **working) == "11:59:58 ● calm-otter working: Fix it"
@@ -54,8 +54,8 @@ def test_the_same_words_are_said_once() -> None:
     assert reader.hears("agent_updated", changes={"tool": BASH}) == "11:59:58 ● calm-otter Bash: npm test"
 
 
-def test_a_question_is_said_once_and_all_of_it_if_wanted() -> None:
-    """The change of state says it; the opened wait repeats it only for those who want every announcement."""
+def test_a_question_is_shown_once() -> None:
+    """The opened wait repeats it only if all events are requested."""
     wait = {"kind": "question", "text": "Really?", "tool": "AskUserQuestion", "questions": [], "opened_at": AT}
     for everything, second in ((False, None), (True, "11:59:58 ◆ calm-otter asks: Really?")):
         reader = Reader(everything=everything)
@@ -80,13 +80,13 @@ def test_a_question_is_said_once_and_all_of_it_if_wanted() -> None:
         ("something_of_next_year", {}, None),
     ],
 )
-def test_announcements_in_words(kind: str, data: dict[str, Any], words: str | None) -> None:
-    """Each in a few words, or not at all when another says the same."""
+def test_texts_of_events(kind: str, data: dict[str, Any], words: str | None) -> None:
+    """Each event has a short text, or none if another event has the same."""
     assert Reader().hears(kind, **data) == (f"11:59:58 {words}" if words else None)
 
 
-def test_whoever_wants_everything_gets_everything() -> None:
-    """No type of the stream is silent then."""
+def test_all_events_can_be_requested() -> None:
+    """Then no type of event is left out."""
     data = {
         **changed("working"),
         "agent": OTTER,
@@ -110,15 +110,15 @@ def test_whoever_wants_everything_gets_everything() -> None:
     assert silent == []
 
 
-def test_a_call_that_failed_is_told_to_everybody() -> None:
-    """With the reason; that one arrived is for those who want everything."""
+def test_failed_notifications_are_always_shown() -> None:
+    """With the reason; sent ones only if all events are requested."""
     call = {"channel": "phone", "status": "failed", "failure": "403", "outcome": ""}
     assert (Reader().hears("notification", **call) or "").endswith("notification through phone: failed (403)")
     assert Reader().hears("notification", **{**call, "status": "delivered", "failure": ""}) is None
 
 
-def test_a_verdict_is_told_at_once() -> None:
-    """What was denied, by which rule; one that was only written down says so."""
+def test_verdicts_are_shown() -> None:
+    """With the rule; one that is not enforced says so."""
     assert Reader().hears("verdict_given", **VERDICT) == OTTER_AT + "denied by system-delete: Bash rm -rf /"
     assert (
         Reader().hears("verdict_given", **VERDICT | {"enforced": False})
@@ -126,8 +126,8 @@ def test_a_verdict_is_told_at_once() -> None:
     )
 
 
-def test_a_mission_is_told_when_it_begins_and_when_it_ends() -> None:
-    """What comes between only when everything is wanted."""
+def test_start_and_end_of_a_mission_are_shown() -> None:
+    """Other changes only if all events are requested."""
     reader = Reader()
     assert reader.hears("mission_changed", mission=MISSION) == OTTER_AT + "is on a mission: Count the tests"
     assert reader.hears("mission_changed", mission=MISSION | {"answer": "12"}) is None
@@ -135,15 +135,15 @@ def test_a_mission_is_told_when_it_begins_and_when_it_ends() -> None:
     assert reader.hears("mission_changed", mission=over) == OTTER_AT + "mission succeeded: There are 12."
 
 
-def test_a_gap_is_not_hidden() -> None:
-    """What is missing is said, with the reason."""
+def test_gaps_are_shown() -> None:
+    """With the reason."""
     line = EventFormatter([], nobody).line("gap", {"after": 1, "resumes_at": 9, "reason": "no longer kept"}, NOW, 80)
     assert line is not None
     assert line[0].text == "… some events are missing: no longer kept"
 
 
 def test_an_unknown_agent_is_looked_up_once() -> None:
-    """Its name and place are taken, not what it does now: the stream may tell of the past."""
+    """Only its name and project are used, because the event may be old."""
     asked: list[str] = []
 
     def look_up(agent_id: str) -> dict[str, Any]:

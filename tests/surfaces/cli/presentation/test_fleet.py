@@ -1,4 +1,4 @@
-"""Panes, windows and sessions: the most urgent speaks."""
+"""Agents by tmux pane, window and session."""
 
 from typing import Any
 
@@ -26,14 +26,14 @@ def pane(name: str, window: str = "@1") -> dict[str, str]:
 
 
 @pytest.mark.parametrize("at", range(len(PRIORITY)))
-def test_the_most_urgent_speaks_for_all(at: int) -> None:
-    """Error before attention, working, checked, done; an empty group is done."""
+def test_a_group_has_the_most_urgent_status(at: int) -> None:
+    """Error, attention, working, checked, done; an empty group is done."""
     assert combined_status(reversed(PRIORITY[at:])) == PRIORITY[at]
     assert combined_status([]) == "done"
 
 
-def test_agents_are_grouped_by_where_they_are() -> None:
-    """By tmux session and window; those elsewhere stand apart; those that ended are gone."""
+def test_agents_are_grouped_by_session_and_window() -> None:
+    """Agents outside of tmux have their own group; ended agents are left out."""
     agents = [
         agent("a", "working", "%1"),
         agent("b", "error", "%2"),
@@ -50,6 +50,6 @@ def test_agents_are_grouped_by_where_they_are() -> None:
     assert len(fleet_lines(found)) == 7
 
 
-def test_no_agents_say_what_to_look_at() -> None:
-    """An empty fleet has its next step."""
+def test_an_empty_fleet() -> None:
+    """The output suggests a command."""
     assert "headspace status" in "".join(span.text for line in fleet_lines(group_by_pane([], [])) for span in line)

@@ -1,4 +1,4 @@
-"""Calls to people in words: the list, the rules, a test."""
+"""Notifications and their rules as lines."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -47,8 +47,8 @@ def text(lines: list[Line]) -> str:
     return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
 
 
-def test_the_list_says_what_was_sent_and_what_is_held() -> None:
-    """When, through what, how far, about what, and why."""
+def test_table_of_notifications() -> None:
+    """Time, channel, status, title and reason of sent and delayed ones."""
     found: dict[str, Any] = {"on": True, "notices": [SENT], "held": [HELD], "unsent": []}
     said = text(notification_table(found, NOW, 200))
     assert "2 min ago  phone  failed  calm-otter asks  no route" in said
@@ -59,8 +59,8 @@ def test_the_list_says_what_was_sent_and_what_is_held() -> None:
     )
 
 
-def test_the_rules_are_sentences() -> None:
-    """Each kind with its steps and times, each channel with how it is doing."""
+def test_rules() -> None:
+    """Each kind with its steps and times, each channel with its last result."""
     off = {**RULE, "kind": "error", "on": False}
     failing = {**CHANNEL, "name": "team", "last_at": "2026-11-15T11:59:00+00:00", "last_failure": "403"}
     found: dict[str, Any] = {
@@ -80,8 +80,8 @@ def test_the_rules_are_sentences() -> None:
     assert "Quiet from 22:00 to 08:00, except error" in said
 
 
-def test_a_test_says_what_came_of_each_channel() -> None:
-    """And what to do when there is none."""
+def test_result_of_a_test() -> None:
+    """Of each channel; without a channel, a hint."""
     gone = {"channel": "desktop", "status": "unavailable", "detail": "no D-Bus session"}
     sent = {"channel": "phone", "status": "sent", "detail": "ntfy://…"}
     assert "phone    sent         ntfy://…" in text(channel_test_result({"channels": [gone, sent]}))

@@ -1,4 +1,4 @@
-"""What a search found, in words: who, where and when, and the finds marked, whatever the width."""
+"""Search results as lines."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -30,8 +30,8 @@ def texts(lines: list[Any]) -> list[str]:
     return ["".join(span.text for span in line) for line in lines]
 
 
-def test_a_hit_is_a_head_and_its_words() -> None:
-    """The find alone is marked."""
+def test_a_result_has_a_heading_and_a_text() -> None:
+    """Only the match is highlighted."""
     head, words = result_lines([hit(("1 failed: ", False), ("expired", True), (" cards", False))], NOW, 100)
     assert texts([head, words]) == [
         "calm-otter  shop · got from Bash · 11:56:00, 4 min ago",
@@ -42,7 +42,7 @@ def test_a_hit_is_a_head_and_its_words() -> None:
 
 @pytest.mark.parametrize("width", [30, 40, 80, 10_000])
 def test_lines_fit_the_width(width: int) -> None:
-    """Words are not lost where a line is broken, also without spaces."""
+    """No word is lost, also without spaces."""
     pieces = (("a long text with many words ", False), ("日本語" * 20, True), (" and " + "x" * 200, False))
     lines = texts(result_lines([hit(*pieces)], NOW, width))
     assert all(cell_len(line) <= max(min(width, 120), 30) + 20 for line in lines)
@@ -53,13 +53,13 @@ def test_lines_fit_the_width(width: int) -> None:
     ("kind", "words"),
     [("prompt", "you said"), ("answer", "answered"), ("tool_input", "ran Bash"), ("something_new", "said")],
 )
-def test_every_kind_has_its_words(kind: str, words: str) -> None:
-    """Also one that a newer daemon tells of."""
+def test_every_kind_has_a_text(kind: str, words: str) -> None:
+    """Also an unknown kind."""
     assert f"· {words} ·" in texts(result_lines([hit(("x", True), kind=kind)], NOW, 100))[0]
 
 
-def test_what_to_do_next_is_said() -> None:
-    """With hits and without."""
+def test_next_commands() -> None:
+    """With and without results."""
     assert "headspace show calm-otter" in texts(results_footer([hit()], more=False))[-1]
     assert "--limit" in texts(results_footer([hit()], more=True))[-1]
     assert texts(no_results("x", "Try y.", filtered=False)) == ["No results for 'x'.", "Try y."]

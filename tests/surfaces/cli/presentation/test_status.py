@@ -1,4 +1,4 @@
-"""The daemon, its log and the settings in words."""
+"""The daemon, its log and the settings as lines."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -44,8 +44,8 @@ def report(**fields: Any) -> dict[str, Any]:
     }
 
 
-def test_a_daemon_that_has_heard_nothing() -> None:
-    """It says so, and how to send a first event."""
+def test_a_daemon_without_events() -> None:
+    """The footer says how to send a first event."""
     shown = texts(status_lines(report(), NOW, 100))
     assert "none yet · 0 in total" in shown
     assert "no hooks arrive, so sessions are checked every 2 s" in shown
@@ -53,19 +53,19 @@ def test_a_daemon_that_has_heard_nothing() -> None:
     assert "curl http://127.0.0.1:5055/hook/session-start" in texts(status_footer(report()))
 
 
-def test_a_journal_of_what_others_heard() -> None:
-    """What was brought in is in it, and no hook of this machine."""
+def test_a_journal_without_local_hooks() -> None:
+    """Events were imported or come from other machines."""
     assert "no hook here yet · 24,012 in total" in texts(status_lines(report(events_total=24_012), NOW, 100))
 
 
-def test_a_daemon_says_who_it_is_and_where_it_remembers() -> None:
-    """Several machines share a database: which one this is, and which database, without a password."""
+def test_machine_and_database_are_shown() -> None:
+    """Without the password of the database."""
     shown = texts(status_lines(report(machine="laptop", database="postgresql://ann@db/headspace"), NOW, 100))
     assert "machine        laptop\n  database       postgresql://ann@db/headspace\n" in shown
 
 
-def test_what_happened_to_the_database_is_told() -> None:
-    """One that lasts with its reason; one that is over with how long it took; and what waited meanwhile."""
+def test_outages_are_shown() -> None:
+    """A current one with its reason, a past one with its duration, both with spooled events."""
     over = {"since": "2026-03-14T11:50:00+00:00", "until": "2026-03-14T11:50:12+00:00", "reason": "refused"}
     now = {"since": "2026-03-14T11:59:00+00:00", "until": None, "reason": "no commit", "spooled": 1}
     shown = texts(status_lines(report(troubles=[{**over, "spooled": 29, "lost": 2}, now]), NOW, 100))
@@ -73,8 +73,8 @@ def test_what_happened_to_the_database_is_told() -> None:
     assert "outage         no commit, since 1 min · 1 event waited in the spool" in shown
 
 
-def test_trouble_is_shown() -> None:
-    """Events in the spool, events that did not fit, and parts that fail."""
+def test_problems_are_shown() -> None:
+    """Events in the spool, anomalies and failing components."""
     failing = {"parts": {"writer": {"status": "failing", "detail": "disk full"}}}
     shown = texts(status_lines(report(spool={"depth": 1880}, anomalies=1, health=failing), NOW, 100))
     assert "1,880 events waiting" in shown
@@ -82,8 +82,8 @@ def test_trouble_is_shown() -> None:
     assert "failing, disk full" in shown
 
 
-def test_a_database_that_is_away_is_told_once() -> None:
-    """What only it knows is unknown; its reason is told once, and what waits for it in one line."""
+def test_an_unavailable_database_is_shown_once() -> None:
+    """Unknown values say so, and waiting components share one line."""
     reason = "The journal cannot be used: refused"
     parts = {
         "journal": {"status": "failing", "detail": f"{reason} (since 2026-03-14T11:59:00+00:00)"},
@@ -105,15 +105,15 @@ def test_a_database_that_is_away_is_told_once() -> None:
     assert "curl" not in texts(status_footer(away))
 
 
-def test_a_spool_that_fails_for_itself_says_why() -> None:
-    """Its own reason stands behind what waits in it."""
+def test_a_failing_spool_shows_its_reason() -> None:
+    """If the database is not the reason."""
     failing = {"parts": {"spool": {"status": "failing", "detail": "permission denied"}}}
     shown = status_lines(report(spool={"depth": 2}, health=failing), NOW, 100)
     assert "spool          2 events waiting · failing, permission denied" in texts(shown)
 
 
-def test_what_was_refused_is_told_in_red() -> None:
-    """Nobody sends it again: what could be kept nowhere is lost, and what was set aside is told with the spool."""
+def test_refused_events_are_errors() -> None:
+    """Lost events by reason; rejected ones are part of the spool."""
     refused = {"nowhere_to_store": 2, "bad_json": 3, "bad_field": 1, "spool": 4}
     lines = status_lines(report(refused=refused), NOW, 200)
     shown = texts(lines)
@@ -122,13 +122,13 @@ def test_what_was_refused_is_told_in_red() -> None:
     assert [each[-1].role for each in lines if each[0].text.strip() in ("lost", "refused")] == ["error"] * 2
 
 
-def test_every_mode_has_words() -> None:
-    """Those of the reconciler, all of them."""
+def test_every_mode_has_a_text() -> None:
+    """All modes of the reconciler."""
     assert set(MODES) == {mode.value for mode in Mode}
 
 
 def test_many_differences_are_counted() -> None:
-    """The first are listed, the others counted."""
+    """The first ones are listed."""
     found = [{"table": "agents", "id": str(number), "problem": "missing"} for number in range(MAX_DIFFERENCES + 5)]
     shown = texts(verify_result({"ok": False, "differences": found}))
     assert shown.startswith(f"{MAX_DIFFERENCES + 5} differences")
@@ -136,7 +136,7 @@ def test_many_differences_are_counted() -> None:
 
 
 def test_a_line_of_the_log() -> None:
-    """Time, level, what happened and its details; a traceback stands below."""
+    """Time, level, event and details; a traceback below."""
     raw = (
         '{"event": "request_failed", "level": "error", "logger": "x", "path": "/a", "timestamp": "2026-03-14T11:56:00Z"'
     )
@@ -145,6 +145,6 @@ def test_a_line_of_the_log() -> None:
     assert texts(log_lines("not JSON\n", NOW)) == "not JSON"
 
 
-def test_values_are_shown_as_the_file_writes_them() -> None:
-    """What is shown can be copied into the configuration."""
+def test_values_are_shown_as_in_the_file() -> None:
+    """They can be copied into config.toml."""
     assert [toml_value(value) for value in ("a", 1, 0.5, ["x"], True)] == ['"a"', "1", "0.5", '["x"]', "true"]

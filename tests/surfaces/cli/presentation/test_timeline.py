@@ -1,4 +1,4 @@
-"""An agent's past in words: the ribbon, the moments, and the agent as it was."""
+"""The past of an agent as lines."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -19,8 +19,8 @@ def texts(lines: list[Any]) -> list[str]:
     return ["".join(span.text for span in line) for line in lines]
 
 
-def test_moments_have_time_length_and_reason() -> None:
-    """One line each; the ribbon is as long as the states lasted, and each has its own colour."""
+def test_states_have_time_duration_and_reason() -> None:
+    """One line each; the parts of the bar have the length and the colour of the states."""
     states = [
         state("11:00:00", "working"),
         state("11:50:00", "waiting", waiting_for="question"),
@@ -36,21 +36,21 @@ def test_moments_have_time_length_and_reason() -> None:
     assert "--at 2026-03-01T11:50:00Z" in texts(timeline_footer(AGENT, states))[-1]
 
 
-def test_many_moments_fit_one_ribbon() -> None:
+def test_many_states_fit_into_the_bar() -> None:
     """Each has at least one block; the newest are shown."""
     states = [state(f"11:{n // 60:02d}:{n % 60:02d}", "working" if n % 2 else "idle") for n in range(500)]
     ribbon = texts(state_timeline(AGENT, states, NOW, 80))[1]
     assert len(ribbon) <= 62
 
 
-def test_nothing_kept_is_said() -> None:
-    """A past that was pruned is no list."""
+def test_a_pruned_past() -> None:
+    """The output says so."""
     assert "Its past states are no longer stored" in texts(state_timeline(AGENT, [], NOW, 80))[-1]
     assert timeline_footer(AGENT, []) == []
 
 
-def test_what_was_brought_in_is_said() -> None:
-    """With what was there already."""
+def test_result_of_an_import() -> None:
+    """With the number of events that existed before."""
     header = {"name": "calm-otter", "host": "laptop"}
     result = {"agent_id": "a1", "events": 1_200, "known": 3}
     assert (
