@@ -153,6 +153,8 @@ class Batch:
 
     def _check(self, agent: Agent | None, event: Event) -> None:
         """Refuse an act that cannot be done. Nothing else can happen between this check and the act."""
+        if event.meta.origin is not Origin.OPERATOR:
+            return
         if isinstance(event.fact, AgentRenamed | AgentRegistered):
             name = event.fact.name
             if name and (agent is None or name != agent.name) and self._agents.names_in_use([name]):

@@ -12,7 +12,7 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.policy.call import Use
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit
-from claude_headspace.kernel.tools import FileUse, ToolKind, ToolUse, strings_under
+from claude_headspace.kernel.tools import FileUse, Tool, ToolKind, ToolUse, strings_under
 from claude_headspace.kernel.wait_request import Ask, Option, Question
 
 MCP_USES: tuple[tuple[Use, tuple[str, ...]], ...] = (
@@ -43,16 +43,18 @@ def tool_use(
     name: str, tool_input: object, call_id: str | None, body: wire.WireToolInput, result: object = None
 ) -> ToolUse:
     """Describe a tool use; `body` is its input as read by `read_input`."""
+    tool = find_tool(name)
+    names_files = isinstance(tool_input, dict) and (tool.file or tool.kind is ToolKind.MCP)
     return ToolUse(
         name=name,
-        kind=find_tool(name).kind,
+        kind=tool.kind,
         id=call_id,
         input=tool_input,
         result=result,
         command=body.command or "",
         path=body.file_path or body.notebook_path or body.path,
-        files=tuple(_files(name, tool_input)) if isinstance(tool_input, dict) else (),
-        ask=ask_of(name, body),
+        files=tuple(_files(name, tool, tool_input)) if names_files else (),
+        ask=_ask(tool.asks, body) if tool.asks else None,
     )
 
 
@@ -78,11 +80,8 @@ def summary_of(body: wire.WireToolInput) -> str:
     return one_line(next((value for name in SUMMARY_FIELDS if (value := getattr(body, name))), ""))
 
 
-def ask_of(name: str, body: wire.WireToolInput) -> Ask | None:
-    """What a tool asks the user, with the ways to answer; None for other tools."""
-    kind = find_tool(name).asks
-    if not kind:
-        return None
+def _ask(kind: str, body: wire.WireToolInput) -> Ask:
+    """What a tool asks the user, with the ways to answer."""
     questions = tuple(
         Question(
             question.question,
@@ -101,17 +100,16 @@ def answer_of(answers: dict[str, object]) -> str:
     return "\n".join(f"{question} {answer}" for question, answer in answers.items() if isinstance(answer, str))
 
 
-def tool_started(call_id: str | None, name: str, tool_input: object, body: wire.WireToolInput) -> facts.ToolStarted:
+def tool_started(use: ToolUse, body: wire.WireToolInput) -> facts.ToolStarted:
     """A call begins; without an id it is identified by its tool and input."""
-    name, mark = short(name), digest(tool_input)
-    return facts.ToolStarted(short(call_id or f"{name}:{mark}"), name, mark, summary_of(body), ask_of(name, body))
+    name, mark = short(use.name), digest(use.input)
+    return facts.ToolStarted(short(use.id or f"{name}:{mark}"), name, mark, summary_of(body), use.ask)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def _files(name: str, given: dict[str, Any]) -> Iterator[FileUse]:
-    tool = find_tool(name)
+def _files(name: str, tool: Tool, given: Any) -> Iterator[FileUse]:
     if tool.file and isinstance(path := given.get(tool.file), str):
         yield FileUse(path, tool.use)
     elif tool.kind is ToolKind.MCP:

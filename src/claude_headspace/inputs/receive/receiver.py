@@ -37,6 +37,9 @@ MAX_DELIVERY_ID_BYTES = 200
 TRUSTED_NOTES = (b"role", b"mode", b"mission-id")
 """What rules and context depend on: only the user's own script tells it."""
 
+NOTES = (b"tmux-session", b"tmux-pane", b"session-id", b"wrapper-id", b"agent-id", *TRUSTED_NOTES)
+"""The notes that are texts."""
+
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _NOT_JSON = "Send one JSON object in UTF-8, as Claude Code's hooks do."
 
@@ -231,17 +234,18 @@ class HookReceiver:
 
 
 def _observations(identity: WireIdentity, told: dict[bytes, bytes], around: Observations) -> Observations:
+    texts = {name: _text(told[name]) for name in NOTES if name in told}
     return Observations(
-        tmux_session=_text(told.get(b"tmux-session")) or identity.tmux_session,
-        tmux_pane=_text(told.get(b"tmux-pane")) or identity.tmux_pane,
+        tmux_session=texts.get(b"tmux-session") or identity.tmux_session,
+        tmux_pane=texts.get(b"tmux-pane") or identity.tmux_pane,
         client_pid=_number(told.get(b"client-pid")) or identity.client_pid,
-        ancestor_pids=_number_list(told.get(b"ancestor-pids")),
-        headspace_id=_text(told.get(b"session-id")) or identity.headspace_session_id,
-        wrapper_id=_text(told.get(b"wrapper-id")),
-        fleet_id=_text(told.get(b"agent-id")),
-        role=_text(told.get(b"role")),
-        declared_mode=_text(told.get(b"mode")),
-        declared_mission_id=_text(told.get(b"mission-id")),
+        ancestor_pids=_numbers(told[b"ancestor-pids"]) if b"ancestor-pids" in told else (),
+        headspace_id=texts.get(b"session-id") or identity.headspace_session_id,
+        wrapper_id=texts.get(b"wrapper-id"),
+        fleet_id=texts.get(b"agent-id"),
+        role=texts.get(b"role"),
+        declared_mode=texts.get(b"mode"),
+        declared_mission_id=texts.get(b"mission-id"),
         project_root=around.project_root,
         branch=around.branch,
     )
@@ -269,8 +273,8 @@ def _text(told: bytes | None) -> str | None:
     return told.decode("utf-8", "replace").replace("\0", "")[:200] or None if told else None
 
 
-def _number_list(told: bytes | None) -> tuple[int, ...]:
-    found = (_number(part) for part in (told or b"")[:MAX_DELIVERY_ID_BYTES].split())
+def _numbers(told: bytes) -> tuple[int, ...]:
+    found = (_number(part) for part in told[:MAX_DELIVERY_ID_BYTES].split())
     return tuple(number for number in found if number)
 
 

@@ -31,9 +31,26 @@ from claude_headspace.inputs.policy.shell.wrappers import (
 )
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait
 
+MAX_CACHED = 500
+MAX_CACHED_CHARS = 2_000
+"""Longer texts are not cached: they rarely repeat."""
+
+_cache: dict[tuple[str, str, str, str], Findings] = {}
+"""Recent results, the last used ones at the end. Only those that no file can change."""
+
 
 def analyse_shell(text: str, *, directory: str, home: str, project: str = "") -> Findings:
     """Analyse a shell text: return the programs it would run, the files they would use, and its traits."""
+    key = text, directory, home, project
+    findings = _cache.pop(key, None) or _analyse(*key)
+    if not findings.depends_on_files and len(text) <= MAX_CACHED_CHARS:
+        _cache[key] = findings
+        if len(_cache) > MAX_CACHED:
+            _cache.pop(next(iter(_cache)))
+    return findings
+
+
+def _analyse(text: str, directory: str, home: str, project: str) -> Findings:
     findings = Findings()
     shell = Shell(
         findings, directory=directory, home=home, project=project, handlers=HANDLERS, default_handler=run_program
