@@ -167,10 +167,10 @@ def test_what_is_answered_in_time_is_never_told(tmp_path: Path, phone: Receiver)
     """A rule that waits a minute: the answer comes first, and why nobody was called can be seen."""
     with daemon_with(tmp_path, channel("phone", phone), '[waiting]\nafter = "1m"\n') as daemon:
         ask(daemon)
-        wait_until(lambda: "it is not time yet" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "not due yet" in held(daemon).values(), "a call that is held back")
         go_on(daemon)
         unsent = wait_until(lambda: daemon.get("/api/notifications").json()["unsent"], "a need that came and went")
-        assert [each["why"] for each in unsent] == ["it is not time yet"]
+        assert [each["why"] for each in unsent] == ["not due yet"]
         assert (phone.calls, notices(daemon)) == ([], [])
 
 
@@ -183,7 +183,7 @@ def test_nobody_is_called_about_what_the_page_shows_him(tmp_path: Path, phone: R
         agent_id = str(hook(daemon, "session-start", source="startup")["agent_id"])
         look(daemon, agent_id)
         ask(daemon)
-        wait_until(lambda: "somebody looks at it" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "you are looking at it" in held(daemon).values(), "a call that is held back")
         assert phone.calls == []
         wait_until(lambda: not daemon.agent(agent_id)["unseen"], "that somebody has seen it")
         look(daemon, agent_id, visible=False)
@@ -195,7 +195,7 @@ def test_who_is_there_is_called_later_than_who_is_away(tmp_path: Path, phone: Re
     with daemon_with(tmp_path, channel("phone", phone), '[waiting]\npresent_after = "1h"\n') as daemon:
         look(daemon, None)
         ask(daemon)
-        wait_until(lambda: "it is not time yet" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "not due yet" in held(daemon).values(), "a call that is held back")
         look(daemon, None, visible=False)
         phone.wait(1)
 
@@ -211,7 +211,7 @@ def test_nobody_is_called_about_the_pane_before_him(tmp_path: Path, phone: Recei
         with tmux.attached("work"):
             wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "work", "somebody")
             tmux.keys(pane, "ask", "Enter")
-            wait_until(lambda: "somebody looks at it" in held(daemon).values(), "a call that is held back")
+            wait_until(lambda: "you are looking at it" in held(daemon).values(), "a call that is held back")
             assert phone.calls == []
         (call,) = phone.wait(1)
         assert call["title"] == f"{agent['name']} asks"
@@ -253,7 +253,7 @@ def test_a_channel_that_fails_is_seen_and_passed_over(tmp_path: Path, phone: Rec
         failed = next(each for each in notices(daemon) if each["channel"] == "desk")
         assert failed["status"] == "failed"
         assert "500" in failed["failure"]
-        assert "the last call through desk failed" in headspace(daemon, "doctor").stdout
+        assert "the last notification through desk failed" in headspace(daemon, "doctor").stdout
         for command in (("notify", "list"), ("notify", "rules"), ("doctor",), ("config",)):
             assert SECRET not in headspace(daemon, *command).stdout
         assert SECRET not in daemon.log
@@ -288,7 +288,7 @@ def test_many_that_wait_are_one_message(tmp_path: Path, phone: Receiver) -> None
         write_rules(tmp_path, channel("phone", phone))
         hook(daemon, "session-start", "another", source="startup")
         (digest,) = phone.wait(1)
-        assert digest["title"] == "4 agents need you: 4 calls"
+        assert digest["title"] == "4 agents need you: 4 notifications"
         assert all(f"• {name} wants to run" in digest["message"] for name in names)
         assert digest["message"].endswith("/waits")
         wait_until(lambda: [each["status"] for each in notices(daemon)] == ["delivered"] * 4, "four receipts")
@@ -301,7 +301,7 @@ def test_a_channel_is_used_no_more_than_it_may_be(tmp_path: Path, phone: Receive
         phone.wait(1)
         status(daemon, "delivered")
         ask(daemon, "s2")
-        wait_until(lambda: "no more than 1 calls an hour" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "hourly limit of 1 reached" in held(daemon).values(), "a call that is held back")
         assert len(phone.calls) == 1
 
 
@@ -420,8 +420,8 @@ def test_rules_that_cannot_be_used_leave_those_before(tmp_path: Path, phone: Rec
         write_rules(tmp_path, channel("phone", phone), "[waiting]\nafter = 'soon'\n")
         ask(daemon)
         phone.wait(1)
-        assert "'soon' is no time" in wait_until(lambda: _problem(daemon), "a health that says so")
-        assert "'soon' is no time" in headspace(daemon, "notify", "rules").stdout
+        assert "'soon' is not a duration" in wait_until(lambda: _problem(daemon), "a health that says so")
+        assert "'soon' is not a duration" in headspace(daemon, "notify", "rules").stdout
 
 
 def _problem(daemon: RunningDaemon) -> str:
@@ -435,7 +435,11 @@ def test_the_command_tries_every_channel(tmp_path: Path, phone: Receiver, desk: 
         done = headspace(daemon, "notify", "test", "--json")
         found = {each["channel"]: each["status"] for each in json.loads(done.stdout)["channels"]}
         assert found == {"desktop": "unavailable", "page": "unavailable", "phone": "sent", "desk": "sent"}
-        assert (done.returncode, phone.titles, desk.titles) == (0, ["A test of Headspace"], ["A test of Headspace"])
+        assert (done.returncode, phone.titles, desk.titles) == (
+            0,
+            ["Headspace test notification"],
+            ["Headspace test notification"],
+        )
         desk.status = 403
         done = headspace(daemon, "notify", "test", "desk")
         assert (done.returncode, "failed" in done.stdout, SECRET in done.stdout) == (1, True, False)
@@ -478,6 +482,6 @@ def test_a_bus_on_which_nobody_shows_anything_is_no_desktop(tmp_path: Path) -> N
             ask(daemon, f"s{number}")
         wait_until(lambda: "no_desktop" in daemon.log, "a line in the log")
         assert daemon.log.count("no_desktop") == 1
-        assert "nobody shows notifications here" in headspace(daemon, "notify", "rules").stdout
-        assert "nobody is called: nobody shows notifications here" in headspace(daemon, "doctor").stdout
+        assert "no notification service in the D-Bus session" in headspace(daemon, "notify", "rules").stdout
+        assert "nobody is called: no notification service in the D-Bus session" in headspace(daemon, "doctor").stdout
         assert (notices(daemon), daemon.get("/health").json()["status"]) == ([], "ok")

@@ -15,8 +15,9 @@ from typing import Any, Literal
 import msgspec
 
 from claude_headspace.kernel import forms
+from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Agent, Wait
-from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked, WaitAnswered
+from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked
 from claude_headspace.kernel.wait_request import Question
 
 
@@ -95,7 +96,7 @@ def mismatch(wait: Wait, answer: Answer) -> str | None:
 def _form_mismatch(wait: Wait, answer: Answer) -> str | None:
     if answer.action is None:
         return "Answer an elicitation with `action`: accept, decline or cancel."
-    return forms.problem(wait.form, answer.content) if answer.action == "accept" else None
+    return forms.find_problem(wait.form, answer.content) if answer.action == "accept" else None
 
 
 def _answers_mismatch(wait: Wait, answers: dict[str, str | list[str]] | None) -> str | None:

@@ -47,7 +47,7 @@ class MissionReports(Loop):
         self,
         reader: Reader,
         recorder: Recorder,
-        keyboard: PaneInput,
+        pane_input: PaneInput,
         clock: Clock,
         host: str,
         expect: ExpectHooks = lambda _hooks: None,
@@ -56,7 +56,7 @@ class MissionReports(Loop):
         super().__init__()
         self._reader = reader
         self._recorder = recorder
-        self._keyboard = keyboard
+        self._pane_input = pane_input
         self._clock = clock
         self._host = host
         self._expect = expect
@@ -146,9 +146,9 @@ class MissionReports(Loop):
             return True
         if not self._is_idle(agent):
             return False
-        async with self._keyboard.lock(agent):
+        async with self._pane_input.lock(agent):
             try:
-                if await self._keyboard.is_in_use(agent):
+                if await self._pane_input.is_in_use(agent):
                     return False
             except HeadspaceError:
                 return True  # the pane is not its own any more
@@ -172,7 +172,7 @@ class MissionReports(Loop):
         if (await self._recorder.record(act, agent.id, delivery_id=f"wake-{agent.id}-{last}")).duplicate:
             return True
         try:
-            await self._keyboard.type_text(agent, text)
+            await self._pane_input.type_text(agent, text)
         except HeadspaceError as error:
             log.warning("mission_report_not_typed", agent=agent.name, reason=error.message)
             failed = TypingFailed(reason=error.message)

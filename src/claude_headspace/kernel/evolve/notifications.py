@@ -1,13 +1,13 @@
 """Notifications to people: started, sent or failed, withdrawn. They do not change the state of the agent."""
 
-from claude_headspace.kernel import facts
+from claude_headspace.kernel import acts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.evolve.change import Change, replace
 from claude_headspace.kernel.facts import Event, Meta
 from claude_headspace.kernel.notify.notification import MAX_CLOSED, Notification, find_notification
 
 
-def notice_begun(change: Change, meta: Meta, fact: facts.NoticeBegun) -> None:
+def notice_begun(change: Change, meta: Meta, fact: acts.NoticeBegun) -> None:
     """A notification is about to be sent."""
     before = find_notification(change.agent.notices, fact.need, fact.channel)
     attempts = before.attempts + 1 if before is not None else 1
@@ -17,25 +17,25 @@ def notice_begun(change: Change, meta: Meta, fact: facts.NoticeBegun) -> None:
             need=fact.need,
             kind=fact.kind,
             channel=fact.channel,
-            title=fact.title,
+            title=fact.words,
             started_at=meta.at,
             attempts=attempts,
         ),
     )
 
 
-def notice_settled(change: Change, meta: Meta, fact: facts.NoticeSettled) -> None:
+def notice_settled(change: Change, meta: Meta, fact: acts.NoticeSettled) -> None:
     """A notification was sent, or failed."""
     notice = find_notification(change.agent.notices, fact.need, fact.channel)
     if notice is not None and not notice.completed_at:
-        _store(change.agent, replace(notice, completed_at=meta.at, failure=fact.failure, receipt=fact.receipt))
+        _store(change.agent, replace(notice, completed_at=meta.at, failure=fact.reason, receipt=fact.receipt))
 
 
-def notice_over(change: Change, meta: Meta, fact: facts.NoticeOver) -> None:
+def notice_over(change: Change, meta: Meta, fact: acts.NoticeOver) -> None:
     """The need ended: withdraw its notifications on all channels."""
     for notice in change.agent.notices:
         if notice.need == fact.need and not notice.closed_at:
-            _store(change.agent, replace(notice, closed_at=meta.at, outcome=fact.why))
+            _store(change.agent, replace(notice, closed_at=meta.at, outcome=fact.reason))
 
 
 def _store(agent: Agent, notice: Notification) -> None:
@@ -49,10 +49,10 @@ def _store(agent: Agent, notice: Notification) -> None:
 def notification_conflict(agent: Agent, event: Event) -> str | None:
     """Why a notification must not be sent or withdrawn now; None if it may."""
     fact = event.fact
-    if isinstance(fact, facts.NoticeOver):
+    if isinstance(fact, acts.NoticeOver):
         still = any(each.need == fact.need and not each.closed_at for each in agent.notices)
         return None if still else "No notification about it was sent, or all were withdrawn."
-    if not isinstance(fact, facts.NoticeBegun):
+    if not isinstance(fact, acts.NoticeBegun):
         return None
     if fact.wait_id and not any(wait.id == fact.wait_id and wait.answered is None for wait in agent.waits):
         return "The wait is closed: no notification is needed."

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from claude_headspace.kernel.forms import filled, problem
+from claude_headspace.kernel.forms import convert_values, find_problem
 from claude_headspace.kernel.wait_request import Field
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 
 Reply = list[str]
 
@@ -125,8 +125,8 @@ def _field(field: Field) -> Generator[Step, Reply, Mapping[str, Any]]:
     trouble: str | None = ""
     while trouble is not None:
         given = yield _step(field, trouble)
-        content = filled((field,), {field.name: given})
-        trouble = problem((field,), content)
+        content = convert_values((field,), {field.name: given})
+        trouble = find_problem((field,), content)
     return content
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.kernel.fleet import PRIORITY, rollup
-from claude_headspace.surfaces.cli.presentation.fleet import ELSEWHERE, fleet_lines, fleet_of
+from claude_headspace.kernel.fleet import PRIORITY, combined_status
+from claude_headspace.surfaces.cli.presentation.fleet import ELSEWHERE, fleet_lines, group_by_pane
 
 
 def agent(name: str, status: str, pane: str | None = None, **known: Any) -> dict[str, Any]:
@@ -28,8 +28,8 @@ def pane(name: str, window: str = "@1") -> dict[str, str]:
 @pytest.mark.parametrize("at", range(len(PRIORITY)))
 def test_the_most_urgent_speaks_for_all(at: int) -> None:
     """Error before attention, working, checked, done; an empty group is done."""
-    assert rollup(reversed(PRIORITY[at:])) == PRIORITY[at]
-    assert rollup([]) == "done"
+    assert combined_status(reversed(PRIORITY[at:])) == PRIORITY[at]
+    assert combined_status([]) == "done"
 
 
 def test_agents_are_grouped_by_where_they_are() -> None:
@@ -40,7 +40,7 @@ def test_agents_are_grouped_by_where_they_are() -> None:
         agent("c", "done"),
         agent("d", "done", "%1", state="ended"),
     ]
-    found = fleet_of(agents, [pane("%1", "@1"), pane("%2", "@2")])
+    found = group_by_pane(agents, [pane("%1", "@1"), pane("%2", "@2")])
     assert [(each["name"], each["status"]) for each in found["sessions"]] == [("main", "error"), (ELSEWHERE, "done")]
     assert [(each["id"], each["status"]) for each in found["sessions"][0]["windows"]] == [
         ("@1", "working"),
@@ -52,4 +52,4 @@ def test_agents_are_grouped_by_where_they_are() -> None:
 
 def test_no_agents_say_what_to_look_at() -> None:
     """An empty fleet has its next step."""
-    assert "headspace status" in "".join(span.text for line in fleet_lines(fleet_of([], [])) for span in line)
+    assert "headspace status" in "".join(span.text for line in fleet_lines(group_by_pane([], [])) for span in line)
