@@ -32,7 +32,7 @@ def analyse_call(tool: ToolUse, book: RuleBook, *, directory: str, home: str, pr
         raise TypeError("the input of the tool call is not an object")
     call = Call(tool=tool.name, home=home, project=project)
     if tool.kind is ToolKind.SHELL and isinstance(command := tool_input.get("command"), str):
-        findings = analyse_shell(without_markers(command), directory=directory, home=home, project=project)
+        findings = analyse_shell(command, directory=directory, home=home, project=project)
         return msgspec.structs.replace(
             call,
             programs=tuple(findings.programs),

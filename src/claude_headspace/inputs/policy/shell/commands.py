@@ -5,7 +5,7 @@ from claude_headspace.inputs.policy.shell.findings import Findings
 from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow
 from claude_headspace.inputs.policy.shell.interpreter import Handler, Shell
 from claude_headspace.inputs.policy.shell.languages import LANGUAGES
-from claude_headspace.inputs.policy.shell.markers import has_glob, unmark
+from claude_headspace.inputs.policy.shell.markers import has_glob, unmark, without_markers
 from claude_headspace.inputs.policy.shell.scripts import (
     SHELLS,
     run_awk,
@@ -56,7 +56,7 @@ def _analyse(text: str, directory: str, home: str, project: str) -> Findings:
         findings, directory=directory, home=home, project=project, handlers=HANDLERS, default_handler=run_program
     )
     try:
-        shell.run(text)
+        shell.run(without_markers(text))
     except RecursionError:  # only from generated text
         findings.add_trait(Trait.UNREADABLE_SCRIPT)
     findings.programs, findings.paths = list(dict.fromkeys(findings.programs)), list(dict.fromkeys(findings.paths))
