@@ -76,7 +76,7 @@ def test_a_message_is_sent_to_an_address(phone: Receiver) -> None:
     channels = Channels({}, no_desktop)
     channels.send("phone", MESSAGE, preferences)
     channels.send("open", MESSAGE, preferences)
-    assert [(call["title"], call["message"]) for call in phone.calls] == [
+    assert [(message["title"], message["message"]) for message in phone.messages] == [
         ("calm-otter asks", "Which colour?\nhttp://here/agents/1"),
         ("calm-otter asks", "http://here/agents/1"),
     ]
@@ -93,7 +93,7 @@ def test_only_channels_with_tell_over_get_a_message_about_a_closed_need(phone: R
     channels = Channels({}, no_desktop)
     channels.remove("phone", "", MESSAGE, preferences)
     channels.remove("team", "", MESSAGE, preferences)
-    assert len(phone.calls) == 1
+    assert len(phone.messages) == 1
 
 
 def test_the_reason_of_a_failure_has_no_secrets(phone: Receiver) -> None:

@@ -41,12 +41,12 @@ def test_notifications_over_dbus_are_shown_and_closed(tmp_path: Path) -> None:
         receipt = desktop.show(*TEXTS, urgent=True, tag="w1")
         desktop.show(*TEXTS, urgent=False, tag="w2")
         desktop.close(receipt)
-        first, second = session.told("show")
+        first, second = session.recorded("show")
         assert (first["title"], first["urgency"], second["urgency"]) == ("calm-otter asks", 2, 1)
         assert first["body"] == '-e "quotes" &amp; &lt;b&gt;\nhttp://here/agents/1'
-        assert session.told("close") == [{"close": int(receipt.split()[1])}]
+        assert session.recorded("close") == [{"close": int(receipt.split()[1])}]
         desktop.close(":1.999 1")
-        assert len(session.told("close")) == 1, "notifications of another service are not closed"
+        assert len(session.recorded("close")) == 1, "notifications of another service are not closed"
     with pytest.raises(DeliveryFailed):
         desktop.show(*TEXTS, urgent=True, tag="w1")
 
@@ -60,7 +60,7 @@ def test_a_bus_without_a_notification_service_is_no_desktop(tmp_path: Path) -> N
 def fake_program(folder: Path, name: str, code: int = 0) -> Path:
     """Create a program that records its arguments. Returns the path of the record."""
     path = folder / name
-    log = folder / "called.jsonl"
+    log = folder / "arguments.jsonl"
     path.write_text(
         "#!/usr/bin/env python3\n"
         f"import json, sys\nopen({str(log)!r}, 'a').write(json.dumps(sys.argv[1:]) + '\\n')\n"

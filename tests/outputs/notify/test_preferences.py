@@ -104,7 +104,7 @@ def test_all_settings_are_read(tmp_path: Path) -> None:
         ("[quiet]\nfrom = '22:00'\nto = '7:00'\nlet_through = ['all']", "unknown kind 'all'"),
         ("[project.shop]\nbroken = false", "unknown kind 'broken'"),
         ("digest_from = 1", "digest_from"),
-        ("not toml", "notify.toml is invalid"),
+        ("not toml", "notify.toml cannot be used"),
     ],
 )
 def test_a_mistake_is_reported(tmp_path: Path, text: str, problem: str) -> None:

@@ -93,7 +93,7 @@ def find_notifiable(agents: Iterable[Agent], rules: Rules, now: Micros) -> list[
 
 def _may_notify(need: Need, rules: Rules) -> bool:
     rule = rules.find_rule(need.kind, need.agent.project)
-    is_delivered = any(notice.need == need.id and notice.is_delivered for notice in need.agent.notices)
+    is_delivered = any(each.need == need.id and each.is_delivered for each in need.agent.notices)
     return rule.escalate_after > 0 or not is_delivered
 
 
@@ -120,15 +120,14 @@ def plan(agents: Collection[Agent], conditions: Conditions) -> Plan:
 
 def _is_unseen(need: Need) -> bool:
     """Whether nobody has viewed the agent since the need arose, and since its last notification."""
-    completed = (notice.completed_at for notice in need.agent.notices if notice.need == need.id)
+    completed = (each.completed_at for each in need.agent.notices if each.need == need.id)
     return need.kind in SEEN_BY_VIEWING and need.agent.seen_at < max(need.since, *completed, 0)
 
 
 def _closed_needs(agent: Agent, open_needs: Collection[str]) -> Iterator[ClosedNeed]:
-    gone = {
-        notice.need: notice.kind for notice in agent.notices if not notice.closed_at and notice.need not in open_needs
-    }
-    return (ClosedNeed(agent, need, kind) for need, kind in gone.items())
+    open_notifications = (each for each in agent.notices if not each.closed_at)
+    closed = {each.need: each.kind for each in open_notifications if each.need not in open_needs}
+    return (ClosedNeed(agent, need, kind) for need, kind in closed.items())
 
 
 # --- when -------------------------------------------------------------------------------------------------------------
@@ -137,10 +136,10 @@ def _closed_needs(agent: Agent, open_needs: Collection[str]) -> Iterator[ClosedN
 def _due_channels(need: Need, conditions: Conditions) -> Iterator[tuple[str, Micros]]:
     """Yield the next channels for a need, each with the time from which it is due."""
     rule = conditions.rules.find_rule(need.kind, need.agent.project)
-    notifications = {notice.channel: notice for notice in need.agent.notices if notice.need == need.id}
+    notifications = {each.channel: each for each in need.agent.notices if each.need == need.id}
     delay = rule.present_after if conditions.attention.is_present else rule.after
     due: Micros | None = max(need.since + delay, need.not_before)
-    is_delivered = any(notice.is_delivered for notice in notifications.values())
+    is_delivered = any(notification.is_delivered for notification in notifications.values())
     for step in conditions.rules.available_steps(rule, conditions.available | notifications.keys()):
         if due is None:
             return
@@ -163,13 +162,13 @@ def _due_in_step(
 
 def _next_step_due(step: list[Notification | None], rule: Rule, agent: Agent, now: Micros) -> Micros | None:
     """Return when the following step is due; None if it is not."""
-    used = [notice for notice in step if notice is not None]
+    used = [notification for notification in step if notification is not None]
     if len(used) < len(step):
         return None
-    delivered = [notice for notice in used if notice.is_delivered]
+    delivered = [notification for notification in used if notification.is_delivered]
     if not delivered:
-        return None if any(not notice.completed_at for notice in used) else now
-    first_at = min(notice.completed_at for notice in delivered)
+        return None if any(not notification.completed_at for notification in used) else now
+    first_at = min(notification.completed_at for notification in delivered)
     if rule.escalate_after <= 0 or agent.seen_at >= first_at:
         return None
     return first_at + rule.escalate_after
@@ -196,8 +195,8 @@ def _send_times(agents: Iterable[Agent]) -> dict[str, list[Micros]]:
     """Return when each channel was used. Notifications within one second count as one message."""
     times: dict[str, set[Micros]] = {}
     for agent in agents:
-        for notice in agent.notices:
-            times.setdefault(notice.channel, set()).add(notice.started_at // SECOND * SECOND)
+        for notification in agent.notices:
+            times.setdefault(notification.channel, set()).add(notification.started_at // SECOND * SECOND)
     return {channel: sorted(found) for channel, found in times.items()}
 
 

@@ -223,7 +223,7 @@ class Notifier(Loop):
     def _update_delayed(self, delayed: list[DelayedNotification], agents: Sequence[Agent]) -> None:
         """Store the delayed notifications, and the needs that were closed before they were sent."""
         now = self._clock()
-        known = {notice.need for agent in agents for notice in agent.notices}
+        known = {notification.need for agent in agents for notification in agent.notices}
         known |= {each.need.id for each in delayed} | {need for need, _channel in self._in_progress}
         gone = {each.need.id: each for each in self.delayed if each.need.id not in known}
         self.unsent.extend(UnsentNeed(each.need, each.reason, now) for each in gone.values())
@@ -353,7 +353,7 @@ class Notifier(Loop):
         )
         if is_shared:
             return
-        message = Message(title=f"Settled: {notification.title}", text=notification.outcome, tag=notification.need)
+        message = Message(title=f"Resolved: {notification.title}", text=notification.outcome, tag=notification.need)
         with suppress(DeliveryFailed, TimeoutError):
             await self._run_in_thread(
                 lambda: self.channels.remove(notification.channel, notification.receipt, message, preferences)
@@ -368,8 +368,8 @@ class Notifier(Loop):
             return wait.resolution or "closed"
         if closed.agent.ended_at is not None:
             return "the agent ended"
-        notices = [notice for notice in closed.agent.notices if notice.need == closed.need]
-        is_seen = any(closed.agent.seen_at >= notice.started_at for notice in notices)
+        sent = (each for each in closed.agent.notices if each.need == closed.need)
+        is_seen = any(closed.agent.seen_at >= each.started_at for each in sent)
         return "seen" if is_seen else "the agent continued"
 
     # --- testing ---

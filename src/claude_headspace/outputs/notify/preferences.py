@@ -126,7 +126,7 @@ def read_preferences(path: Path) -> NotificationPreferences:
     except (OSError, ValueError) as error:  # TOML, msgspec and the parsers below raise ValueError
         raise BadConfiguration(
             "bad_notifications",
-            f"{path} is invalid: {error}",
+            f"{path} cannot be used: {error}",
             "Correct it. `headspace notify rules` shows the rules in force. See docs/notifications.md.",
         ) from error
 
