@@ -16,6 +16,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -87,28 +88,30 @@ class ApiClient:
 
     def agent(self, reference: str) -> Json:
         """One agent, by id, name or beginning of the id."""
-        return self._object(_agent(reference))
+        return self._object(_path("agents", reference))
 
     def agent_at(self, reference: str, time: str) -> Json:
         """One agent, as it was known at a time."""
-        answer: Json = self._request("GET", _with_query(_agent(reference), at=time), Scope.READ, None, REPLAY_SECONDS)
+        answer: Json = self._request(
+            "GET", _with_query(_path("agents", reference), at=time), Scope.READ, None, REPLAY_SECONDS
+        )
         return answer
 
     def turns(self, reference: str, limit: int = 100) -> list[Json]:
         """The turns of an agent, newest last."""
-        return self._list(_agent(reference, "turns"), limit=limit)
+        return self._list(_path("agents", reference, "turns"), limit=limit)
 
     def commands(self, reference: str, limit: int = 100) -> list[Json]:
         """The commands of an agent, newest last."""
-        return self._list(_agent(reference, "commands"), limit=limit)
+        return self._list(_path("agents", reference, "commands"), limit=limit)
 
     def sessions(self, reference: str) -> list[Json]:
         """The sessions of an agent."""
-        return self._list(_agent(reference, "sessions"))
+        return self._list(_path("agents", reference, "sessions"))
 
     def evidence(self, reference: str, limit: int = 100) -> list[Json]:
         """The states of an agent with their reasons, newest last."""
-        return self._list(_agent(reference, "evidence"), limit=limit)
+        return self._list(_path("agents", reference, "evidence"), limit=limit)
 
     def waits(self, *, agent: str | None = None, include_closed: bool = False) -> list[Json]:
         """Open waits. `include_closed` includes closed ones."""
@@ -120,11 +123,11 @@ class ApiClient:
 
     def mission(self, reference: str) -> Json:
         """One mission, by id, beginning of the id, or name of its worker."""
-        return self._object(_mission(reference))
+        return self._object(_path("missions", reference))
 
     def events(self, reference: str | None = None, *, after: int | None = None, limit: int = 100) -> list[Json]:
         """Events of the log, of one agent or of all."""
-        path = _agent(reference, "events") if reference else "/api/events"
+        path = _path("agents", reference, "events") if reference else "/api/events"
         return self._list(path, after=after, limit=limit)
 
     def efforts(self, *, include_finished: bool = False, agent: str | None = None) -> list[Json]:
@@ -133,7 +136,7 @@ class ApiClient:
 
     def effort(self, reference: str) -> Json:
         """One effort with its sessions and messages."""
-        return self._object(f"/api/efforts/{quote(reference, safe='')}")
+        return self._object(_path("efforts", reference))
 
     def search(self, query: str, **filters: str | int | None) -> Json:
         """Search results, best first."""
@@ -158,7 +161,7 @@ class ApiClient:
 
     def rename(self, reference: str, name: str) -> Json:
         """Rename an agent."""
-        return self._post(_agent(reference, "rename"), Scope.ACT, {"name": name})
+        return self._post(_path("agents", reference, "rename"), Scope.ACT, {"name": name})
 
     def register(self, headspace_id: str, cwd: str, **more: str | int | None) -> Json:
         """Register an agent that is about to be started."""
@@ -167,23 +170,23 @@ class ApiClient:
 
     def close(self, reference: str, reason: str, pid: int | None) -> Json:
         """Report that the client of an agent ended."""
-        return self._post(_agent(reference, "close"), Scope.ACT, {"reason": reason, "pid": pid})
+        return self._post(_path("agents", reference, "close"), Scope.ACT, {"reason": reason, "pid": pid})
 
     def restart(self, reference: str, reason: str) -> Json:
         """Report a supervised restart."""
-        return self._post(_agent(reference, "restart"), Scope.ACT, {"reason": reason})
+        return self._post(_path("agents", reference, "restart"), Scope.ACT, {"reason": reason})
 
     def unsupervise(self, reference: str, reason: str) -> Json:
         """Report the end of supervision."""
-        return self._post(_agent(reference, "unsupervise"), Scope.ACT, {"reason": reason})
+        return self._post(_path("agents", reference, "unsupervise"), Scope.ACT, {"reason": reason})
 
     def mark_seen(self, reference: str) -> Json:
         """Report that a person has looked at an agent."""
-        return self._post(_agent(reference, "seen"), Scope.ACT, {})
+        return self._post(_path("agents", reference, "seen"), Scope.ACT, {})
 
     def send(self, reference: str, text: str, send_id: str) -> Json:
         """Type a prompt into the terminal of an agent. Idempotent by `send_id`."""
-        return self._post(_agent(reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
+        return self._post(_path("agents", reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
 
     def start_mission(self, goal: str, cwd: str, mode: str, **more: str | None) -> Json:
         """Register a mission, with a placeholder for the agent that will work on it."""
@@ -192,19 +195,19 @@ class ApiClient:
 
     def report(self, text: str, mission: str = "mine", *, failed: bool = False) -> Json:
         """Report the result of a mission, as its worker."""
-        return self._post(_mission(mission, "report"), Scope.ACT, {"text": text, "failed": failed})
+        return self._post(_path("missions", mission, "report"), Scope.ACT, {"text": text, "failed": failed})
 
     def finish_mission(self, reference: str, outcome: str, text: str = "") -> Json:
         """Close a mission with an outcome."""
-        return self._post(_mission(reference, "finish"), Scope.ACT, {"outcome": outcome, "text": text})
+        return self._post(_path("missions", reference, "finish"), Scope.ACT, {"outcome": outcome, "text": text})
 
     def interrupt(self, reference: str) -> Json:
         """Press Esc in the terminal of an agent."""
-        return self._post(_agent(reference, "interrupt"), Scope.ACT, {}, SEND_SECONDS)
+        return self._post(_path("agents", reference, "interrupt"), Scope.ACT, {}, SEND_SECONDS)
 
     def answer(self, wait_id: str, answer: Json) -> Json:
         """Answer a wait."""
-        return self._post(f"/api/waits/{quote(wait_id, safe='')}/answer", Scope.ACT, answer)
+        return self._post(_path("waits", wait_id, "answer"), Scope.ACT, answer)
 
     def notifications(self) -> Json:
         """Sent and delayed notifications."""
@@ -246,7 +249,7 @@ class ApiClient:
 
     def revoke_token(self, name: str) -> Json:
         """Revoke a named token."""
-        return self._post(f"/api/admin/tokens/{quote(name, safe='')}/revoke", Scope.ADMIN, {})
+        return self._post(_path("admin", "tokens", name, "revoke"), Scope.ADMIN, {})
 
     def transcript_files(self) -> list[Json]:
         """Existing transcripts, and how many bytes of each are imported."""
@@ -264,14 +267,7 @@ class ApiClient:
 
     def export(self, reference: str) -> Iterator[bytes]:
         """The log of an agent, or of one session, line by line."""
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=SILENCE_SECONDS)
-        try:
-            response = self._send(connection, "GET", _agent(reference, "export"), Scope.READ)
-            yield from iter(response.readline, b"")
-        except (OSError, http.client.HTTPException) as error:
-            raise self._missing(error) from error
-        finally:
-            connection.close()
+        return self._lines(_path("agents", reference, "export"))
 
     # --- follow ---
 
@@ -280,14 +276,7 @@ class ApiClient:
     ) -> Iterator[Message]:
         """The events after an event number (None: from now on), until the daemon closes the stream."""
         path = _with_query("/api/events/stream", types=",".join(types) or None, agent_id=agent_id, last_event_id=after)
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=SILENCE_SECONDS)
-        try:
-            response = self._send(connection, "GET", path, Scope.READ)
-            yield from read_messages(iter(response.readline, b""))
-        except (OSError, http.client.HTTPException) as error:
-            raise self._missing(error) from error
-        finally:
-            connection.close()
+        return read_messages(self._lines(path))
 
     # --- requests ---
 
@@ -306,9 +295,19 @@ class ApiClient:
     def _request(
         self, method: str, path: str, scope: Scope, body: bytes | None = None, timeout: float | None = None
     ) -> Any:
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=timeout or self._timeout)
-        try:
+        with self._connect(timeout or self._timeout) as connection:
             return _decode(self._send(connection, method, path, scope, body).read())
+
+    def _lines(self, path: str) -> Iterator[bytes]:
+        with self._connect(SILENCE_SECONDS) as connection:
+            yield from iter(self._send(connection, "GET", path, Scope.READ).readline, b"")
+
+    @contextmanager
+    def _connect(self, timeout: float) -> Iterator[http.client.HTTPConnection]:
+        """A connection to the daemon. If it is refused or lost, the error is `DaemonMissing`."""
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=timeout)
+        try:
+            yield connection
         except (OSError, http.client.HTTPException) as error:
             raise self._missing(error) from error
         finally:
@@ -422,14 +421,8 @@ def _find_running(paths: Paths) -> DaemonInfo:
     raise DaemonMissing("daemon_missing", "Headspace is not running.", START_HINT)
 
 
-def _agent(reference: str, part: str = "") -> str:
-    path = f"/api/agents/{quote(reference, safe='')}"
-    return f"{path}/{part}" if part else path
-
-
-def _mission(reference: str, part: str = "") -> str:
-    path = f"/api/missions/{quote(reference, safe='')}"
-    return f"{path}/{part}" if part else path
+def _path(*parts: str) -> str:
+    return "/".join(("/api", *(quote(part, safe="") for part in parts)))
 
 
 def _with_query(path: str, **query: str | int | None) -> str:

@@ -10,9 +10,9 @@ from claude_headspace.kernel.views import AgentView, CommandView, SessionView, T
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
 from claude_headspace.surfaces.api.parameters import LIMIT, TIME_SCHEMA, read_flag, read_limit
+from claude_headspace.surfaces.read.agent_history import UsageView
 from claude_headspace.surfaces.read.agents import StateView
 from claude_headspace.surfaces.read.tool_calls import ToolCallView
-from claude_headspace.surfaces.read.usage import UsageView
 from claude_headspace.surfaces.text.timestamps import parse_past_time
 
 endpoints = EndpointTable()

@@ -10,14 +10,7 @@ from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.ports import EventFilter
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
-from claude_headspace.surfaces.api.parameters import (
-    LIMIT,
-    parse_number,
-    read_flag,
-    read_limit,
-    read_list,
-    read_number,
-)
+from claude_headspace.surfaces.api.parameters import LIMIT, parse_number, read_flag, read_limit, read_list, read_number
 from claude_headspace.surfaces.live.stream import StreamFilter
 from claude_headspace.surfaces.read.events import EventView
 

@@ -16,7 +16,7 @@ endpoints = EndpointTable()
 @endpoints.get("/api/settings")
 async def settings(context: ApiContext, _request: Request) -> SettingsView:
     """All settings with their values and where each is set."""
-    return context.installation.settings()
+    return context.installation.describe_settings()
 
 
 @endpoints.post("/api/doctor")

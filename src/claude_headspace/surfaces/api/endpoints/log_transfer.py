@@ -47,7 +47,7 @@ async def export(context: ApiContext, request: Request) -> Response:
 @endpoints.post("/api/admin/import/log", LogPart, scope="admin")
 async def import_log(context: ApiContext, request: Request) -> ImportedLog:
     """Import lines of an exported log. Events that are already stored are skipped."""
-    part = await read_body(request, LogPart, context.installation.max_body_bytes)
+    part = await read_body(request, LogPart, context.installation.settings.max_body_bytes)
     return await context.administration.import_log(part.header, part.lines, part.first)
 
 
