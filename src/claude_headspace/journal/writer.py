@@ -129,7 +129,7 @@ class SqlWriter(SqlReader):
                     self._drop_connection()
                 self._writer = self._writer or self._dialect.connect_writer(self._engine)
                 self._writer.begin()
-                return (SharedTransaction if self.is_shared else SqlTransaction)(self._writer, self._cache)
+                return (SharedTransaction if self._dialect.is_shared else SqlTransaction)(self._writer, self._cache)
         except JournalUnavailable:
             self._drop_connection()
             raise
