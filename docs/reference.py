@@ -101,10 +101,10 @@ def hooks() -> str:
 
 def installed_hooks() -> str:
     """Return the tables of registered and unregistered hooks, with the reasons."""
-    from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
+    from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED, SINCE
 
     rows = [f"| `{event}` | {reason}{_since(SINCE.get(event))} |" for event, reason in REGISTERED.items()]
-    without = [f"| `{event}` | {reason} |" for event, reason in LEFT_OUT.items()]
+    without = [f"| `{event}` | {reason} |" for event, reason in NOT_REGISTERED.items()]
     there = ["| registered | what it reports |", "|---|---|", *rows]
     return "\n".join([*there, "", "| not registered | reason |", "|---|---|", *without])
 

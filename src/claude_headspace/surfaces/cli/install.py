@@ -54,14 +54,14 @@ def install(
     `headspace uninstall` gives the file back as it was. Sessions that run already pick the hooks up by themselves.
     """
     from claude_headspace.clients.claude_code.hooks import installation as installed
-    from claude_headspace.clients.claude_code.hooks.events import known_to
+    from claude_headspace.clients.claude_code.hooks.events import events_for
     from claude_headspace.clients.claude_code.hooks.version import find_version, parse_version
     from claude_headspace.surfaces.cli import output as terminal
     from claude_headspace.surfaces.cli.presentation.installation import after_install, differences, outcome, reasons
 
     home, screen = places(), terminal.screen()
     url = _url(home) if transport == "http" else None
-    events = known_to(parse_version(client_version) if client_version else find_version())
+    events = events_for(parse_version(client_version) if client_version else find_version())
     plans = [
         installed.plan_install(config, events, url, status_line=statusline) for config in config_dirs(config_dir, home)
     ]

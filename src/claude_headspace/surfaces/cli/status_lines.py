@@ -22,11 +22,11 @@ def statusline(
     """
     import shutil
 
-    from claude_headspace.clients.claude_code.hooks.installation import SHIPPED_STATUS_LINE, USUAL_BASH
+    from claude_headspace.clients.claude_code.hooks.installation import DEFAULT_BASH, STATUS_LINE_SCRIPT
 
-    bash = USUAL_BASH if os.path.exists(USUAL_BASH) else shutil.which("bash") or USUAL_BASH  # noqa: PTH110
+    bash = DEFAULT_BASH if os.path.exists(DEFAULT_BASH) else shutil.which("bash") or DEFAULT_BASH  # noqa: PTH110
     env = {**os.environ, "HEADSPACE_STATE": str(places().state), "HEADSPACE_STATUSLINE": line}
-    os.execve(bash, [bash, "-p", str(SHIPPED_STATUS_LINE)], env)  # noqa: S606  # our own script, without a shell line
+    os.execve(bash, [bash, "-p", str(STATUS_LINE_SCRIPT)], env)  # noqa: S606  # our own script, without a shell line
 
 
 TMUX = """\

@@ -66,13 +66,13 @@ def up(
 def _agree_on_hooks(configs: "Sequence[ConfigDir]", *, yes: bool) -> "tuple[list[Change], list[str]]":
     """What is to be installed, with the user's consent where there is nothing of ours yet; and what to say of it."""
     from claude_headspace.clients.claude_code.hooks import installation as installed
-    from claude_headspace.clients.claude_code.hooks.events import known_to
+    from claude_headspace.clients.claude_code.hooks.events import events_for
     from claude_headspace.clients.claude_code.hooks.version import find_version
     from claude_headspace.surfaces.cli.presentation.setup import hooks_outcome
 
     if not configs:
         return [], ["left alone; `headspace install` lets Claude Code report"]
-    events = known_to(find_version())
+    events = events_for(find_version())
     agreed, told = list[installed.Change](), list[str]()
     for config in configs:
         plan = installed.plan_install(config, events)
@@ -91,7 +91,7 @@ def _outcome(plan: "Change", *, yes: bool) -> str:
 
     if installed.has_hooks(plan.config):
         return "updated"
-    if installed.plugins(plan.config):
+    if installed.find_plugins(plan.config):
         return "plugin"
     if yes:
         return "installed"

@@ -19,7 +19,7 @@ import msgspec
 
 from claude_headspace.clients.claude_code.hooks import installation as installed
 from claude_headspace.clients.claude_code.hooks import settings_file as settings
-from claude_headspace.clients.claude_code.hooks.events import known_to
+from claude_headspace.clients.claude_code.hooks.events import events_for
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.clients.claude_code.hooks.version import find_version
 from claude_headspace.clients.claude_code.locations import PROJECTS
@@ -89,7 +89,7 @@ def run_checks(configs: Sequence[ConfigDir], home: Paths) -> Report:
 
 def hook_source(config: ConfigDir, home: Paths) -> ConfigDir:
     """Where the script is that tells the events: here, or, for a plugin, where the daemon keeps it."""
-    return ConfigDir(home.state) if not config.script.exists() and installed.plugins(config) else config
+    return ConfigDir(home.state) if not config.script.exists() and installed.find_plugins(config) else config
 
 
 def _guarded(*parts: Iterator[Check]) -> list[Check]:
@@ -148,7 +148,7 @@ def _spool(home: Paths) -> Iterator[Check]:
 
 
 def _bash(configs: Sequence[ConfigDir]) -> Iterator[Check]:
-    script = next((config.script for config in configs if config.script.exists()), installed.SHIPPED)
+    script = next((config.script for config in configs if config.script.exists()), installed.HOOK_SCRIPT)
     with script.open(encoding="utf-8") as file:
         program = file.readline().removeprefix("#!").split()[0]
     try:
@@ -193,7 +193,7 @@ def _settings(config: ConfigDir) -> Iterator[Check]:
         text = config.settings.read_text(encoding="utf-8")
         found = settings.parse(text, str(config.settings))
     except FileNotFoundError:
-        if installed.plugins(config):
+        if installed.find_plugins(config):
             yield from _plugins(config, has_hooks=False)
         else:
             yield failed("settings", f"there is no {config.settings}", INSTALL)
@@ -203,16 +203,16 @@ def _settings(config: ConfigDir) -> Iterator[Check]:
         return
     yield ok("settings", f"{config.settings.name} can be read")
     yield from _hooks(config, found)
-    yield from _plugins(config, has_hooks=bool(settings.registered(found)))
+    yield from _plugins(config, has_hooks=bool(settings.registered_hooks(found)))
 
 
 def _hooks(config: ConfigDir, found: dict[str, Any]) -> Iterator[Check]:
-    registered = settings.registered(found)
-    there, wanted = {event for event, _ in registered}, known_to(find_version())
+    registered = settings.registered_hooks(found)
+    there, wanted = {event for event, _ in registered}, events_for(find_version())
     missing = [event for event in wanted if event not in there]
     unknown = [event for event in there if event not in wanted]
     strange = [hook["command"] for _, hook in registered if hook.get("command") not in (None, str(config.script))]
-    if not registered and installed.plugins(config):
+    if not registered and installed.find_plugins(config):
         return
     if not registered:
         yield failed("hooks", "none is registered", INSTALL)
@@ -241,7 +241,7 @@ def _doubled(events: list[str]) -> Iterator[Check]:
 
 def _plugins(config: ConfigDir, *, has_hooks: bool) -> Iterator[Check]:
     """A plugin of ours; where the settings have the hooks too, it stays silent."""
-    for folder in installed.plugins(config):
+    for folder in installed.find_plugins(config):
         if has_hooks:
             detail = f"the settings and the plugin {folder} have the same hooks; the plugin stays silent"
             yield warning("twice", detail, "Keep one: `headspace uninstall`, or remove the plugin.")
@@ -255,7 +255,7 @@ def _files(config: ConfigDir, home: Paths) -> Iterator[Check]:
         return
     if not os.access(config.script, os.X_OK):
         yield failed("script", "it cannot be run", f"chmod 700 {config.script}")
-    elif _body(config.script) != _body(installed.SHIPPED):
+    elif _body(config.script) != _body(installed.HOOK_SCRIPT):
         yield failed("script", "it is of another version", INSTALL)
     else:
         yield ok("script", "there, and of this version")
@@ -268,8 +268,8 @@ def _body(script: Path) -> str:
 
 
 def _conf(config: ConfigDir, home: Paths) -> Check:
-    if not config.state.is_symlink() or config.state.readlink() != home.state:
-        return failed("link", f"{config.state} does not lead to {home.state}, where this Headspace is", INSTALL)
+    if not config.state_link.is_symlink() or config.state_link.readlink() != home.state:
+        return failed("link", f"{config.state_link} does not lead to {home.state}, where this Headspace is", INSTALL)
     try:
         mode = stat.S_IMODE(config.conf.stat().st_mode)
     except OSError as error:

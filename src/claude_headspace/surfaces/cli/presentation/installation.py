@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
+from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED, SINCE
 from claude_headspace.clients.claude_code.hooks.installation import Change
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.text.labels import Json, clean_text
 
-WIDEST_EVENT = max(map(len, (*REGISTERED, *LEFT_OUT)))
+WIDEST_EVENT = max(map(len, (*REGISTERED, *NOT_REGISTERED)))
 
 
 def reasons(events: Sequence[str], width: int) -> list[Line]:
@@ -19,7 +19,7 @@ def reasons(events: Sequence[str], width: int) -> list[Line]:
         *_reasons({event: REGISTERED[event] for event in events}, width),
         EMPTY_LINE,
         line(Span("and not of these", "strong")),
-        *_reasons({**LEFT_OUT, **unknown}, width),
+        *_reasons({**NOT_REGISTERED, **unknown}, width),
         EMPTY_LINE,
     ]
 
@@ -55,7 +55,11 @@ def _outcome(plan: Change, done: str) -> Line:
         return line(f"Hooks installed in {where}; {rest}.")
     if not plan.changes:
         return line(f"There are no hooks of Headspace in {where}.")
-    rest = "settings.json is byte for byte as it was" if plan.restores else "nothing else in settings.json was changed"
+    rest = (
+        "settings.json is byte for byte as it was"
+        if plan.restores_original
+        else "nothing else in settings.json was changed"
+    )
     return line(f"Hooks removed from {where}; {rest}.")
 
 
