@@ -89,7 +89,7 @@ def test_a_restart_does_not_end_the_agent() -> None:
     """Until the first event of the new client the agent is starting, whatever the old client reports."""
     story = supervised()
     story.apply(Event(_meta("RestartBegun", 10), acts.RestartBegun(reason="full"), Observations()))
-    assert (story.board, story.evidence.why) == (("starting", None), "its client is started anew: full")
+    assert (story.board, story.evidence.why) == (("starting", None), "its client is restarting: full")
     story.hook("SessionEnd", at=11, reason="other")
     story.report(facts.ClientVanished(4711), origin=Origin.PROCESS, at=12)
     assert (story.board, story.agent.ended_at) == (("starting", None), None)
@@ -120,7 +120,7 @@ def test_a_registered_agent_ends_with_its_wrapper() -> None:
     """No other source would report it; a client that reported continues."""
     gone = facts.WrapperVanished(40)
     placeholder = act(new_agent(), WRAPPER, 1).agent
-    assert act(placeholder, gone, 5).agent.end_reason == "who started it is gone"
+    assert act(placeholder, gone, 5).agent.end_reason == "the process that started it is gone"
     assert act(placeholder, facts.WrapperVanished(41), 5).agent.ended_at is None
     story = supervised()
     alone = act(story.agent, gone, 10).agent

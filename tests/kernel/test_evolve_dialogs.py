@@ -196,7 +196,7 @@ def test_an_applied_answer_closes_the_wait(held: Story) -> None:
     answers(held)
     held.report(acts.WaitTaken(wait_id=wait_id), origin=Origin.OPERATOR, at=7)
     assert (held.open_waits, held.waits[wait_id].resolution) == ([], "allowed by ann")
-    assert (held.evidence.confidence, held.evidence.why) == ("medium", "the client took the answer")
+    assert (held.evidence.confidence, held.evidence.why) == ("medium", "the client received the answer")
 
 
 def test_a_released_wait_stays_open_for_the_terminal(held: Story) -> None:

@@ -102,7 +102,7 @@ def test_a_person_finishes_a_mission() -> None:
     story.report(acts.MissionFinished(outcome="abandoned", text="Not needed."), origin=Origin.OPERATOR)
     mission = mission_of(story)
     assert (mission.outcome, mission.reason) == (MissionOutcome.ABANDONED, "Not needed.")
-    assert story.agent.end_reason == "its mission is over"
+    assert story.agent.end_reason == "its mission ended"
     story.report(acts.MissionFinished(outcome="succeeded"), origin=Origin.OPERATOR)
     assert mission_of(story) == mission
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.tui.answer_steps import Pick, Write, held_wait, steps
 
 RED, BLUE = {"label": "Red", "description": "warm"}, {"label": "Blue"}

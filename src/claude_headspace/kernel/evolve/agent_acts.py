@@ -26,7 +26,7 @@ def restart_begun(change: Change, meta: Meta, fact: acts.RestartBegun) -> None:
     """A supervised restart starts: the end of the old client does not end the agent."""
     reason = short(fact.reason)
     known = change.agent.supervision or Supervision()
-    change.why = f"its client is started anew: {reason}"
+    change.why = f"its client is restarting: {reason}"
     change.agent.supervision = replace(
         known, restarts=known.restarts + 1, restarted_at=meta.at, reason=reason, under_way=True
     )
@@ -63,7 +63,7 @@ def agent_imported(change: Change, meta: Meta, fact: acts.AgentImported) -> None
     agent.imported_from = host or agent.imported_from
     if agent.ended_at is None:
         end_agent(change, meta.at, "imported")
-        change.why = f"its log was brought in from {host or 'elsewhere'}: its client does not run here"
+        change.why = f"its log was imported from {host or 'elsewhere'}; its client does not run here"
 
 
 def agent_renamed(change: Change, _meta: Meta, fact: acts.AgentRenamed) -> None:

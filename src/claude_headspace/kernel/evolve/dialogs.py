@@ -83,7 +83,7 @@ def wait_taken(change: Change, _meta: Meta, fact: acts.WaitTaken) -> None:
     """The client applied the answer. Needed for a dialog that was answered before the registry showed it."""
     wait = _open_wait(change, fact.wait_id)
     if wait is not None and wait.answered is not None:
-        change.inferred, change.why = True, "the client took the answer"
+        change.inferred, change.why = True, "the client received the answer"
         close_waits(change, lambda each: each.id == fact.wait_id, "answered")
 
 

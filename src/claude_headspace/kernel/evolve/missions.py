@@ -41,7 +41,7 @@ def apply_assignment(change: Change, event: Event) -> None:
 
 def turn_continued(change: Change, meta: Meta, fact: facts.TurnContinued) -> None:
     """The reply to the Stop hook kept the turn from ending. Its final text is still the answer of the mission."""
-    change.why = "goes on: Headspace told it something before it could end"
+    change.why = "continues: Headspace sent it a notice at the end of its turn"
     if (command := open_command_of(change.agent)) is not None:
         add_turn(change, command, Actor.AGENT, Intent.PROGRESS, fact.message)
     if change.agent.mission is not None and fact.message:
@@ -88,7 +88,7 @@ def mission_finished(change: Change, meta: Meta, fact: acts.MissionFinished) -> 
     outcome = next((each for each in MissionOutcome if each == fact.outcome), MissionOutcome.ABANDONED)
     change.agent.mission = _ended(mission, outcome, fact.text[:MAX_REPORT_CHARS], meta.at)
     if change.agent.session is None and change.agent.ended_at is None:
-        end_agent(change, meta.at, "its mission is over")
+        end_agent(change, meta.at, "its mission ended")
 
 
 def _mission_of(change: Change) -> Mission | None:

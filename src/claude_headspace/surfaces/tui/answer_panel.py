@@ -11,7 +11,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, hanging, line
-from claude_headspace.surfaces.text.labels import Json, cut, wait_text
+from claude_headspace.surfaces.text.formatting import Json, cut
+from claude_headspace.surfaces.text.labels import wait_text
 from claude_headspace.surfaces.tui.answer_steps import Pick, Step, steps
 from claude_headspace.surfaces.tui.widgets import Lines
 
@@ -82,7 +83,7 @@ class AnswerPanel(ModalScreen[dict[str, Any] | None]):
         for number, choice in enumerate(step.choices):
             mark = "✓" if choice.value in self._chosen else "▸" if number == self._at else " "
             start = line(Span(f" {mark} ", "strong"), Span(f"{choice.key:<2} ", "key"), Span(choice.label))
-            lines += hanging(start, f"  {choice.about}" if choice.about else "", width, "quiet", indent=6)
+            lines += hanging(start, f"  {choice.about}" if choice.about else "", width, "dim", indent=6)
         return [*lines, line(Span("   "), Span(f"{OWN}  ", "key"), "in your own words")] if step.own_words else lines
 
     def _hint(self) -> str:

@@ -16,7 +16,7 @@ from textual.widgets import Input
 
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.output import Line, Span
-from claude_headspace.surfaces.text.labels import Json, clean_text
+from claude_headspace.surfaces.text.formatting import Json, clean_text
 from claude_headspace.surfaces.tui import styles as look
 from claude_headspace.surfaces.tui.actions import Done, Hands
 from claude_headspace.surfaces.tui.answer_steps import held_wait
@@ -239,7 +239,7 @@ class Top(App[None]):
             try:
                 result = work()
             except HeadspaceError as error:
-                self.call_from_thread(self.say, Span(error.message, "error"), Span(f"  {error.hint}", "quiet"))
+                self.call_from_thread(self.say, Span(error.message, "error"), Span(f"  {error.hint}", "dim"))
             else:
                 self.call_from_thread(then, result)
 
@@ -284,7 +284,7 @@ class Top(App[None]):
         """Bring the agent's pane here; one that ended has none."""
         agent = self.agents.selected
         if agent is not None and agent["state"] == "ended":
-            self.say(Span(f"{agent['name']} has ended."), Span("  r resumes it.", "quiet"))
+            self.say(Span(f"{agent['name']} has ended."), Span("  r resumes it.", "dim"))
         else:
             self._on_agent(self._hands.jump, self._jumped)
 
@@ -308,7 +308,7 @@ class Top(App[None]):
 
     def _send(self, agent: Json, text: str | None) -> None:
         if text:
-            self.say(Span(f"Typing to {agent['name']}…", "quiet"))
+            self.say(Span(f"Typing to {agent['name']}…", "dim"))
             self._do(partial(self._hands.send, agent, text), self._done)
 
     def action_answer(self) -> None:
@@ -321,7 +321,7 @@ class Top(App[None]):
         wait = held_wait(agent)
         if wait is None:
             words = "Only its terminal takes the answer." if agent["waits"] else "It waits for nothing."
-            self.say(Span(words), Span("  enter jumps there." if agent["waits"] else "", "quiet"))
+            self.say(Span(words), Span("  enter jumps there." if agent["waits"] else "", "dim"))
         else:
             self.push_screen(AnswerPanel(agent, wait, self._palette), partial(self._answer, agent, wait))
 
@@ -352,7 +352,7 @@ class Top(App[None]):
             self.say(Span(f"x again stops what {agent['name']} does."))
             return
         self._unsure()
-        self.say(Span(f"Pressing Esc for {agent['name']}…", "quiet"))
+        self.say(Span(f"Pressing Esc for {agent['name']}…", "dim"))
         self._on_agent(self._hands.interrupt)
 
     def _unsure(self) -> None:
@@ -377,7 +377,7 @@ class Top(App[None]):
         needy = (at for at in order if found[at]["state"] in ("waiting", "error"))
         at = next(needy, None)
         if at is None:
-            self.say(Span("Nobody needs you.", "quiet"))
+            self.say(Span("Nobody needs you.", "dim"))
         else:
             self.agents.select(at)
 
@@ -412,7 +412,7 @@ class Top(App[None]):
     def action_calling(self) -> None:
         """Call, or be silent."""
         self._bell = not self._bell
-        self.say(Span("The bell rings when an agent needs you." if self._bell else "The bell is silent.", "quiet"))
+        self.say(Span("The bell rings when an agent needs you." if self._bell else "The bell is silent.", "dim"))
 
     def action_theme(self) -> None:
         """The next palette."""
@@ -420,7 +420,7 @@ class Top(App[None]):
         self._palette = names[(names.index(self._palette) + 1) % len(names)]
         self.theme = self._palette
         self.refresh(layout=True)
-        self.say(Span(f"theme: {self._palette}", "quiet"))
+        self.say(Span(f"theme: {self._palette}", "dim"))
 
     def action_help(self) -> None:
         """Show every key."""

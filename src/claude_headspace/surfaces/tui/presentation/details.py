@@ -7,14 +7,15 @@ from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, ha
 from claude_headspace.surfaces.cli.presentation.agent_details import (
     SPEAKERS,
     facts,
-    listed,
-    reasons,
-    task_words,
-    verdict_words,
+    section,
+    state_reasons,
+    task_text,
+    verdict_text,
     wait_lines,
 )
 from claude_headspace.surfaces.cli.presentation.board import age
-from claude_headspace.surfaces.text.labels import Json, clock_time, cut, duration, subagent_text, summary
+from claude_headspace.surfaces.text.formatting import Json, clock_time, cut, duration
+from claude_headspace.surfaces.text.labels import subagent_text, summary
 
 LABEL = 10
 MOST_LINES = 14
@@ -30,14 +31,14 @@ def details(agent: Json, talk: Sequence[Line], now: datetime, width: int) -> lis
         lines += hanging(line(), summary(agent, now), width, "error" if agent["state"] == "error" else "strong")
     for number, wait in enumerate(agent["waits"]):
         lines += [*([EMPTY_LINE] if number else []), *wait_lines(wait, now, width)]
-    lines += listed("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
-    lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
-    lines += listed("Rules", [verdict_words(verdict, now) for verdict in agent["verdicts"]], width)
+    lines += section("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
+    lines += section("Background", [task_text(task, now) for task in agent["background_tasks"]], width)
+    lines += section("Rules", [verdict_text(verdict, now) for verdict in agent["verdicts"]], width)
     lines += talk
     lines += [EMPTY_LINE, line(Span("About", "strong"))]
     for label, text in facts(agent, now):
         if label not in LEFT_OUT:
-            lines += hanging(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
+            lines += hanging(line(Span(f"  {label:<{LABEL}}", "dim")), text, width)
     return lines
 
 
@@ -66,7 +67,7 @@ def conversation(turns: Sequence[Json] | None, now: datetime, width: int) -> lis
     lines = [EMPTY_LINE, line(Span("Conversation, the newest first", "strong"))]
     for turn in reversed(turns):
         speaker = SPEAKERS.get(turn["actor"].lower(), turn["actor"])
-        start = line(Span(f"  {clock_time(turn['timestamp'], now)[:5]} ", "quiet"), Span(f"{speaker:<6}", "speaker"))
+        start = line(Span(f"  {clock_time(turn['timestamp'], now)[:5]} ", "dim"), Span(f"{speaker:<6}", "speaker"))
         said = hanging(start, turn["text"].strip(), width, "" if speaker == "you" else "said")
         lines += said[:MOST_LINES]
         if len(said) > MOST_LINES:
@@ -76,7 +77,7 @@ def conversation(turns: Sequence[Json] | None, now: datetime, width: int) -> lis
 
 def evidence(agent: Json, states: Sequence[Json] | None, now: datetime, width: int) -> list[Line]:
     """Why the agent is believed to be in its state."""
-    return reasons(agent, states or (), now, width)
+    return state_reasons(agent, states or (), now, width)
 
 
 def headline(agent: Json, now: datetime, width: int) -> str:
