@@ -120,10 +120,10 @@ async def _show_board(sandbox: "Sandbox", player: "Player", seconds: float | Non
     from claude_headspace.surfaces.cli.options import now
     from claude_headspace.surfaces.tui.app import Top
     from claude_headspace.surfaces.tui.feed import LiveFeed
-    from claude_headspace.surfaces.tui.terminal_actions import TerminalHands
+    from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
 
     os.environ.update(sandbox.environment)
-    top = Top(LiveFeed(), TerminalHands(), now, "dark", bell=False, once=False)
+    top = Top(LiveFeed(), TerminalActions(), now, "dark", bell=False, once=False)
     play = asyncio.create_task(player.play(seconds))
     play.add_done_callback(lambda _task: top.exit())
     try:

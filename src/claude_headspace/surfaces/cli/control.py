@@ -13,9 +13,9 @@ def jump(agent: Agent) -> None:
     import subprocess
 
     from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.tui.terminal_actions import TerminalHands
+    from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
 
-    done = TerminalHands().jump(ApiClient.local().agent(agent))
+    done = TerminalActions().jump(ApiClient.local().agent(agent))
     if done.foreground:
         raise typer.Exit(subprocess.run(done.foreground, check=False).returncode)
 

@@ -29,11 +29,11 @@ def top(
     from claude_headspace.surfaces.tui.feed import LiveFeed
 
     feed = LiveFeed()
-    feed.begin()  # the board is read while the screen's modules, most of what a start takes, are loaded
+    feed.follow()  # the board is read while the screen's modules, most of what a start takes, are loaded
     gc.disable()  # nothing of them is garbage: looking for it would take a tenth of that time
     from claude_headspace.surfaces.tui.app import Top
-    from claude_headspace.surfaces.tui.terminal_actions import TerminalHands
+    from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
 
     gc.freeze()
     gc.enable()
-    Top(feed, TerminalHands(), now, theme, bell=not silent, once=once).run()
+    Top(feed, TerminalActions(), now, theme, bell=not silent, once=once).run()
