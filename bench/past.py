@@ -9,7 +9,8 @@ from itertools import count, islice
 from pathlib import Path
 
 from bench import sessions
-from claude_headspace.engine.batch import Batch, BatchRules, Submission
+from claude_headspace.engine.batch import Batch
+from claude_headspace.engine.submission import BatchRules, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.envelope import Envelope, Observations, Origin
 

@@ -13,9 +13,9 @@ from bench.options import Options
 from bench.report import Row, at_most
 from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
-from claude_headspace.inputs.policy.calls import understand
+from claude_headspace.inputs.policy.calls import analyse_event
 from claude_headspace.inputs.policy.cases import Case, read_cases
-from claude_headspace.inputs.policy.files import RuleBook, load
+from claude_headspace.inputs.policy.files import RuleBook, load_rules
 from claude_headspace.kernel.decide import decide
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.policy.call import Subject
@@ -30,7 +30,7 @@ def run(options: Options) -> list[Row]:
     options.say("policy")
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
-        book = load(Paths(home, home, home, home), "guard")
+        book = load_rules(Paths(home, home, home, home), "guard")
         envelopes = [_envelope(case, home) for path in sorted(CORPUS.glob("*.toml")) for case in read_cases(path)]
         taken = sorted(_measured(envelopes, book, str(home), options.seconds or SECONDS))
     note = f"{len(envelopes)} calls of the corpus, {len(taken)} verdicts"
@@ -51,6 +51,6 @@ def _measured(envelopes: list[Envelope], book: RuleBook, home: str, seconds: flo
     while not taken or time.perf_counter() < deadline:
         for envelope in envelopes:
             began = time.perf_counter()
-            decide(book.policy, Subject(), understand(decode(envelope), book, home=home, project=home))
+            decide(book.policy, Subject(), analyse_event(decode(envelope), book, home=home, project=home))
             taken.append(time.perf_counter() - began)
     return taken

@@ -172,9 +172,9 @@ def session_notices() -> str:
 
     rows = []
     for level in texts.LEVELS:
-        prompt, stop = (texts.context_at("CLAUDE OS SYS", level, level, stops=stops) for stops in (False, True))
+        prompt, stop = (texts.context_message("CLAUDE OS SYS", level, level, stops=stops) for stops in (False, True))
         rows += [f"| {level} % | prompt | {prompt} |", f"| | end of a turn | {stop} |"]
-    rows.append(f"| no note | prompt | {texts.line('CLAUDE OS SYS', texts.INFO, texts.NOTE)} |")
+    rows.append(f"| no note | prompt | {texts.format_message('CLAUDE OS SYS', texts.INFO, texts.NOTE_REQUEST)} |")
     return "\n".join(["| when | sent with | text |", "|---|---|---|", *(row.replace("\n", "<br>") for row in rows)])
 
 
@@ -183,11 +183,11 @@ def shipped_rules() -> str:
     from pathlib import Path
 
     from claude_headspace.config import Paths
-    from claude_headspace.inputs.policy.files import built_in
+    from claude_headspace.inputs.policy.files import load_built_in_rules
 
     nowhere = Paths(*[Path("/headspace")] * 4)
-    rules = built_in(nowhere, "strict").policy
-    rows = [f"| `{r.id}` | {r.outcome.value} | {rules.outcome(r).value} | {r.reason} |" for r in rules.rules]
+    rules = load_built_in_rules(nowhere, "strict").policy
+    rows = [f"| `{r.id}` | {r.outcome.value} | {rules.get_outcome(r).value} | {r.reason} |" for r in rules.rules]
     return "\n".join(["| rule | `guard` | `strict` | reason |", "|---|---|---|---|", *rows])
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from claude_headspace.engine.batch import DEFAULT_RULES, BatchRules, ChooseNotices, no_notices
 from claude_headspace.engine.changes import CommittedChanges
+from claude_headspace.engine.submission import DEFAULT_RULES, BatchRules, ChooseNotices, no_notices
 from claude_headspace.engine.writer import Engine
 from claude_headspace.ports import StreamMessage, Writer
 from claude_headspace.testing import ManualClock

@@ -1,6 +1,6 @@
-"""A part that works in the background until it is stopped.
+"""A component that runs in the background until it is stopped.
 
-Whoever is one says in `_run` what it does; `running` and `failure` are what `/health` tells of it.
+A subclass implements `_run`. `/health` reports `running` and `failure`.
 """
 
 import asyncio
@@ -8,28 +8,28 @@ from abc import ABC, abstractmethod
 
 
 class Loop(ABC):
-    """Something that goes on by itself. What it does must survive being cancelled at any moment."""
+    """A background task. `_run` can be cancelled at any time."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
         self.failure: str | None = None
-        """Why it cannot do its work at the moment."""
+        """Why it cannot work at the moment."""
 
     @property
     def running(self) -> bool:
-        """Whether it goes on."""
+        """Whether the task runs."""
         return self._task is not None and not self._task.done()
 
     def start(self) -> None:
-        """Begin."""
+        """Start the task."""
         self._task = asyncio.create_task(self._run(), name=type(self).__name__)
 
     async def stop(self) -> None:
-        """End, and wait until it is over."""
+        """Cancel the task, and wait for its end."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     @abstractmethod
     async def _run(self) -> None:
-        """What it does."""
+        """The work."""

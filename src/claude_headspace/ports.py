@@ -12,7 +12,7 @@ import msgspec
 
 from claude_headspace.kernel.acts import Act
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
-from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
+from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.effort.advice import Advice
@@ -158,7 +158,7 @@ class Outcome(msgspec.Struct, frozen=True):
     duplicate: bool = False
     effort: EffortOutcome | None = None
     advice: Advice | None = None
-    care: Care = NO_CARE
+    care: SessionNotice = NO_NOTICE
     coordinator: str | None = None
     """The coordinator of the team that was informed."""
 

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.engine.batch import Batch, BatchRules
+from claude_headspace.engine.batch import Batch
+from claude_headspace.engine.submission import BatchRules
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.effort import acts

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from claude_headspace.engine.log_transfer import BroughtIn, import_lines, log_lines, read_header
+from claude_headspace.engine.log_transfer import ImportedLog, import_lines, log_lines, read_header
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Strategy
@@ -49,7 +49,7 @@ def export_without_end(journal: Journal) -> list[bytes]:
     return export(journal)[:-1]
 
 
-def import_all(journal: Journal, lines: Sequence[bytes]) -> BroughtIn:
+def import_all(journal: Journal, lines: Sequence[bytes]) -> ImportedLog:
     """The result of importing lines."""
     with journal.transaction() as transaction:
         return import_lines(transaction, read_header(lines[0]), lines[1:], 2, "import-1", START + 3 * SECOND)
@@ -73,7 +73,7 @@ def contents(journal: Journal) -> tuple[Any, ...]:
 def test_an_import_equals_the_original(any_journal: Journal) -> None:
     """In an empty journal nothing differs."""
     source = origin()
-    assert import_all(any_journal, export_without_end(source)) == BroughtIn("agent-1", 7, 0)
+    assert import_all(any_journal, export_without_end(source)) == ImportedLog("agent-1", 7, 0)
     assert contents(any_journal) == contents(source)
     assert list(any_journal.verify()) == []
     assert any_journal.stream(0, 10) == []
@@ -134,10 +134,10 @@ def test_importing_again_changes_nothing(any_journal: Journal) -> None:
     source = origin()
     import_all(any_journal, export_without_end(source))
     before = any_journal.counts()
-    assert import_all(any_journal, export(source)) == BroughtIn("agent-1", 0, 7)
+    assert import_all(any_journal, export(source)) == ImportedLog("agent-1", 0, 7)
     assert any_journal.counts() == before
     store(source, hook("UserPromptSubmit", START + 4 * SECOND, session_id="session-2", prompt="The second"))
-    assert import_all(any_journal, export_without_end(source)) == BroughtIn("agent-1", 1, 7)
+    assert import_all(any_journal, export_without_end(source)) == ImportedLog("agent-1", 1, 7)
     assert contents(any_journal) == contents(source)
     assert list(any_journal.verify()) == []
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.engine.batch import Batch, BatchRules
+from claude_headspace.engine.batch import Batch
+from claude_headspace.engine.submission import BatchRules
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.search_terms import Query, read_query, steps
 from claude_headspace.ports import Journal, SearchFilter

@@ -10,12 +10,13 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from claude_headspace.engine.batch import NOTICES_FAILED, Batch, ChooseNotices, no_notices
+from claude_headspace.engine.batch import NOTICES_FAILED, Batch
+from claude_headspace.engine.submission import ChooseNotices, no_notices
 from claude_headspace.engine.writer import MAX_BATCH
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.journal.transaction import SqlTransaction
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
+from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.kernel.facts import Event
@@ -452,7 +453,7 @@ def test_what_was_broken_in_the_text_is_noted() -> None:
 
 def test_what_a_session_is_told_stands_with_the_event() -> None:
     """Only a client that reads the answer is told anything; the journal knows, and so does the agent."""
-    spoken = Care(said=("Context at 80%",), level=80)
+    spoken = SessionNotice(texts=("Context at 80%",), context_level=80)
 
     async def play(room: Room) -> None:
         told = await room.engine.submit(hook("UserPromptSubmit", prompt="One"))
@@ -460,7 +461,7 @@ def test_what_a_session_is_told_stands_with_the_event() -> None:
             hook("UserPromptSubmit", prompt="Two"), expects_reply=True, reply_reaches_client=True
         )
         elsewhere = await room.engine.submit(hook("UserPromptSubmit", prompt="Three"), expects_reply=True)
-        assert [each.care for each in (told, asked, elsewhere)] == [NO_CARE, spoken, NO_CARE]
+        assert [each.care for each in (told, asked, elsewhere)] == [NO_NOTICE, spoken, NO_NOTICE]
         assert asked.agent.context_level_told == 80
 
     room = run(play, lambda _agent, _event: spoken)
@@ -470,14 +471,14 @@ def test_what_a_session_is_told_stands_with_the_event() -> None:
 def test_a_mistake_leaves_the_session_in_peace_and_its_mark() -> None:
     """The event is stored and understood, nothing is said, and the anomaly tells that something went wrong."""
 
-    def fails(_agent: Agent, _event: Event) -> Care:
+    def fails(_agent: Agent, _event: Event) -> SessionNotice:
         raise ZeroDivisionError
 
     async def play(room: Room) -> None:
         outcome = await room.engine.submit(
             hook("UserPromptSubmit", prompt="One"), expects_reply=True, reply_reaches_client=True
         )
-        assert (outcome.care, outcome.agent.state.value) == (NO_CARE, "working")
+        assert (outcome.care, outcome.agent.state.value) == (NO_NOTICE, "working")
 
     room = run(play, fails)
     assert [each.anomaly for each in room.journal.events()] == [f"{NOTICES_FAILED}ZeroDivisionError"]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.engine.batch import Batch, BatchRules, Submission
+from claude_headspace.engine.batch import Batch
+from claude_headspace.engine.submission import BatchRules, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.correlate import Identity
 from claude_headspace.kernel.envelope import Envelope, Observations

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, event, text
 
-from claude_headspace.engine.batch import Batch, BatchRules, Submission
+from claude_headspace.engine.batch import Batch
+from claude_headspace.engine.submission import BatchRules, Submission
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.correlate import Identity

@@ -1,8 +1,8 @@
-"""The strictest rule speaks, and names itself."""
+"""The verdict is that of the strictest matching rule, and names the rule."""
 
 import pytest
 
-from claude_headspace.kernel.decide import decide, subject_of, with_verdict
+from claude_headspace.kernel.decide import decide, get_subject, with_verdict
 from claude_headspace.kernel.policy.call import Call, PathUse, Program, Subject, Trait, Use
 from claude_headspace.kernel.policy.policy import Policy
 from claude_headspace.kernel.policy.rules import Rule
@@ -14,23 +14,23 @@ GIT = Call(tool="Bash", programs=(Program("git", ("status",)),))
 
 
 def rule(name: str, outcome: Ruling, **fields: object) -> Rule:
-    """A rule."""
+    """Return a rule."""
     return Rule(id=name, outcome=outcome, **fields)  # type: ignore[arg-type]  # the fields of a rule
 
 
 def ruling(call: Call, *rules: Rule, strict: bool = False) -> tuple[str, str | None]:
-    """What rules say of a call, and which of them."""
+    """Return the ruling of rules on a call, and the id of the rule."""
     verdict = decide(Policy(rules=rules, strict=strict), Subject(), call)
     return verdict.ruling.value, verdict.rule
 
 
-def test_without_a_rule_there_is_no_verdict() -> None:
-    """The decision stays with the client."""
+def test_no_rule_abstains() -> None:
+    """The decision is left to the client."""
     assert decide(Policy(), Subject(), GIT) is ABSTAIN
 
 
-def test_the_strictest_wins() -> None:
-    """`deny` over `ask` over `warn` over `allow`, in whatever order they stand; among equals the first."""
+def test_strictest_rule_wins() -> None:
+    """`deny` wins over `ask`, `warn` and `allow`, in any order. Among equal rulings the first rule wins."""
     rules = [rule(each.value, each, commands=("git",)) for each in Ruling if each is not Ruling.ABSTAIN]
     assert ruling(GIT, *rules) == ("deny", "deny")
     assert ruling(GIT, *reversed(rules[:3])) == ("ask", "ask")
@@ -48,43 +48,43 @@ def test_the_strictest_wins() -> None:
         (Call(tool="Bash", programs=(Program("git"),), traits=(Trait.UNREADABLE_SCRIPT,)), "abstain"),
     ],
 )
-def test_allow_counts_only_for_the_whole_call(call: Call, expected: str) -> None:
-    """One program without a rule, or one doubt, and there is no verdict."""
+def test_allow_must_cover_the_whole_call(call: Call, expected: str) -> None:
+    """A program that no rule allows, or a trait, leads to `abstain`."""
     allowing = (rule("git", Ruling.ALLOW, commands=("git",)), rule("ls", Ruling.ALLOW, commands=("ls",)))
     assert ruling(call, *allowing)[0] == expected
 
 
 def test_allow_for_a_file() -> None:
-    """A tool that writes one file is allowed by a rule about that file."""
-    call = Call(tool="Write", paths=(PathUse("/p/a", Use.WRITE, by="Write"),), project="/p")
+    """A rule about a file allows a tool that writes it."""
+    call = Call(tool="Write", paths=(PathUse("/p/a", Use.WRITE, used_by="Write"),), project="/p")
     assert ruling(call, rule("own", Ruling.ALLOW, writes=("{project}/**",))) == ("allow", "own")
 
 
-def test_the_preset_strict_and_the_shadow() -> None:
-    """A rule may be stricter under `strict`; in the shadow nothing is enforced."""
+def test_strict_and_record_only() -> None:
+    """A strict policy uses the `strict` outcome. A policy that only records enforces nothing."""
     asking = rule("x", Ruling.ASK, commands=("git",), strict=Ruling.DENY)
     assert ruling(GIT, asking) == ("ask", "x")
     assert ruling(GIT, asking, strict=True) == ("deny", "x")
-    assert decide(Policy(rules=(asking,), shadow=True), Subject(), GIT).enforced is False
+    assert decide(Policy(rules=(asking,), record_only=True), Subject(), GIT).enforced is False
 
 
-def test_the_reason_names_what_and_which() -> None:
-    """The words for the model: what would happen, why not, which rule."""
+def test_reason() -> None:
+    """The reason contains what would happen, the rule's own reason, and its id."""
     verdict = decide(Policy(rules=(rule("x", Ruling.DENY, commands=("git",), reason="Not now."),)), Subject(), GIT)
     assert verdict.reason == "Headspace does not allow this: git status. Not now. (rule x)"
 
 
-def test_a_verdict_is_stored_with_its_event() -> None:
-    """Without a verdict the envelope does not change."""
+def test_verdict_is_stored_with_the_envelope() -> None:
+    """An abstention is not stored."""
     envelope = hook("PreToolUse")
     assert with_verdict(envelope, ABSTAIN) is envelope
     verdict = Verdict(Ruling.DENY, "x", "because")
     assert with_verdict(envelope, verdict).decisions.verdict == verdict
 
 
-def test_the_attributes_that_rules_depend_on() -> None:
-    """Mode, role, and the project by every name."""
+def test_subject() -> None:
+    """It has the mode, the role, and the id, name and root of the project."""
     agent = Story().agent
-    found = subject_of(agent)
+    found = get_subject(agent)
     assert (found.mode, found.role) == (agent.mode, agent.role)
     assert found.projects == (agent.project.id, agent.project.name, agent.project.root)

@@ -2,7 +2,7 @@
 
 import json
 
-from claude_headspace.kernel.claude_os.session_notice import Care
+from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.envelope import (
     NO_DECISIONS,
     NO_OBSERVATIONS,
@@ -19,7 +19,7 @@ from tests.kernel.story import envelope
 def test_both_are_one_object_under_the_stored_names() -> None:
     """The log of earlier versions has the same fields; each struct reads its own."""
     observations = Observations(client_pid=7, tmux_pane="%1", anomaly="the text was repaired")
-    decisions = Decisions(parent_id="a1", session_notice=Care(level=80), directives=("a.md",))
+    decisions = Decisions(parent_id="a1", session_notice=SessionNotice(context_level=80), directives=("a.md",))
     stored = encode_context(envelope("Stop", 1, {}, observations=observations, decisions=decisions))
     assert json.loads(stored) == {
         "tmux_pane": "%1",

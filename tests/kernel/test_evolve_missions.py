@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.claude_os.session_notice import Care
+from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.envelope import Decisions, Origin
 from claude_headspace.kernel.mission.model import Mission, MissionOutcome
 from claude_headspace.kernel.react import react
@@ -56,7 +56,7 @@ def test_the_end_of_the_agent_is_the_end_of_its_mission() -> None:
     story.hook("SessionEnd", reason="other")
     mission = mission_of(story)
     assert (mission.outcome, mission.answer) == (MissionOutcome.SUCCEEDED, "There are 12.")
-    assert mission.words == "its client ended (other)"
+    assert mission.reason == "its client ended (other)"
     assert mission.ended_at == story.agent.ended_at
 
 
@@ -101,7 +101,7 @@ def test_a_person_finishes_a_mission() -> None:
     story = Story(new_agent(mode="mission", mission=Mission(id="m1", started_at=START)))
     story.report(facts.MissionFinished("abandoned", "Not needed."), origin=Origin.OPERATOR)
     mission = mission_of(story)
-    assert (mission.outcome, mission.words) == (MissionOutcome.ABANDONED, "Not needed.")
+    assert (mission.outcome, mission.reason) == (MissionOutcome.ABANDONED, "Not needed.")
     assert story.agent.end_reason == "its mission is over"
     story.report(facts.MissionFinished("succeeded"), origin=Origin.OPERATOR)
     assert mission_of(story) == mission
@@ -118,7 +118,7 @@ def test_a_report_without_a_mission_is_an_anomaly() -> None:
 def test_a_reminded_turn_continues() -> None:
     """The reply kept it from ending: the agent works until it stops again."""
     story = worker()
-    care = Care(said=("Report before you end.",), asked_for_report=True, holds=True)
+    care = SessionNotice(texts=("Report before you end.",), requests_report=True, blocks_turn_end=True)
     story.hook(
         "Stop",
         last_assistant_message="There are 12.",
@@ -146,7 +146,7 @@ def test_a_conversation_is_told_each_result_once() -> None:
     assert (news.text, news.woken) == ("There are 12.", False)
     story.report(facts.ConversationWoken(), origin=Origin.OPERATOR)
     assert [each.woken for each in story.agent.worker_reports] == [True]
-    told = Decisions(session_notice=Care(said=("There are 12.",), missions=("m1",)))
+    told = Decisions(session_notice=SessionNotice(texts=("There are 12.",), mission_ids=("m1",)))
     story.hook("UserPromptSubmit", prompt="[Headspace] A worker is back", decisions=told)
     assert story.agent.worker_reports == ()
 

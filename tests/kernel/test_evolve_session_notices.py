@@ -4,15 +4,15 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.kernel.claude_os.session_notice import Care
+from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.envelope import Decisions, Origin
 from claude_headspace.kernel.facts import AgentNoted, ContextLoaded, UsageMeasured
 from tests.kernel.story import CLIENT, Story, time_at
 
 
-def with_notice(**said: Any) -> Decisions:
+def with_notice(**fields: Any) -> Decisions:
     """The decisions about a hook whose reply told the session something."""
-    return Decisions(session_notice=Care(said=("x",), **said))
+    return Decisions(session_notice=SessionNotice(texts=("x",), **fields))
 
 
 def working() -> Story:
@@ -27,7 +27,7 @@ def working() -> Story:
 def test_a_turn_that_was_kept_from_ending_continues() -> None:
     """The agent works on the same command, with a reason, and the second Stop ends it."""
     story = working()
-    story.hook("Stop", decisions=with_notice(level=80, holds=True), last_assistant_message="Done.")
+    story.hook("Stop", decisions=with_notice(context_level=80, blocks_turn_end=True), last_assistant_message="Done.")
     assert (story.board, story.agent.context_level_told) == (("working", None), 80)
     command = story.command.id
     story.hook("Stop", last_assistant_message="Noted.", stop_hook_active=True, prompt_id="p1")
@@ -37,9 +37,9 @@ def test_a_turn_that_was_kept_from_ending_continues() -> None:
 def test_session_notices_are_recorded() -> None:
     """The highest level, and that a note was requested."""
     story = working()
-    care = with_notice(level=80, asked_for_note=True)
-    story.hook("UserPromptSubmit", at=20, decisions=care, prompt="On")
-    story.hook("UserPromptSubmit", at=21, decisions=with_notice(level=60), prompt="On")
+    notice = with_notice(context_level=80, requests_note=True)
+    story.hook("UserPromptSubmit", at=20, decisions=notice, prompt="On")
+    story.hook("UserPromptSubmit", at=21, decisions=with_notice(context_level=60), prompt="On")
     agent = story.agent
     assert (agent.context_level_told, agent.note_requested_at) == (80, time_at(20))
 
@@ -48,7 +48,7 @@ def test_a_new_context_window_is_empty() -> None:
     """After clear and compact usage and notices are unknown; a resumed window keeps them."""
     for source, percent in (("clear", None), ("compact", None), ("startup", None), ("resume", 85.0)):
         story = working()
-        story.hook("UserPromptSubmit", decisions=with_notice(level=80), prompt="On")
+        story.hook("UserPromptSubmit", decisions=with_notice(context_level=80), prompt="On")
         story.hook("SessionStart", source=source, session_id="session-2")
         assert (story.agent.context_percent, story.agent.context_level_told) == (percent, 80 if percent else 0), source
 

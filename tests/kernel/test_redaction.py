@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from claude_headspace.kernel.redaction import GONE, Redactor
+from claude_headspace.kernel.redaction import REDACTED, Redactor
 
 SECRETS = [
     "sk-ant-api03-" + "a1B2_" * 10,
@@ -27,7 +27,7 @@ def test_known_secrets_go_and_the_rest_stays(secret: str) -> None:
     """Only the secret is replaced, and the payload is still JSON."""
     payload = json.dumps({"tool_input": {"command": f'export TOKEN="{secret}" && run'}, "n": 1}).encode()
     out = json.loads(Redactor()(payload))
-    assert out == {"tool_input": {"command": f'export TOKEN="{GONE}" && run'}, "n": 1}
+    assert out == {"tool_input": {"command": f'export TOKEN="{REDACTED}" && run'}, "n": 1}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_the_users_own_patterns_are_tried_on_strings_alone() -> None:
     """Numbers and names of fields stay what they are; broken payloads are left alone."""
     redact = Redactor([r"\d{4,}", r'pass="[^"]*"'])
     payload = b'{"n": 12345, "12345": "pin 98765, pass=\\"x\\"", "l": ["4444"]}'
-    assert json.loads(redact(payload)) == {"n": 12345, "12345": f"pin {GONE}, {GONE}", "l": [GONE]}
+    assert json.loads(redact(payload)) == {"n": 12345, "12345": f"pin {REDACTED}, {REDACTED}", "l": [REDACTED]}
     assert redact(b"{broken 12345") == b"{broken 12345"
     untouched = b'{ "a":  "none" }'
     assert redact(untouched) is untouched

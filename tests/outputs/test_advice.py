@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from claude_headspace.clients.claude_code.replies import verdict_reply
-from claude_headspace.kernel.claude_os.session_notice import Care
+from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.effort.model import Injection
 from claude_headspace.kernel.policy.verdict import Ruling, Verdict
@@ -68,13 +68,15 @@ def test_an_answer_stays_within_what_the_client_takes(tmp_path: Path) -> None:
 
 def test_a_session_is_given_its_files_before_the_effort_speaks() -> None:
     """In the order core, role, mode, effort; what it is told of itself comes between."""
-    spoken = with_advice("SessionStart", b"", Advice(context=("EFFORT",)), briefing="FILES", care=Care(said=("CARE",)))
+    spoken = with_advice(
+        "SessionStart", b"", Advice(context=("EFFORT",)), briefing="FILES", care=SessionNotice(texts=("CARE",))
+    )
     assert json.loads(spoken.reply)["hookSpecificOutput"]["additionalContext"] == "FILES\n\nCARE\n\nEFFORT"
 
 
 def test_a_turn_that_is_held_is_blocked_with_the_reason() -> None:
     """In the words that Stop understands."""
-    spoken = with_advice("Stop", b"", care=Care(said=("One", "Two"), holds=True))
+    spoken = with_advice("Stop", b"", care=SessionNotice(texts=("One", "Two"), blocks_turn_end=True))
     assert json.loads(spoken.reply) == {"decision": "block", "reason": "One\n\nTwo"}
 
 

@@ -85,7 +85,7 @@ def test_switched_off_nothing_is_looked_at(tmp_path: Path) -> None:
 
 
 def test_calls_made_while_nobody_was_there_are_told_afterwards(tmp_path: Path) -> None:
-    """With the daemon down the client is undisturbed; later it is said that the guards were off, and for what."""
+    """With the daemon down the client is undisturbed; later the status shows that the guard was off, and why."""
     hooks = Hooks(tmp_path)
     assert ask(hooks, "rm -rf /") == {}
     with running_daemon(tmp_path) as daemon:
@@ -93,9 +93,9 @@ def test_calls_made_while_nobody_was_there_are_told_afterwards(tmp_path: Path) -
         assert (found["ruling"], found["rule"], found["enforced"]) == ("deny", "system-delete", False)
         assert "not asked" in found["lapse"]
         detail = daemon.get("/health", scope=None).json()["parts"]["policy"]["detail"]
-        assert "guards were off from 2" in detail
-        assert "(1 call:" in detail
-        assert "guards were off" in hooks.headspace("status").stdout
+        assert "guard off from 2" in detail
+        assert "(1 tool call:" in detail
+        assert "guard off" in hooks.headspace("status").stdout
 
 
 def test_a_broken_file_keeps_the_last_good_rules_and_shouts(tmp_path: Path) -> None:

@@ -14,13 +14,13 @@ from pathlib import Path
 from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Counters
 from claude_headspace.engine.active_efforts import ActiveEfforts
-from claude_headspace.engine.batch import BatchRules
 from claude_headspace.engine.changes import CommittedChanges
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.pipeline import HookPipeline, Order
 from claude_headspace.engine.remote_actions import RemoteActions
 from claude_headspace.engine.spool_fallback import SpoolFallback
+from claude_headspace.engine.submission import BatchRules
 from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.receive.advertisement import ExpectedHooks
@@ -36,7 +36,7 @@ from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.claude_os.notices import attend
+from claude_headspace.kernel.claude_os.notices import session_notice
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.kernel.redaction import Redactor
 from claude_headspace.kernel.size_limits import Bounds
@@ -168,7 +168,7 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
         base.changes,
         base.host,
         clock,
-        rules=BatchRules(guard.judge, partial(attend, claude_os_settings(settings))),
+        rules=BatchRules(guard.judge, partial(session_notice, claude_os_settings(settings))),
         outages=base.outages,
         observe_commit=base.counters.metrics.committed,
         check_may_write=stream.check_may_write,

@@ -1,7 +1,6 @@
-"""Runs the daemon: holds the home's lock, listens, tells where in `daemon.json`, and stops gracefully.
+"""Runs the daemon: locks the home directory, listens, writes its address to `daemon.json`, and stops gracefully.
 
-When it stops, batches in flight are committed, streams are ended, clients that wait are freed, and the database is left
-clean.
+At the stop, batches in progress are committed, streams end, held hooks are released, and the database is closed.
 """
 
 import asyncio
@@ -37,20 +36,18 @@ from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_fin
 log = structlog.get_logger(__name__)
 
 IDLE_SECONDS = 75
-"""How long a connection may say nothing. A short time meets busy clients in the middle of their next request."""
+"""How long a connection may be idle. A shorter time would cut off clients during their next request."""
 
 
 class Server(uvicorn.Server):
-    """Uvicorn, which ends what never ends by itself before it waits for connections to end."""
+    """Uvicorn. Streams and held hooks never end by themselves, so they are ended before it waits for connections."""
 
     def __init__(self, config: uvicorn.Config, before: Callable[[], None]) -> None:
         super().__init__(config)
         self._before = before
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal asks us to stop; a second Ctrl-C does not wait. Uvicorn would hand it on and end us before we
-        tidied up.
-        """
+        """Stop on a signal; a second Ctrl-C does not wait. Uvicorn would raise it again and skip the clean-up."""
         self._before()
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
@@ -62,9 +59,7 @@ def serve(
     listening: Callable[[DaemonInfo, str], None] = lambda _info, _away: None,
     origins: Mapping[str, str] | None = None,
 ) -> None:
-    """Run the daemon until it is told to stop; `listening` is told where it can be reached, and why its database is
-    away.
-    """
+    """Run the daemon until it is stopped. `listening` gets its address, and why its database is unavailable."""
     _refuse_open_bind(settings)
     places.create_directories()
     with daemon_lock(places) as killed, _listen(settings) as listener:
@@ -105,13 +100,13 @@ def _run(daemon: Daemon, listener: socket.socket) -> None:
         ws="none",
     )
     server = Server(config, daemon.lifecycle.release_clients)
-    gc.freeze()  # what is there now stays: the collector need not look at it again
-    gc.set_threshold(50_000, 20, 100)  # events leave no cycles behind; looking less often saved a tenth of their time
+    gc.freeze()  # what exists now stays: the collector can ignore it
+    gc.set_threshold(50_000, 20, 100)  # events leave no cycles; collecting less often saved a tenth of their time
     server.run(sockets=[listener])
 
 
 def answers_nobody_else(settings: Settings) -> bool:
-    """Whether it listens to the network, but under no name that anybody there could use."""
+    """Whether it listens on the network, but accepts no host name that others could use."""
     return _is_open_bind(settings) and not settings.allowed_hosts and not settings.public_url
 
 

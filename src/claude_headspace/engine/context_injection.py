@@ -22,8 +22,8 @@ from claude_headspace.inputs.context.claude_os import context_roots, read_contex
 from claude_headspace.inputs.context.instruction_files import InstructionFileFinder
 from claude_headspace.kernel.acts import ContextLoaded
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.claude_os.context_files import Composed, compose
-from claude_headspace.kernel.claude_os.notices import ASKED, Customs, takes_part
+from claude_headspace.kernel.claude_os.context_files import ComposedContext, compose
+from claude_headspace.kernel.claude_os.notices import ANSWERED_HOOKS, ClaudeOsSettings, uses_claude_os
 from claude_headspace.kernel.effort.advice import NOTHING
 from claude_headspace.kernel.effort.advise import injected
 from claude_headspace.kernel.envelope import SECOND
@@ -38,10 +38,10 @@ READ_SECONDS = 1.0
 """How long reading the files of a session may take. Its hook waits."""
 
 
-def claude_os_settings(settings: Settings) -> Customs:
+def claude_os_settings(settings: Settings) -> ClaudeOsSettings:
     """The settings of Claude OS."""
-    return Customs(
-        set_up=bool(settings.claude_os_root or settings.claude_os_core),
+    return ClaudeOsSettings(
+        is_configured=bool(settings.claude_os_root or settings.claude_os_core),
         prefix=settings.claude_os_prefix,
         warnings=settings.claude_os_warnings,
         note_after=round(settings.claude_os_note_after * SECOND),
@@ -50,7 +50,7 @@ def claude_os_settings(settings: Settings) -> Customs:
 
 def hooks_of_claude_os(settings: Settings) -> frozenset[HookKind]:
     """The hooks that wait for a reply in every session. The script of a session with a role or mode always waits."""
-    return ASKED if claude_os_settings(settings).concern_everybody else frozenset()
+    return ANSWERED_HOOKS if claude_os_settings(settings).apply_to_all_sessions else frozenset()
 
 
 class ContextInjection:
@@ -79,7 +79,7 @@ class ContextInjection:
         session_context = ""
         if self._opens_window(event, outcome):
             session_context = await self._load(outcome.agent, room_beside(advice, injections))
-        if not session_context and not outcome.care.said and outcome.advice is None:
+        if not session_context and not outcome.care.texts and outcome.advice is None:
             return reply
         add = partial(
             with_advice, event.meta.name, reply, advice, injections, briefing=session_context, care=outcome.care
@@ -93,7 +93,7 @@ class ContextInjection:
         """Whether a new context window of Claude OS opened. A resumed one has its context already."""
         fact = event.fact
         is_new = isinstance(fact, SessionStarted) and fact.source != "resume" and not outcome.duplicate
-        return is_new and event.hook is HookKind.SESSION_START and takes_part(self._claude_os, outcome.agent)
+        return is_new and event.hook is HookKind.SESSION_START and uses_claude_os(self._claude_os, outcome.agent)
 
     async def _load(self, agent: Agent, room: int) -> str:
         """The session context. What was loaded, or why nothing was, is recorded."""
@@ -102,14 +102,14 @@ class ContextInjection:
             problem = ""
         except Exception as error:
             log.warning("session_context_failed", agent=agent.id, exc_info=True)
-            composed, problem = Composed(), f"the files could not be read: {type(error).__name__}"
+            composed, problem = ComposedContext(), f"the files could not be read: {type(error).__name__}"
         if composed.loaded or composed.left_out or problem:
             act = ContextLoaded(files=composed.loaded, left_out=composed.left_out, reason=problem)
             with contextlib.suppress(HeadspaceError):
                 await self._recorder.record(act, agent.id)
         return composed.text
 
-    def _read(self, agent: Agent, room: int) -> Composed:
+    def _read(self, agent: Agent, room: int) -> ComposedContext:
         directory = context_roots(self._settings.claude_os_root, self._settings.claude_os_core, agent.project.root)
         return compose(read_context_files(directory, agent.role, agent.mode), self._claude_os.prefix, room)
 

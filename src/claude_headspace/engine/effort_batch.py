@@ -1,9 +1,9 @@
-"""Where a batch keeps its efforts: finds the one that an event belongs to, lets it advise, and keeps what came of it.
+"""The efforts of a batch: acts on efforts, and the effect of hooks on the effort that they belong to.
 
 Rules
-- Which effort an event belongs to is decided once and stored with it, and so is what the client was answered.
-- Only who waits for an answer gets one: what is only told counts, and delivers nothing.
-- A mistake of ours changes no effort, answers nothing, and leaves its mark on the event.
+- The effort of an event is decided once and stored with it, and so is the advice that the client got.
+- Only a hook that expects a reply gets advice. Any other hook counts, but delivers nothing.
+- A bug here changes no effort and gives no advice. It is recorded as the anomaly of the event.
 """
 
 import msgspec
@@ -30,8 +30,8 @@ log = structlog.get_logger(__name__)
 
 replace = msgspec.structs.replace
 
-MISTAKE = "the effort was not served: "
-"""How the anomaly of an event begins that its effort did not take in."""
+EFFORT_FAILED = "the effort was not served: "
+"""Prefix of the anomaly of an event that could not be applied to its effort."""
 
 
 class EffortBatch:
@@ -46,14 +46,14 @@ class EffortBatch:
     # --- acts ---
 
     def act(self, envelope: Envelope) -> tuple[Record, EffortOutcome]:
-        """Do something to an effort; refuses what cannot be done."""
+        """Store an act on an effort. Refuses one that cannot be done."""
         envelope = self._numbered(envelope)
         act = acts.read(envelope)
         if not isinstance(act, acts.EffortStarted):
-            self._refuse_unknown(act.effort_id)
+            self._check(act.effort_id)
         change = act_on(envelope, self._effort, self._task)
         assert change is not None
-        self._keep(change)
+        self._update(change)
         return _record(envelope, change), EffortOutcome(change.effort, None, tuple(change.messages))
 
     def _numbered(self, envelope: Envelope) -> Envelope:
@@ -65,7 +65,7 @@ class EffortBatch:
         numbered = replace(act, ordinal=task.efforts + 1 if task else 1)
         return replace(envelope, payload=msgspec.json.encode(numbered))
 
-    def _refuse_unknown(self, effort_id: str) -> None:
+    def _check(self, effort_id: str) -> None:
         effort = self._effort(effort_id)
         if effort is None:
             raise BadRequest(
@@ -78,23 +78,23 @@ class EffortBatch:
 
     # --- hooks ---
 
-    def follow(self, envelope: Envelope, event: Event, agent: Agent, *, expects_reply: bool) -> "Followed | None":
-        """Give a hook of an agent (as it is afterwards) to the effort that it belongs to, if any."""
+    def apply(self, envelope: Envelope, event: Event, agent: Agent, *, expects_reply: bool) -> "AppliedToEffort | None":
+        """Apply an event to the effort that it belongs to, if any. `agent` is as it is after the event."""
         try:
-            return self._follow(envelope, event, agent, expects_reply=expects_reply)
+            return self._apply(envelope, event, agent, expects_reply=expects_reply)
         except Exception as error:
-            log.exception("effort_not_served", event_name=envelope.name, agent=agent.id)
-            return Followed(envelope, anomaly=f"{MISTAKE}{type(error).__name__}")
+            log.exception("effort_failed", event_name=envelope.name, agent=agent.id)
+            return AppliedToEffort(envelope, anomaly=f"{EFFORT_FAILED}{type(error).__name__}")
 
-    def _follow(self, envelope: Envelope, event: Event, agent: Agent, *, expects_reply: bool) -> "Followed | None":
+    def _apply(
+        self, envelope: Envelope, event: Event, agent: Agent, *, expects_reply: bool
+    ) -> "AppliedToEffort | None":
         effort = self._effort_of(envelope, event, agent)
         chief = self._coordinator(effort, envelope, event)
         if effort is None:
-            return (
-                Followed(envelope, records=self._signalled(chief, envelope, event), coordinator=chief)
-                if chief
-                else None
-            )
+            if chief is None:
+                return None
+            return AppliedToEffort(envelope, records=self._signals(chief, envelope, event), coordinator=chief)
         change = evolve(effort, event, agent)
         session = agent.session.id if agent.session else None
         if expects_reply:
@@ -103,17 +103,17 @@ class EffortBatch:
             envelope = decided(envelope, advice=None if advice == NOTHING else advice)
         envelope = decided(envelope, effort_id=effort.id)
         settle(change, replace(event, decisions=envelope.decisions), agent)
-        self._keep(change)
+        self._update(change)
         ended = next((each for each in change.windows if each.subagent_id == event.meta.subagent_id), None)
         window = change.effort.window(session, event.meta.subagent_id) or ended
         outcome = EffortOutcome(change.effort, window, tuple(change.messages))
-        news = (announcement(change.effort),) if _tells(effort) != _tells(change.effort) else ()
-        return Followed(envelope, change, outcome, news, self._signalled(chief, envelope, event), chief)
+        publish = (effort_changed(change.effort),) if _shown(effort) != _shown(change.effort) else ()
+        return AppliedToEffort(envelope, change, outcome, publish, self._signals(chief, envelope, event), chief)
 
     def _effort_of(self, envelope: Envelope, event: Event, agent: Agent) -> Effort | None:
-        """Only hooks happen in a session; a client that an agent started works for it, and has no effort by itself."""
+        """The effort of an event. A client that an agent started works for that agent, and has no effort of its own."""
         if isinstance(event.fact, ContextAdded):
-            return self._expecting(envelope.host, event.fact, agent)
+            return self._confirmed(envelope.host, event.fact, agent)
         if envelope.origin is not Origin.HOOK or (agent.parent_id is not None and not envelope.observations.fleet_id):
             return None
         efforts = self._active(envelope.host)
@@ -127,8 +127,8 @@ class EffortBatch:
             is_alive=self._is_alive,
         )
 
-    def _expecting(self, host: str, arrived: ContextAdded, agent: Agent) -> Effort | None:
-        """The effort whose injections are confirmed, or whose agent has read something."""
+    def _confirmed(self, host: str, arrived: ContextAdded, agent: Agent) -> Effort | None:
+        """The effort whose injections were received, or whose agent has read a file."""
         for effort in self._active(host):
             if arrived.files and effort.holder == agent.id:
                 return effort
@@ -137,7 +137,7 @@ class EffortBatch:
         return None
 
     def _coordinator(self, effort: Effort | None, envelope: Envelope, event: Event) -> Effort | None:
-        """Who is told what a teammate did, in the same batch: whom the effort names, else who manages the team."""
+        """The effort that gets the signals of a teammate: the manager of its effort, or else of the team."""
         if event.team_signal is None:
             return None
         active = self._active(envelope.host)
@@ -147,20 +147,20 @@ class EffortBatch:
         team = event.team_signal.team
         return next((each for each in active if team and team in managed_teams(each)), None)
 
-    def _signalled(self, chief: Effort | None, envelope: Envelope, event: Event) -> list[Record]:
-        """What the coordinator is told, as an act of its own behind the hook."""
-        told = signal_of(event)
-        return [self._inject(chief, told, envelope)] if chief is not None and told is not None else []
+    def _signals(self, chief: Effort | None, envelope: Envelope, event: Event) -> list[Record]:
+        """The injection for the coordinator, as an act after the hook."""
+        text = signal_of(event)
+        return [self._inject(chief, text, envelope)] if chief is not None and text is not None else []
 
     def _inject(self, effort: Effort, text: str, cause: Envelope) -> Record:
         act = acts.InjectionQueued(effort_id=effort.id, text=text, source=cause.id)
         envelope = caused_by(cause, act, "signal")
         change = act_on(envelope, self._effort, self._task)
         assert change is not None
-        self._keep(change)
+        self._update(change)
         return _record(envelope, change)
 
-    # --- what the batch knows ---
+    # --- efforts and tasks as the batch sees them ---
 
     def _active(self, host: str) -> list[Effort]:
         stored = {effort.id: effort for effort in self._transaction.active_efforts(host)}
@@ -172,24 +172,24 @@ class EffortBatch:
     def _task(self, wanted: str) -> Task | None:
         return self._tasks.get(wanted) or self._transaction.task(wanted)
 
-    def _keep(self, change: EffortChange) -> None:
+    def _update(self, change: EffortChange) -> None:
         self._efforts[change.effort.id] = change.effort
         if change.task is not None:
             self._tasks[change.task.id] = change.task
 
 
-class Followed(msgspec.Struct, frozen=True):
-    """A hook with what came of it for its effort."""
+class AppliedToEffort(msgspec.Struct, frozen=True):
+    """An event that was applied to its effort."""
 
     envelope: Envelope
     change: EffortChange | None = None
     outcome: EffortOutcome | None = None
-    news: tuple[Publish, ...] = ()
-    """What the stream is told."""
+    publish: tuple[Publish, ...] = ()
+    """Messages for the stream."""
     records: list[Record] = []
-    """What it caused for other efforts."""
+    """Acts on other efforts that it caused."""
     coordinator: Effort | None = None
-    """The effort that was told of it."""
+    """The effort that got a signal."""
     anomaly: str | None = None
 
 
@@ -201,20 +201,20 @@ def _record(envelope: Envelope, change: EffortChange) -> Record:
         anomaly=None,
         change=None,
         claims=(),
-        publish=(announcement(change.effort),),
+        publish=(effort_changed(change.effort),),
         efforts=(change,),
     )
 
 
-def _tells(effort: Effort) -> object:
-    """What of an effort is worth telling when it changes. A count is not: the calls themselves are told."""
+def _shown(effort: Effort) -> object:
+    """The parts of an effort whose changes are published. Counts are not: the tool calls are published themselves."""
     windows = [(window.id, window.spent, window.overflow_told) for window in effort.windows]
     deliveries = [injection.delivery for injection in effort.injections]
     return windows, deliveries, effort.directives, effort.holder
 
 
-def announcement(effort: Effort) -> Publish:
-    """Tell the stream how an effort stands."""
+def effort_changed(effort: Effort) -> Publish:
+    """The stream message about an effort."""
     project = project_at(effort.host, effort.project_root)
     data: dict[str, object] = {"agent_id": effort.holder, "project_id": project.id, "effort": effort_view(effort)}
     return Publish("effort_changed", effort.holder or "", project.id, data)

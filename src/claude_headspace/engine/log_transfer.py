@@ -1,15 +1,15 @@
-"""An agent's log as a file: written here, brought in elsewhere, with the same states, commands and turns there.
+"""Export and import: the log of an agent as a file, with the same states, commands and turns after the import.
 
-JSON lines. The first says what it is, a second may be the snapshot where a pruned log begins, every other is one event
-as the journal has it, in order, and the last says that it is whole. A payload stands in its line as the JSON that it
-is, byte for byte; one that is no JSON, or spans lines, stands as a string.
+JSON lines. The first line is the header. The second may be the snapshot where a pruned log begins. Every other line is
+one event as the journal has it, in order. The last line says that the file is complete. A payload is included as JSON,
+byte for byte; a payload that is no JSON object, or has line breaks, is included as a string.
 
 Rules
-- Events keep their ids, times and agent: bringing a file in twice changes nothing, a longer one adds what is new.
-- Whose an event is was decided when it arrived: that is not asked again. Nothing is announced.
-- Efforts stay where they are: what was done to one is not written, and no event counts for one elsewhere.
-- An agent that was brought in says from which host, with the last line of its file. Its client does not run here, so it
-  ended when the file was written, if it had not before.
+- Events keep their ids, times and agent: importing a file again changes nothing, and a longer file adds what is new.
+- Events keep the agent that was decided when they arrived. Nothing is published.
+- Efforts are not exported, and imported events belong to no effort.
+- The last line of a file records the host that an agent was imported from. Its client does not run here, so the agent
+  ended when the file was written, unless it had ended before.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,11 +31,11 @@ FORMAT = "headspace-log"
 VERSION = 1
 PAGE = 1_000
 END = b'{"end":'
-"""How the last line begins."""
+"""Prefix of the last line."""
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """What the file is, and where it is from."""
+    """The header: the format, and the origin of the log."""
 
     format: str
     version: int
@@ -45,8 +45,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     name: str
 
 
-class LineOfLog(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One event, as it is written."""
+class EventLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One event in its line."""
 
     id: str
     agent_id: str
@@ -75,19 +75,19 @@ class SnapshotLine(msgspec.Struct, frozen=True):
     snapshot: Snapshot
 
 
-class BroughtIn(msgspec.Struct, frozen=True):
-    """What came of a file: the agent, how many events were new, and how many were there already."""
+class ImportedLog(msgspec.Struct, frozen=True):
+    """The result: the agent, the number of new events, and the number of those that were there already."""
 
     agent_id: str
     events: int
     known: int
 
 
-# --- writing ----------------------------------------------------------------------------------------------------------
+# --- export -----------------------------------------------------------------------------------------------------------
 
 
 def log_lines(reader: Reader, agent: Agent, session_id: str | None, host: str, now: Micros) -> Iterator[bytes]:
-    """The log of an agent, or of one of its sessions, line by line."""
+    """The lines of an agent's log, or of one of its sessions."""
     header = Header(format=FORMAT, version=VERSION, host=host, exported_at=now, agent_id=agent.id, name=agent.name)
     yield msgspec.json.encode(FirstLine(header)) + b"\n"
     if (snapshot := reader.snapshot(agent.id)) is not None:
@@ -103,7 +103,7 @@ def log_lines(reader: Reader, agent: Agent, session_id: str | None, host: str, n
 
 
 def events_of(reader: Reader, agent_id: str, after: int = 0) -> Iterator[StoredEvent]:
-    """All events of an agent in their order."""
+    """All events of an agent, in order."""
     while page := reader.events(agent_id=agent_id, after=after, limit=PAGE):
         yield from page
         after = page[-1].seq
@@ -113,8 +113,8 @@ def _line(stored: StoredEvent) -> bytes:
     return msgspec.json.encode(_as_line(stored.envelope, stored.agent_id, stored.strategy, stored.anomaly)) + b"\n"
 
 
-def _as_line(envelope: Envelope, agent_id: str, strategy: Strategy, anomaly: str | None = None) -> LineOfLog:
-    return LineOfLog(
+def _as_line(envelope: Envelope, agent_id: str, strategy: Strategy, anomaly: str | None = None) -> EventLine:
+    return EventLine(
         id=envelope.id,
         agent_id=agent_id,
         name=envelope.name,
@@ -124,15 +124,15 @@ def _as_line(envelope: Envelope, agent_id: str, strategy: Strategy, anomaly: str
         fired_at=envelope.fired_at,
         received_at=envelope.received_at,
         strategy=strategy,
-        payload=_written(envelope.payload),
+        payload=_raw(envelope.payload),
         context=msgspec.Raw(encode_context(envelope)),
         delivery_id=envelope.delivery_id,
         anomaly=anomaly,
     )
 
 
-def _written(payload: bytes) -> msgspec.Raw:
-    """A payload inside its line, so that `_read` gives it back byte for byte."""
+def _raw(payload: bytes) -> msgspec.Raw:
+    """A payload as it is included, so that `_envelope` restores it byte for byte."""
     try:
         msgspec.json.decode(payload)
         fits = payload.startswith(b"{") and b"\n" not in payload and b"\r" not in payload
@@ -141,19 +141,19 @@ def _written(payload: bytes) -> msgspec.Raw:
     return msgspec.Raw(payload if fits else msgspec.json.encode(payload.decode("utf-8", "replace")))
 
 
-# --- bringing in ------------------------------------------------------------------------------------------------------
+# --- import -----------------------------------------------------------------------------------------------------------
 
 
 def _bad(number: int, why: str) -> BadRequest:
-    return BadRequest("bad_log", f"Line {number} cannot be brought in: {why}.", "Use a file of `headspace export`.")
+    return BadRequest("bad_log", f"Line {number} cannot be imported: {why}.", "Use a file of `headspace export`.")
 
 
 def read_header(line: bytes) -> Header:
-    """The first line, if it is one of ours."""
+    """Parse the first line."""
     try:
         header = msgspec.json.decode(line, type=FirstLine).header
     except (msgspec.DecodeError, UnicodeError) as error:
-        raise _bad(1, "it is not the beginning of an exported log") from error
+        raise _bad(1, "it is not the header of an exported log") from error
     if not header.agent_id or header.agent_id == KEY:
         raise _bad(1, "it names no agent")
     if (header.format, header.version) != (FORMAT, VERSION):
@@ -167,11 +167,11 @@ def read_header(line: bytes) -> Header:
 
 def import_lines(
     transaction: Transaction, header: Header, lines: Iterable[bytes], first: int, new_id: str, now: Micros
-) -> BroughtIn:
+) -> ImportedLog:
     """Import lines, in one transaction. `first` is the number of the first line, for error messages."""
-    snapshot, events, is_last = _read(header, lines, first)
+    snapshot, events, is_last = _parse(header, lines, first)
     mark = _mark(header, new_id, now)
-    transaction.lock(_touched(header, events, mark))
+    transaction.lock(_lock_scope(header, events, mark))
     known = transaction.stored_event_ids(header.agent_id, [line.id for line in events])
     delivered = transaction.find_deliveries([line.delivery_id for line in events if line.delivery_id])
     fresh = [line for line in events if line.id not in known and line.delivery_id not in delivered]
@@ -180,18 +180,18 @@ def import_lines(
     if restored is not None:
         transaction.restore(restored)
         agent = restored.agent
-    records = list(_retold(agent, fresh))
+    records = list(_replayed(agent, fresh))
     if is_last and (fresh or restored) and not transaction.find_deliveries([mark.delivery_id or ""]):
-        records += _retold(_last(records) or agent, [_as_line(mark, header.agent_id, Strategy.ADDRESSED)])
+        records += _replayed(_last(records) or agent, [_as_line(mark, header.agent_id, Strategy.ADDRESSED)])
     if records:
         transaction.write(records)
-    return BroughtIn(header.agent_id, len(fresh), len(events) - len(fresh))
+    return ImportedLog(header.agent_id, len(fresh), len(events) - len(fresh))
 
 
-def _read(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot | None, list[LineOfLog], bool]:
-    """The snapshot if there is one, the events, and whether the file ends with them."""
+def _parse(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot | None, list[EventLine], bool]:
+    """Parse lines: the snapshot if there is one, the events, and whether the file ends with them."""
     snapshot, is_last = None, False
-    events: dict[str, LineOfLog] = {}
+    events: dict[str, EventLine] = {}
     for number, line in enumerate(lines, first):
         if line.startswith(END):
             is_last = True
@@ -201,7 +201,7 @@ def _read(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot 
                 snapshot = msgspec.json.decode(line, type=SnapshotLine).snapshot
                 owner = snapshot.agent.id
             else:
-                event = msgspec.json.decode(line, type=LineOfLog)
+                event = msgspec.json.decode(line, type=EventLine)
                 decode_context(bytes(event.context))
                 owner = event.agent_id
                 if event.strategy is not Strategy.EFFORT:
@@ -209,12 +209,12 @@ def _read(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot 
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise _bad(number, f"{error}") from error
         if owner != header.agent_id:
-            raise _bad(number, "it belongs to another agent than the first line says")
+            raise _bad(number, "it belongs to another agent than the header says")
     return snapshot, list(events.values()), is_last
 
 
-def _touched(header: Header, lines: Iterable[LineOfLog], mark: Envelope) -> LockScope:
-    """What others must keep away from meanwhile; the mark keeps two from bringing in the same agent at once."""
+def _lock_scope(header: Header, lines: Iterable[EventLine], mark: Envelope) -> LockScope:
+    """What the import is about. The mark prevents two imports of the same agent at once."""
     known = [identities(envelope, decode(envelope)).values() for envelope in map(_envelope, lines)]
     return LockScope(
         delivery_ids=frozenset({line.delivery_id for line in lines if line.delivery_id} | {mark.delivery_id or ""}),
@@ -223,19 +223,19 @@ def _touched(header: Header, lines: Iterable[LineOfLog], mark: Envelope) -> Lock
     )
 
 
-def _retold(agent: Agent | None, lines: Iterable[LineOfLog]) -> Iterator[Record]:
+def _replayed(agent: Agent | None, lines: Iterable[EventLine]) -> Iterator[Record]:
     for line in lines:
         envelope = _envelope(line)
         event = decode(envelope)
-        retold = replay_event(agent, line.agent_id, envelope, event, line.strategy, line.anomaly)
-        agent = retold.change.agent if retold else agent
+        replayed = replay_event(agent, line.agent_id, envelope, event, line.strategy, line.anomaly)
+        agent = replayed.change.agent if replayed else agent
         yield Record(
             envelope=envelope,
             agent_id=line.agent_id,
             strategy=line.strategy,
             anomaly=line.anomaly,
-            change=retold.change if retold else None,
-            claims=retold.claims if retold else (),
+            change=replayed.change if replayed else None,
+            claims=replayed.claims if replayed else (),
             publish=(),
             event=event,
         )
@@ -245,7 +245,7 @@ def _last(records: list[Record]) -> Agent | None:
     return next((record.change.agent for record in reversed(records) if record.change), None)
 
 
-def _envelope(line: LineOfLog) -> Envelope:
+def _envelope(line: EventLine) -> Envelope:
     payload = bytes(line.payload)
     observations, decisions = decode_context(bytes(line.context))
     return Envelope(
@@ -264,7 +264,7 @@ def _envelope(line: LineOfLog) -> Envelope:
 
 
 def _mark(header: Header, new_id: str, now: Micros) -> Envelope:
-    """Says that the agent was brought in, as it was when the file was written, and from where; once for each file."""
+    """The act that records the import and its host, once per file."""
     act = AgentImported(host=header.host, exported_at=header.exported_at)
     delivery_id = f"import:{header.exported_at}:{header.agent_id}:{header.host}"[:200]
     at = min(header.exported_at, now)

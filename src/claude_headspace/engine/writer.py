@@ -26,9 +26,10 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import structlog
 
-from claude_headspace.engine.batch import DEFAULT_RULES, Batch, BatchRules, Result, Submission, unavailable
+from claude_headspace.engine.batch import Batch
 from claude_headspace.engine.changes import CommittedChanges
 from claude_headspace.engine.outages import Outages
+from claude_headspace.engine.submission import DEFAULT_RULES, BatchRules, Result, Submission, unavailable
 from claude_headspace.errors import STOPPING, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.acts import Act, wrap_act
 from claude_headspace.kernel.agent import Agent

@@ -15,7 +15,7 @@ from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.facts import Event, Fact, Meta
-from claude_headspace.kernel.mission.model import LONGEST_GOAL, Mission, MissionOutcome
+from claude_headspace.kernel.mission.model import MAX_GOAL_CHARS, Mission, MissionOutcome
 from claude_headspace.kernel.text import short
 from claude_headspace.kernel.tolerant_json import tolerant
 
@@ -71,7 +71,7 @@ class AgentRegistered(Act, frozen=True, kw_only=True):
         return Mission(
             id=short(self.mission_id),
             started_at=started_at,
-            goal=self.goal[:LONGEST_GOAL],
+            goal=self.goal[:MAX_GOAL_CHARS],
             started_by=short(self.by),
             conversation_id=self.conversation_id,
         )
@@ -195,7 +195,7 @@ class WorkerEnded(Act, frozen=True, kw_only=True):
 
     def fact(self, _envelope: Envelope) -> Fact:
         """The mission and its summary."""
-        return facts.WorkerEnded(short(self.mission_id), self.goal[:LONGEST_GOAL], self.text)
+        return facts.WorkerEnded(short(self.mission_id), self.goal[:MAX_GOAL_CHARS], self.text)
 
 
 class ConversationWoken(Act, frozen=True, kw_only=True):

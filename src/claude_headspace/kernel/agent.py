@@ -16,7 +16,7 @@ import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
-from claude_headspace.kernel.mission.model import Mission, News
+from claude_headspace.kernel.mission.model import Mission, WorkerReport
 from claude_headspace.kernel.notify.notification import Notice
 from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
@@ -332,7 +332,7 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     role: str | None = None
     mode: str = INTERACTIVE
     mission: Mission | None = None
-    worker_reports: tuple[News, ...] = msgspec.field(default=(), name="news")
+    worker_reports: tuple[WorkerReport, ...] = msgspec.field(default=(), name="news")
     """Results of its workers that it has not been told yet."""
     note: Note | None = None
     session_context: SessionContext | None = msgspec.field(default=None, name="briefed")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope, decided
 from claude_headspace.kernel.policy.call import Call, Subject, Use
-from claude_headspace.kernel.policy.matching import Hit, hits
+from claude_headspace.kernel.policy.matching import Match, find_matches
 from claude_headspace.kernel.policy.policy import Policy
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 
@@ -21,64 +21,63 @@ Judge = Callable[[Envelope, Agent], Verdict]
 
 
 def abstain(_envelope: Envelope, _agent: Agent) -> Verdict:
-    """A judge without a policy."""
+    """The judge without a policy."""
     return ABSTAIN
 
 
 def with_verdict(envelope: Envelope, verdict: Verdict) -> Envelope:
-    """The envelope with the verdict. Unchanged if no rule applied."""
+    """Return the envelope with the verdict. Unchanged if no rule applied."""
     return envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict)
 
 
-def subject_of(agent: Agent) -> Subject:
-    """The attributes of an agent that rules can depend on."""
+def get_subject(agent: Agent) -> Subject:
+    """Return the attributes of an agent that rules can depend on."""
     project = agent.project
     return Subject(agent.mode, agent.role, tuple(name for name in (project.id, project.name, project.root) if name))
 
 
 def decide(policy: Policy, subject: Subject, call: Call) -> Verdict:
-    """The verdict of a policy on a tool call."""
-    found = hits(policy, subject, call)
-    rulings = [(ruling_of(policy, hit), hit) for hit in found]
-    counted = [(ruling, hit) for ruling, hit in rulings if ruling is not Ruling.ALLOW or _covers(found, call)]
-    if not counted:
+    """Return the verdict of a policy on a tool call."""
+    matches = find_matches(policy, subject, call)
+    rulings = [(get_ruling(policy, match), match) for match in matches]
+    if not _allows_everything(matches, call):
+        rulings = [(ruling, match) for ruling, match in rulings if ruling is not Ruling.ALLOW]
+    ruling, match = max(rulings, key=lambda pair: pair[0].severity, default=(Ruling.ABSTAIN, None))
+    if ruling is Ruling.ABSTAIN or match is None:
         return ABSTAIN
-    ruling, hit = max(counted, key=lambda each: each[0].severity)
-    if ruling is Ruling.ABSTAIN:
-        return ABSTAIN
-    return Verdict(ruling, hit.rule.id, reason_of(ruling, hit), enforced=not policy.shadow)
+    return Verdict(ruling, match.rule.id, format_reason(ruling, match), enforced=not policy.record_only)
 
 
-def ruling_of(policy: Policy, hit: Hit) -> Ruling:
-    """The ruling of a rule on what it matched."""
-    return hit.rule.unclear if hit.unclear else policy.outcome(hit.rule)
+def get_ruling(policy: Policy, match: Match) -> Ruling:
+    """Return the ruling of a match: the outcome of its rule, or its `unclear` outcome."""
+    return match.rule.unclear if match.unclear else policy.get_outcome(match.rule)
 
 
-def _covers(found: list[Hit], call: Call) -> bool:
+def _allows_everything(matches: list[Match], call: Call) -> bool:
     """Whether rules allow the whole call: every program, and every file that it changes."""
-    allowing = [hit for hit in found if hit.rule.outcome is Ruling.ALLOW and not hit.unclear]
+    allowing = [match for match in matches if match.rule.outcome is Ruling.ALLOW and not match.unclear]
     if call.traits or not allowing:
         return False
-    if any(hit.program is None and not any(hit.rule.path_lists) for hit in allowing):
+    if any(match.program is None and not match.rule.has_path_patterns for match in allowing):
         return True
-    changed_by = {use.by for use in call.paths if use.use is not Use.READ}
-    by_path = [hit for hit in allowing if any(hit.rule.path_lists)]
+    with_paths = [match for match in allowing if match.rule.has_path_patterns]
     if not call.programs:
-        return bool(by_path)
-    names = {hit.program.name for hit in by_path if hit.program is not None}
-    return changed_by <= names and set(call.programs) <= {hit.program for hit in allowing}
+        return bool(with_paths)
+    changing = {use.used_by for use in call.paths if use.use is not Use.READ}
+    names = {match.program.name for match in with_paths if match.program is not None}
+    return changing <= names and set(call.programs) <= {match.program for match in allowing}
 
 
 MESSAGES = {
     Ruling.DENY: "Headspace does not allow this",
-    Ruling.ASK: "Headspace wants you to decide",
+    Ruling.ASK: "Headspace asks you to decide",
     Ruling.WARN: "Headspace warns",
     Ruling.ALLOW: "Headspace allows this",
 }
 
 
-def reason_of(ruling: Ruling, hit: Hit) -> str:
-    """The reason shown to the model and the user."""
-    doubt = ", as far as can be told" if hit.unclear else ""
-    what = f" {hit.rule.reason}" if hit.rule.reason else ""
-    return f"{MESSAGES[ruling]}: {hit.about}{doubt}.{what} (rule {hit.rule.id})"
+def format_reason(ruling: Ruling, match: Match) -> str:
+    """Return the reason that the model and the user see."""
+    doubt = ", as far as can be determined" if match.unclear else ""
+    reason = f" {match.rule.reason}" if match.rule.reason else ""
+    return f"{MESSAGES[ruling]}: {match.description}{doubt}.{reason} (rule {match.rule.id})"

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import msgspec
 
-from claude_headspace.kernel.claude_os.session_notice import Care
+from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.policy.verdict import Verdict
 
@@ -80,7 +80,7 @@ class Decisions(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The instruction files that belong to the paths of a tool call."""
     advice: Advice | None = None
     """What the client was told because of the effort."""
-    session_notice: Care | None = msgspec.field(default=None, name="care")
+    session_notice: SessionNotice | None = msgspec.field(default=None, name="care")
     """What the session was told with the reply."""
     verdict: Verdict | None = None
     """The ruling of the policy on the tool call, if any rule applied."""

@@ -1,4 +1,4 @@
-"""Redact secrets before an event is stored: known kinds always, others by the user's patterns.
+"""Redacts secrets before an event is stored: known kinds always, others by the user's patterns.
 
 Rules
 - Only the secret is replaced; the text around it stays.
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-GONE = "[redacted]"
+REDACTED = "[redacted]"
 
-KNOWN: tuple[tuple[bytes, bytes], ...] = (
+KNOWN_SECRETS: tuple[tuple[bytes, bytes], ...] = (
     (b"sk-", rb"\bsk-[A-Za-z0-9_-]{20,}"),
     (b"ghp_", rb"\bghp_[A-Za-z0-9]{30,}"),
     (b"gho_", rb"\bgho_[A-Za-z0-9]{30,}"),
@@ -36,37 +36,37 @@ KNOWN: tuple[tuple[bytes, bytes], ...] = (
 )
 """Known kinds of secrets: prefix and pattern."""
 
-_KNOWN = tuple((beginning, re.compile(pattern)) for beginning, pattern in KNOWN)
+_KNOWN_PATTERNS = tuple((prefix, re.compile(pattern)) for prefix, pattern in KNOWN_SECRETS)
 
 
 class Redactor:
     """Redacts secrets in payloads."""
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
-        self._own = tuple(re.compile(pattern) for pattern in patterns)
+        self._user_patterns = tuple(re.compile(pattern) for pattern in patterns)
 
     def __call__(self, payload: bytes) -> bytes:
-        """The payload with its secrets replaced."""
-        for beginning, pattern in _KNOWN:
-            if beginning in payload:
-                payload = pattern.sub(GONE.encode(), payload)
-        return self._by_own(payload) if self._own else payload
+        """Return the payload with its secrets replaced."""
+        for prefix, pattern in _KNOWN_PATTERNS:
+            if prefix in payload:
+                payload = pattern.sub(REDACTED.encode(), payload)
+        return self._apply_user_patterns(payload) if self._user_patterns else payload
 
-    def _by_own(self, payload: bytes) -> bytes:
+    def _apply_user_patterns(self, payload: bytes) -> bytes:
         try:
             value = msgspec.json.decode(payload)
-            cleaned = self._clean(value)
+            redacted = self._redact_strings(value)
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             return payload
-        return payload if cleaned == value else msgspec.json.encode(cleaned)
+        return payload if redacted == value else msgspec.json.encode(redacted)
 
-    def _clean(self, value: object) -> object:
+    def _redact_strings(self, value: object) -> object:
         if isinstance(value, str):
-            for pattern in self._own:
-                value = pattern.sub(GONE, value)
+            for pattern in self._user_patterns:
+                value = pattern.sub(REDACTED, value)
             return value
         if isinstance(value, list):
-            return [self._clean(item) for item in value]
+            return [self._redact_strings(item) for item in value]
         if isinstance(value, dict):
-            return {key: self._clean(item) for key, item in value.items()}
+            return {key: self._redact_strings(item) for key, item in value.items()}
         return value

@@ -477,7 +477,7 @@ def mission_view(mission: Mission | None) -> MissionView | None:
         mission.report,
         mission.answer,
         mission.outcome,
-        mission.words,
+        mission.reason,
         iso(mission.started_at),
         _maybe(mission.ended_at),
     )

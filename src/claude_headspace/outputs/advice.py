@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from claude_headspace.clients.claude_code.replies import keep_turn, with_context
-from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
+from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.effort import messages as texts
 from claude_headspace.kernel.effort.advice import NOTHING, Advice
 from claude_headspace.kernel.effort.model import Injection
@@ -39,12 +39,12 @@ def with_advice(
     injections: Sequence[Injection] = (),
     *,
     briefing: str = "",
-    care: Care = NO_CARE,
+    care: SessionNotice = NO_NOTICE,
 ) -> Spoken:
     """Claude Code's part of the reply with all of it. It reads the files to preload, which may take a moment."""
-    if care.holds:
-        return Spoken(keep_turn(reply, "\n\n".join(care.said)))
-    text, loaded = _words([briefing, *care.said], advice, injections)
+    if care.blocks_turn_end:
+        return Spoken(keep_turn(reply, "\n\n".join(care.texts)))
+    text, loaded = _words([briefing, *care.texts], advice, injections)
     return Spoken(with_context(event, reply, text, advice.reason if advice.denies else None), loaded)
 
 

@@ -26,7 +26,7 @@ from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.missions import unreported_workers
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.messages import summary, wake_up
-from claude_headspace.kernel.mission.notices import wanted
+from claude_headspace.kernel.mission.notices import hooks_with_notice
 from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.ports import Clock, ExpectHooks, Reader, Recorder, StreamMessage
 
@@ -77,7 +77,7 @@ class MissionReports(Loop):
 
     def update_agent(self, agent: Agent) -> None:
         """An agent changed. No-op for agents of other machines."""
-        hooks = wanted(agent)
+        hooks = hooks_with_notice(agent)
         if agent.host != self._host or not (hooks or agent.id in self._hooks):
             return
         self._hooks |= {agent.id: hooks}

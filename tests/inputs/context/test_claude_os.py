@@ -35,13 +35,13 @@ class Desk:
 
     def found(self, role: str | None = None, mode: str | None = None, *core: str) -> dict[str, str | None]:
         """Every file with its text."""
-        return {piece.name: piece.text for piece in read_context_files(self.house(*core), role, mode).pieces}
+        return {piece.name: piece.text for piece in read_context_files(self.house(*core), role, mode).files}
 
     def why(self, role: str | None = None, mode: str | None = None, *core: str) -> dict[str, str]:
         """What was left out, and why."""
         return {
-            piece.name: piece.why
-            for piece in read_context_files(self.house(*core), role, mode).pieces
+            piece.name: piece.missing_reason
+            for piece in read_context_files(self.house(*core), role, mode).files
             if piece.text is None
         }
 
@@ -143,15 +143,15 @@ def test_the_root_itself_may_be_a_link(desk: Desk, tmp_path: Path) -> None:
     desk.write("Desktop/TODAY.md", "today")
     (tmp_path / "link").symlink_to(desk.root)
     house = context_roots(str(tmp_path / "link"), (), str(desk.project))
-    assert [piece.text for piece in read_context_files(house, None, None).pieces] == ["today"]
+    assert [piece.text for piece in read_context_files(house, None, None).files] == ["today"]
 
 
 def test_the_whole_machine_is_no_project(desk: Desk) -> None:
     """A client that was started in `/` has none."""
-    assert read_context_files(context_roots("", (), "/"), "chief", None).pieces == ()
+    assert read_context_files(context_roots("", (), "/"), "chief", None).files == ()
     desk.role("thief", "/etc/hostname")
-    [piece] = read_context_files(context_roots(str(desk.root), (), "/"), "thief", None).pieces
-    assert (piece.text, piece.why) == (None, "lies outside of the root and the project")
+    [piece] = read_context_files(context_roots(str(desk.root), (), "/"), "thief", None).files
+    assert (piece.text, piece.missing_reason) == (None, "lies outside of the root and the project")
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
-"""A home with a project in it, as the corpus has it: links, scripts that were there before, contacts."""
+"""The home directory of the corpus: a project with links and scripts, and contacts."""
 
 from pathlib import Path
 
 import pytest
 
 from claude_headspace.config import Paths
-from claude_headspace.inputs.policy.files import RuleBook, load
+from claude_headspace.inputs.policy.files import RuleBook, load_rules
 
 CONTACTS = """
 [[contact]]
@@ -39,7 +39,7 @@ FILES = {
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """The home; `app` in it is the project."""
+    """A home directory with the project `app`."""
     home = tmp_path / "dev"
     for name, text in FILES.items():
         path = home / name
@@ -52,7 +52,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def places(tmp_path: Path) -> Paths:
-    """Where the rules would be; there are contacts."""
+    """A configuration directory with contacts."""
     root = tmp_path / "headspace"
     root.mkdir()
     (root / "contacts.toml").write_text(CONTACTS, encoding="utf-8")
@@ -61,5 +61,5 @@ def places(tmp_path: Path) -> Paths:
 
 @pytest.fixture
 def book(places: Paths) -> RuleBook:
-    """The rules that come with Headspace."""
-    return load(places, "guard")
+    """The built-in rules."""
+    return load_rules(places, "guard")

@@ -1,4 +1,4 @@
-"""A tool call as the client tells it becomes a call as rules see it."""
+"""A tool call of the client is analysed into the form that rules match."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.tool_uses import describe_call
-from claude_headspace.inputs.policy.calls import call_of, understand
+from claude_headspace.inputs.policy.calls import analyse_call, analyse_event
 from claude_headspace.inputs.policy.files import RuleBook
 from claude_headspace.kernel.policy.call import Call, Recipient, Use
 from claude_headspace.testing import hook
@@ -23,14 +23,14 @@ RECORDED: dict[str, Any] = {
 }
 
 
-def call(book: RuleBook, tool: str, **given: object) -> Call:
-    """A call in /code."""
-    return call_of(describe_call(tool, given), book, directory="/code", home="/home/dev", project="/code")
+def call(book: RuleBook, tool: str, **tool_input: object) -> Call:
+    """Analyse a call in /code."""
+    return analyse_call(describe_call(tool, tool_input), book, directory="/code", home="/home/dev", project="/code")
 
 
-def test_a_payload_of_the_client(book: RuleBook) -> None:
-    """Tool, input and directory are taken from it; everything else is ignored."""
-    found = understand(decode(hook("PreToolUse", **RECORDED)), book, home="/home/dev", project="/code")
+def test_payload(book: RuleBook) -> None:
+    """Tool, input and directory come from the payload. Other fields are ignored."""
+    found = analyse_event(decode(hook("PreToolUse", **RECORDED)), book, home="/home/dev", project="/code")
     assert [(use.path, use.use) for use in found.paths] == [("/code/x", Use.DELETE)]
     assert (found.tool, found.home, found.project) == ("Bash", "/home/dev", "/code")
 
@@ -49,36 +49,38 @@ def test_a_payload_of_the_client(book: RuleBook) -> None:
     ],
 )
 def test_file_tools(book: RuleBook, tool: str, field: str, use: Use) -> None:
-    """Each names its file in its own way."""
+    """Each tool has its own input field for the file."""
     [found] = call(book, tool, **{field: "./a/../b"}).paths
-    assert (found.path, found.use, found.by) == ("/code/b", use, tool)
+    assert (found.path, found.use, found.used_by) == ("/code/b", use, tool)
 
 
-def test_links_are_followed_for_writing_and_not_for_deleting(book: RuleBook, home: Path) -> None:
-    """Who writes through a link writes what it leads to; who deletes a link deletes the link."""
+def test_links_are_resolved_for_writing_but_not_for_deleting(book: RuleBook, home: Path) -> None:
+    """Writing through a link changes its target. Deleting a link deletes the link."""
     app = str(home / "app")
-    [written] = call_of(
+    [written] = analyse_call(
         describe_call("Write", {"file_path": "link-to-etc/x"}), book, directory=app, home=str(home)
     ).paths
     assert written.real == "/etc/x"
-    [deleted] = call_of(describe_call("Bash", {"command": "rm link-to-etc"}), book, directory=app, home=str(home)).paths
+    [deleted] = analyse_call(
+        describe_call("Bash", {"command": "rm link-to-etc"}), book, directory=app, home=str(home)
+    ).paths
     assert (deleted.path, deleted.real) == (f"{app}/link-to-etc", "")
 
 
-@pytest.mark.parametrize("given", [{}, {"command": 7}, {"command": None}, {"file_path": ["x"]}])
-def test_inputs_of_another_shape_are_no_error(book: RuleBook, given: dict[str, object]) -> None:
-    """What is not there cannot be judged, and does not fail."""
+@pytest.mark.parametrize("tool_input", [{}, {"command": 7}, {"command": None}, {"file_path": ["x"]}])
+def test_unexpected_input_is_no_error(book: RuleBook, tool_input: dict[str, object]) -> None:
+    """Missing fields and wrong types are ignored."""
     for tool in ("Bash", "Write", "mcp__x__send_y", "Unheard"):
-        assert call(book, tool, **given).programs == ()
+        assert call(book, tool, **tool_input).programs == ()
 
 
-def test_recipients_in_every_shape(book: RuleBook) -> None:
-    """Texts, lists, objects, several in one text; a contact is found however it is written."""
-    given = {
+def test_recipients_in_every_form(book: RuleBook) -> None:
+    """Strings, lists, objects and comma-separated lists are read. Contacts are found in any spelling."""
+    tool_input = {
         "to": ["Ada <ADA@example.org>", {"email": "bob@example.org"}],
         "cc": "eve@example.org, mailto:ada@example.org",
     }
-    message = call(book, "mcp__mail__send_email", **given).message
+    message = call(book, "mcp__mail__send_email", **tool_input).message
     assert message is not None
     assert message.recipients == (
         Recipient("Ada <ADA@example.org>", ("claude_direct",)),
@@ -88,8 +90,8 @@ def test_recipients_in_every_shape(book: RuleBook) -> None:
     )
 
 
-def test_a_draft_is_no_message(book: RuleBook) -> None:
-    """A tool that drafts does not send, whatever else its name says; other tools do neither."""
+def test_message_kinds(book: RuleBook) -> None:
+    """A tool whose name matches `draft` and `send` is a draft. Other tools are no messages."""
     kinds = {
         tool: call(book, tool).message for tool in ("mcp__m__send_draft", "mcp__m__send_mail", "mcp__m__list", "Bash")
     }

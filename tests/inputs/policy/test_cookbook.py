@@ -1,4 +1,4 @@
-"""The recipes of docs/policy.md do what the page says: each file of rules is tried on the cases beside it."""
+"""The examples of docs/policy.md are correct: the cases of each section pass with its rules."""
 
 import re
 from pathlib import Path
@@ -6,34 +6,35 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.config import Paths
-from claude_headspace.inputs.policy.cases import read_cases, try_case
-from claude_headspace.inputs.policy.files import load
+from claude_headspace.inputs.policy.cases import judge_case, read_cases
+from claude_headspace.inputs.policy.files import load_rules
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/policy.md"
 BLOCK = re.compile(r"```toml\n# (policy|contacts|cases)\.toml[^\n]*\n(.*?)```", re.DOTALL)
 
 
 def recipes() -> list[dict[str, str]]:
-    """The files of each recipe: a section that has cases."""
+    """Return the files of each section with cases."""
     sections = re.split(r"(?m)^##+ ", PAGE.read_text(encoding="utf-8"))
     found = [dict(BLOCK.findall(section)) | {"title": section.partition("\n")[0]} for section in sections]
     return [recipe for recipe in found if "cases" in recipe]
 
 
-def test_the_page_has_recipes() -> None:
-    """The other test here looks at real ones."""
+def test_page_has_recipes() -> None:
+    """The other test in this file has input."""
     assert len(recipes()) >= 6
 
 
 @pytest.mark.parametrize("recipe", recipes(), ids=lambda recipe: str(recipe["title"]))
-def test_a_recipe_does_what_it_says(recipe: dict[str, str], places: Paths, home: Path, tmp_path: Path) -> None:
-    """Its cases get the verdicts that stand beside them."""
+def test_cases_of_a_recipe_pass(recipe: dict[str, str], places: Paths, home: Path, tmp_path: Path) -> None:
+    """Every case gets the expected verdict."""
     places.policy_file.write_text(recipe.get("policy", ""), encoding="utf-8")
     places.contacts_file.write_text(recipe.get("contacts", ""), encoding="utf-8")
     (tmp_path / "cases.toml").write_text(recipe["cases"], encoding="utf-8")
-    book, app = load(places, "guard"), str(home / "app")
+    book, app = load_rules(places, "guard"), str(home / "app")
     results = [
-        try_case(case, book, directory=app, home=str(home), project=app) for case in read_cases(tmp_path / "cases.toml")
+        judge_case(case, book, directory=app, home=str(home), project=app)
+        for case in read_cases(tmp_path / "cases.toml")
     ]
     assert results
-    assert [(each.case.words, each.said, each.verdict.rule) for each in results if not each.ok] == []
+    assert [(each.case.summary, each.outcome, each.verdict.rule) for each in results if not each.passed] == []

@@ -1,4 +1,4 @@
-"""The guard of a daemon: current rules, and a failure of ours that is never felt and never hidden."""
+"""The guard keeps its rules up to date, and its own failures neither block the client nor stay hidden."""
 
 import asyncio
 import os
@@ -18,47 +18,47 @@ from tests.kernel.story import new_agent
 
 
 def call(command: object = "rm -rf /", at: int = START, root: str | None = None) -> Envelope:
-    """A call of Bash."""
+    """Return the hook of a shell command."""
     context = Observations(project_root=root)
     return hook("PreToolUse", at, observations=context, tool_name="Bash", tool_input={"command": command})
 
 
-def verdict_on(guard: PolicyGuard, envelope: Envelope, *, asked: bool = True) -> Verdict:
-    """What a guard says of a call."""
-    asyncio.run(guard.prepare(Received(envelope, decode(envelope)), expects_reply=asked))
+def judge(guard: PolicyGuard, envelope: Envelope, *, expects_reply: bool = True) -> Verdict:
+    """Prepare and judge a call."""
+    asyncio.run(guard.prepare(Received(envelope, decode(envelope)), expects_reply=expects_reply))
     return guard.judge(envelope, new_agent())
 
 
 @pytest.fixture
 def guard(places: Paths, home: Path) -> PolicyGuard:
-    """A guard with the shipped rules."""
+    """A guard with the built-in rules."""
     return PolicyGuard(places, "guard", home)
 
 
-def test_a_call_is_gathered_then_judged(guard: PolicyGuard) -> None:
-    """Once: a second look finds nothing, and what was not gathered is not judged."""
+def test_prepared_call_is_judged_once(guard: PolicyGuard) -> None:
+    """The second verdict is `abstain`, and so is that on a call that was not prepared."""
     envelope = call()
-    found = verdict_on(guard, envelope)
+    found = judge(guard, envelope)
     assert (found.ruling, found.rule, found.enforced) == ("deny", "system-delete", True)
     assert guard.judge(envelope, new_agent()) is ABSTAIN
     assert guard.judge(call(), new_agent()) is ABSTAIN
 
 
-def test_what_is_not_kept_is_judged_all_the_same(guard: PolicyGuard) -> None:
-    """A long command is cut before it is stored; what stands in the part that was cut is still seen."""
-    kept, whole = call("echo …"), call(f"echo {'x' * 100_000}; rm -rf /; echo {'x' * 100_000}").payload
-    assert verdict_on(guard, kept) is ABSTAIN
-    assert verdict_on(guard, msgspec.structs.replace(call("echo …"), original_payload=whole)).rule == "system-delete"
+def test_original_payload_is_judged(guard: PolicyGuard) -> None:
+    """A command that is truncated before it is stored is judged completely."""
+    stored, original = call("echo …"), call(f"echo {'x' * 100_000}; rm -rf /; echo {'x' * 100_000}").payload
+    assert judge(guard, stored) is ABSTAIN
+    assert judge(guard, msgspec.structs.replace(call("echo …"), original_payload=original)).rule == "system-delete"
 
 
-def test_other_events_are_not_looked_at(guard: PolicyGuard) -> None:
-    """Only a call that is about to be made."""
-    assert verdict_on(guard, hook("PostToolUse", tool_name="Bash", tool_input={"command": "rm -rf /"})) is ABSTAIN
+def test_other_events_are_not_judged(guard: PolicyGuard) -> None:
+    """Only the hook before a tool call is judged."""
+    assert judge(guard, hook("PostToolUse", tool_name="Bash", tool_input={"command": "rm -rf /"})) is ABSTAIN
     assert not guard.lapses
 
 
-def test_who_is_asked_to_wait() -> None:
-    """Hooks wait only where the answer matters."""
+def test_hooks_that_wait() -> None:
+    """Hooks wait only with presets that enforce verdicts."""
     assert {preset: asked_hooks(preset) for preset in ("guard", "strict", "watch", "off")} == {
         "guard": ("PreToolUse",),
         "strict": ("PreToolUse",),
@@ -67,68 +67,68 @@ def test_who_is_asked_to_wait() -> None:
     }
 
 
-def test_a_call_that_nobody_asked_about_is_a_lapse(guard: PolicyGuard) -> None:
-    """It is judged for the record, and times close to each other are one."""
+def test_call_without_a_waiting_hook_is_a_lapse(guard: PolicyGuard) -> None:
+    """It is judged for the record. Calls close in time count as one lapse."""
     for second in (0, 5, 30):
-        found = verdict_on(guard, call(at=START + second * SECOND), asked=False)
+        found = judge(guard, call(at=START + second * SECOND), expects_reply=False)
         assert (found.ruling, found.enforced, found.lapse) == ("deny", False, NOT_ASKED)
-    verdict_on(guard, call("ls", START + 3_600 * SECOND), asked=False)
+    judge(guard, call("ls", START + 3_600 * SECOND), expects_reply=False)
     assert [(lapse.calls, lapse.until - lapse.since) for lapse in guard.lapses] == [(3, 30 * SECOND), (1, 0)]
-    assert "guards were off from" in guard.health()[2]
+    assert "guard off from" in guard.health()[2]
 
 
-def test_the_shadow_has_no_lapses(places: Paths, home: Path) -> None:
-    """Nobody waits for it, so nothing is missed."""
-    found = verdict_on(PolicyGuard(places, "watch", home), call(), asked=False)
+def test_preset_watch_has_no_lapses(places: Paths, home: Path) -> None:
+    """No hook waits with this preset, so no verdict comes too late."""
+    found = judge(PolicyGuard(places, "watch", home), call(), expects_reply=False)
     assert (found.ruling, found.enforced, found.lapse) == ("deny", False, None)
 
 
 @pytest.mark.parametrize("payload", [b"[]", b'{"tool_name": 7}', b'{"tool_input": "text"}'])
-def test_what_cannot_be_understood_leaves_the_client_alone(guard: PolicyGuard, payload: bytes) -> None:
-    """A payload of another shape is a failure of ours: abstain, write down, tell."""
+def test_unexpected_payload_does_not_block_the_client(guard: PolicyGuard, payload: bytes) -> None:
+    """The guard abstains and records a lapse."""
     envelope = call()
-    found = verdict_on(guard, msgspec.structs.replace(envelope, payload=payload))
+    found = judge(guard, msgspec.structs.replace(envelope, payload=payload))
     assert (found.ruling, found.enforced) == ("abstain", False)
     assert found.lapse is not None
     assert guard.lapses[0].calls == 1
 
 
-def test_a_look_that_takes_too_long_is_given_up(places: Paths, home: Path) -> None:
-    """A file system that hangs makes no hook wait: no patience at all is the quickest way to see it."""
-    found = verdict_on(PolicyGuard(places, "guard", home, patience=0), call())
-    assert (found.ruling, found.lapse) == ("abstain", "the call could not be looked at in time")
+def test_analysis_times_out(places: Paths, home: Path) -> None:
+    """A hanging file system does not delay the hook. The timeout of 0 simulates it."""
+    found = judge(PolicyGuard(places, "guard", home, timeout_seconds=0), call())
+    assert (found.ruling, found.lapse) == ("abstain", "the tool call was not analysed in time")
 
 
-def test_changed_rules_are_read_and_broken_ones_are_not(places: Paths, home: Path) -> None:
-    """The last good rules stay until the file is good again."""
-    guard = PolicyGuard(places, "guard", home, look_again=0)
+def test_changed_rules_are_loaded_if_valid(places: Paths, home: Path) -> None:
+    """The last valid rules stay in force while the file is invalid."""
+    guard = PolicyGuard(places, "guard", home, refresh_seconds=0)
     places.policy_file.write_text('[[rule]]\nid = "x"\noutcome = "deny"\ncommands = ["deploy"]\n')
-    assert verdict_on(guard, call("deploy")).rule == "x"
+    assert judge(guard, call("deploy")).rule == "x"
     places.policy_file.write_text("nonsense")
-    assert verdict_on(guard, call("deploy")).rule == "x"
+    assert judge(guard, call("deploy")).rule == "x"
     assert guard.health()[1] is not None
     places.policy_file.unlink()
-    assert verdict_on(guard, call("deploy")) is ABSTAIN
+    assert judge(guard, call("deploy")) is ABSTAIN
     assert guard.health()[1] is None
 
 
-def test_rules_that_are_broken_from_the_start_leave_the_shipped_ones(places: Paths, home: Path) -> None:
-    """Nobody is without guards because of a typing mistake."""
+def test_invalid_rules_at_start_leave_the_built_in_ones(places: Paths, home: Path) -> None:
+    """An invalid file does not disable the guard."""
     places.policy_file.write_text("nonsense")
     guard = PolicyGuard(places, "guard", home)
-    assert verdict_on(guard, call()).rule == "system-delete"
+    assert judge(guard, call()).rule == "system-delete"
     assert guard.health()[1] is not None
 
 
-def test_a_project_is_heard_where_it_is(guard: PolicyGuard, home: Path) -> None:
-    """Its rules hold for calls in it alone; its broken file keeps its last good rules."""
+def test_project_rules_apply_in_the_project(guard: PolicyGuard, home: Path) -> None:
+    """They do not apply elsewhere. An invalid file keeps the last valid rules."""
     rules = home / "app/.headspace/policy.toml"
     rules.parent.mkdir()
     rules.write_text('[[rule]]\nid = "y"\noutcome = "deny"\ncommands = ["deploy"]\n')
     inside = str(home / "app")
-    assert verdict_on(guard, call("deploy", root=inside)).rule == "project-y"
-    assert verdict_on(guard, call("deploy", root=str(home))) is ABSTAIN
+    assert judge(guard, call("deploy", root=inside)).rule == "project-y"
+    assert judge(guard, call("deploy", root=str(home))) is ABSTAIN
     rules.write_text('[[rule]]\nid = "z"\noutcome = "allow"\ncommands = ["rm"]\n')
     os.utime(rules, ns=(1, 1))
-    assert verdict_on(guard, call("deploy", root=inside)).rule == "project-y"
+    assert judge(guard, call("deploy", root=inside)).rule == "project-y"
     assert guard.health()[1] is not None

@@ -3,7 +3,7 @@
 import json
 
 from claude_headspace.inputs.receive.sanitize import Sanitizer
-from claude_headspace.kernel.redaction import GONE, Redactor
+from claude_headspace.kernel.redaction import REDACTED, Redactor
 from claude_headspace.kernel.size_limits import Bounds
 
 SECRET = "sk-ant-" + "a" * 40
@@ -23,4 +23,4 @@ def test_hook_and_transcript_keep_the_same_words() -> None:
     hook = json.loads(keep.hook(json.dumps({"prompt": prompt}).encode()))
     line = json.loads(keep.line(json.dumps({"message": {"role": "user", "content": prompt}}).encode() + b"\n"))
     assert hook["prompt"] == line["message"]["content"]
-    assert hook["prompt"].startswith(f"{GONE} {GONE} wörd")
+    assert hook["prompt"].startswith(f"{REDACTED} {REDACTED} wörd")

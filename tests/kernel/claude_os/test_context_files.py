@@ -6,20 +6,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_headspace.kernel.claude_os.context_files import CORE, MODE, ROLE, Briefing, Piece, compose, shares
+from claude_headspace.kernel.claude_os.context_files import (
+    CORE,
+    MODE,
+    ROLE,
+    ContextFile,
+    SessionContext,
+    compose,
+    share_space,
+)
 
 
-def piece(name: str, text: str | None = "content", kind: str = CORE, why: str = "") -> Piece:
+def piece(name: str, text: str | None = "content", kind: str = CORE, why: str = "") -> ContextFile:
     """A file that was found, or not."""
-    return Piece(kind=kind, name=name, path=f"/os/{name}", text=text, why=why)
+    return ContextFile(kind=kind, name=name, path=f"/os/{name}", text=text, missing_reason=why)
 
 
 def test_the_format_of_claude_os() -> None:
     """Core files first, then those of the role and the mode; what is missing is named."""
-    briefing = Briefing(
+    briefing = SessionContext(
         role="chief",
         mode="background",
-        pieces=(
+        files=(
             piece("Desktop/TODAY.md", "Ship it.\n"),
             piece("Desktop/MEMORY.md", "It rains."),
             piece("Desktop/SYSTEM-INDEX.md", "A, B"),
@@ -75,16 +83,16 @@ Hush."""
 
 
 @pytest.mark.parametrize("pieces", [(), (piece("gone.md", None, ROLE, "is not there"),)])
-def test_nothing_loaded_is_nothing_said(pieces: tuple[Piece, ...]) -> None:
+def test_nothing_loaded_is_nothing_said(pieces: tuple[ContextFile, ...]) -> None:
     """What is only missing is for the user to know."""
-    composed = compose(Briefing(pieces=pieces), "X", 9_500)
+    composed = compose(SessionContext(files=pieces), "X", 9_500)
     assert (composed.text, composed.loaded, len(composed.left_out)) == ("", (), len(pieces))
 
 
 def test_a_long_file_shares_with_the_others() -> None:
     """Short ones stay whole; of the long one the beginning is there, whole lines, and where the rest is."""
     long = "".join(f"line {number}\n" for number in range(5_000))
-    composed = compose(Briefing(pieces=(piece("MEMORY.md", long), piece("TODAY.md", "short"))), "X", 4_000)
+    composed = compose(SessionContext(files=(piece("MEMORY.md", long), piece("TODAY.md", "short"))), "X", 4_000)
     assert len(composed.text) <= 4_000
     assert "short" in composed.text
     assert f"of {len(long)} characters; all of it: /os/MEMORY.md)" in composed.text
@@ -98,7 +106,7 @@ def test_a_long_file_shares_with_the_others() -> None:
 def test_scraps_are_not_given() -> None:
     """With too many files the last ones are left out, and named; but not all of them."""
     pieces = tuple(piece(f"docs/{number}.md", "x" * 2_000, ROLE) for number in range(60))
-    composed = compose(Briefing(role="r", pieces=pieces), "X", 9_500)
+    composed = compose(SessionContext(role="r", files=pieces), "X", 9_500)
     assert len(composed.text) <= 9_500
     assert 0 < len(composed.loaded) < 60
     assert composed.left_out[-1] == "docs/59.md: does not fit, read it yourself: /os/docs/59.md"
@@ -112,7 +120,7 @@ texts = st.lists(st.one_of(st.none(), st.text(max_size=3_000)), max_size=12)
 def test_any_files_fit_into_any_room(found: list[str | None], room: int) -> None:
     """The bound holds, every file is loaded or left out, and none is a scrap."""
     pieces = tuple(piece(f"{number}.md", text, ROLE) for number, text in enumerate(found))
-    composed = compose(Briefing(role="r", pieces=pieces), "X", room)
+    composed = compose(SessionContext(role="r", files=pieces), "X", room)
     assert len(composed.text) <= room
     assert len(composed.loaded) + len(composed.left_out) == len(pieces)
 
@@ -120,7 +128,7 @@ def test_any_files_fit_into_any_room(found: list[str | None], room: int) -> None
 @given(st.lists(st.integers(0, 5_000), max_size=10), st.integers(-10, 20_000))
 def test_sharing_is_fair(lengths: list[int], room: int) -> None:
     """Nobody gets more than it needs; who gets less than that gets as much as anybody; nothing is wasted."""
-    given_ = shares(lengths, room)
+    given_ = share_space(lengths, room)
     assert all(0 <= part <= length for part, length in zip(given_, lengths, strict=True))
     assert sum(given_) <= max(room, 0)
     short = [part for part, length in zip(given_, lengths, strict=True) if part < length]

@@ -1,7 +1,7 @@
 """The words about missions."""
 
-from claude_headspace.kernel.mission.messages import LONGEST_SUMMARY, orders, summaries, summary, wake_up
-from claude_headspace.kernel.mission.model import Mission, MissionOutcome, News
+from claude_headspace.kernel.mission.messages import MAX_SUMMARY_CHARS, summaries, summary, wake_up, worker_prompt
+from claude_headspace.kernel.mission.model import Mission, MissionOutcome, WorkerReport
 from tests.kernel.story import START, new_agent, time_at
 
 DONE = Mission(
@@ -15,9 +15,9 @@ DONE = Mission(
 )
 
 
-def news(goal: str, text: str = "") -> News:
+def news(goal: str, text: str = "") -> WorkerReport:
     """A worker that is back."""
-    return News(mission_id="m1", goal=goal, text=text, at=START)
+    return WorkerReport(mission_id="m1", goal=goal, text=text, at=START)
 
 
 def test_a_summary_tells_what_was_asked_and_what_came_of_it() -> None:
@@ -31,7 +31,7 @@ def test_a_summary_tells_what_was_asked_and_what_came_of_it() -> None:
 
 def test_a_worker_that_said_nothing_is_told_so() -> None:
     """A killed worker leaves its end."""
-    mission = Mission(id="m1", started_at=START, outcome=MissionOutcome.FAILED, words="its client ended (vanished)")
+    mission = Mission(id="m1", started_at=START, outcome=MissionOutcome.FAILED, reason="its client ended (vanished)")
     text = summary(new_agent(), mission)
     assert "has failed after 0 s (mission m1)" in text
     assert "Ended: its client ended (vanished)" in text
@@ -48,10 +48,10 @@ def test_what_wakes_a_conversation_is_one_safe_line() -> None:
 
 def test_what_is_told_at_once_is_bounded() -> None:
     """Many long reports do not fill a context."""
-    assert len(summaries([news("a", "x" * 9_000)] * 3)) < LONGEST_SUMMARY + 100
+    assert len(summaries([news("a", "x" * 9_000)] * 3)) < MAX_SUMMARY_CHARS + 100
 
 
 def test_a_worker_is_told_to_report() -> None:
     """Its prompt is the goal, and how to report."""
-    assert orders("Count the tests").startswith("Count the tests\n")
-    assert "headspace report" in orders("Count the tests")
+    assert worker_prompt("Count the tests").startswith("Count the tests\n")
+    assert "headspace report" in worker_prompt("Count the tests")

@@ -1,4 +1,4 @@
-"""Which rules hold for a call: places, programs, files, messages."""
+"""Rules match calls by tool, agent, program, file, trait and message."""
 
 import pytest
 
@@ -13,8 +13,8 @@ from claude_headspace.kernel.policy.call import (
     Trait,
     Use,
 )
-from claude_headspace.kernel.policy.matching import fits_path, hits
-from claude_headspace.kernel.policy.names import fits_name
+from claude_headspace.kernel.policy.matching import find_matches, matches_path
+from claude_headspace.kernel.policy.names import matches_name
 from claude_headspace.kernel.policy.policy import Policy
 from claude_headspace.kernel.policy.rules import Rule
 from claude_headspace.kernel.policy.verdict import Ruling
@@ -22,24 +22,24 @@ from claude_headspace.kernel.policy.verdict import Ruling
 BASH = Call(tool="Bash", home="/home/dev", project="/home/dev/app")
 
 
-def holds(rule: Rule, call: Call, subject: Subject | None = None) -> bool:
-    """Whether a rule holds for a call."""
-    return bool(hits(Policy(rules=(rule,)), subject or Subject(), call))
+def matches(rule: Rule, call: Call, subject: Subject | None = None) -> bool:
+    """Whether a rule matches a call."""
+    return bool(find_matches(Policy(rules=(rule,)), subject or Subject(), call))
 
 
 def rule(**fields: object) -> Rule:
-    """A rule that denies."""
+    """Return a rule that denies."""
     return Rule(id="r", outcome=Ruling.DENY, **fields)  # type: ignore[arg-type]  # the fields of a rule
 
 
 def deleting(path: str, *, real: str = "", recursive: bool = True) -> Call:
-    """A call that deletes."""
-    use = PathUse(path, Use.DELETE, real, recursive=recursive, by="rm")
+    """Return a call that deletes a path."""
+    use = PathUse(path, Use.DELETE, real, recursive=recursive, used_by="rm")
     return Call(tool="Bash", programs=(Program("rm"),), paths=(use,), home="/home/dev", project="/home/dev/app")
 
 
 @pytest.mark.parametrize(
-    ("pattern", "path", "fits"),
+    ("pattern", "path", "expected"),
     [
         ("/etc/**", "/etc", True),
         ("/etc/**", "/etc/ssl/x", True),
@@ -59,17 +59,17 @@ def deleting(path: str, *, real: str = "", recursive: bool = True) -> Call:
         ("**", "/anything/at/all", True),
     ],
 )
-def test_patterns_of_paths(pattern: str, path: str, fits: bool) -> None:
-    """`*` stays within a name, `**` crosses directories, `~` and `{project}` are places."""
-    assert fits_path(pattern, path, BASH) is fits
+def test_path_patterns(pattern: str, path: str, expected: bool) -> None:
+    """`*` stays within a name, `**` crosses directories, `~` and `{project}` are replaced."""
+    assert matches_path(pattern, path, BASH) is expected
 
 
-def test_patterns_of_names() -> None:
-    """In names `*` and `?` stand for anything, everything else for itself."""
-    assert fits_name("mcp__*__send_*", "mcp__mail__send_email")
-    assert fits_name("mkfs.*", "mkfs.ext4")
-    assert not fits_name("rm", "rmdir")
-    assert not fits_name("a.c", "abc")
+def test_name_patterns() -> None:
+    """`*` and `?` are wildcards; all other characters are literal."""
+    assert matches_name("mcp__*__send_*", "mcp__mail__send_email")
+    assert matches_name("mkfs.*", "mkfs.ext4")
+    assert not matches_name("rm", "rmdir")
+    assert not matches_name("a.c", "abc")
 
 
 @pytest.mark.parametrize(
@@ -87,48 +87,48 @@ def test_patterns_of_names() -> None:
         ({"enabled": False}, Subject(), False),
     ],
 )
-def test_where_a_rule_holds(fields: dict[str, object], subject: Subject, expected: bool) -> None:
-    """Tool, mode, role and project must all fit where they are named."""
-    given = {"commands": ("rm",), **fields}
-    assert holds(rule(**given), deleting("/x"), subject) is expected
+def test_rule_applies_to_tool_and_agent(fields: dict[str, object], subject: Subject, expected: bool) -> None:
+    """Tool, mode, role and project must match if the rule names them."""
+    all_fields = {"commands": ("rm",), **fields}
+    assert matches(rule(**all_fields), deleting("/x"), subject) is expected
 
 
-def test_a_program_fits_by_name_argument_and_source() -> None:
-    """All that a rule says of a program must hold for the same one."""
+def test_program_matches_by_name_argument_and_source() -> None:
+    """All conditions must match the same program."""
     call = Call(tool="Bash", programs=(Program("kill", ("-9", "1"), ("lsof",)), Program("ls", ("-l",))))
-    assert holds(rule(commands=("kill",), fed_by=("lsof",)), call)
-    assert holds(rule(commands=("kill",), arguments=("-9",)), call)
-    assert not holds(rule(commands=("ls",), arguments=("-9",)), call)
-    assert not holds(rule(commands=("ls",), fed_by=("lsof",)), call)
-    assert not holds(rule(commands=("kill",), except_arguments=("-9",)), call)
+    assert matches(rule(commands=("kill",), fed_by=("lsof",)), call)
+    assert matches(rule(commands=("kill",), arguments=("-9",)), call)
+    assert not matches(rule(commands=("ls",), arguments=("-9",)), call)
+    assert not matches(rule(commands=("ls",), fed_by=("lsof",)), call)
+    assert not matches(rule(commands=("kill",), except_arguments=("-9",)), call)
 
 
-def test_a_path_fits_as_written_or_as_it_is() -> None:
-    """A link does not help, in either direction."""
-    assert holds(rule(deletes=("/etc/**",)), deleting("/home/dev/link", real="/etc"))
-    assert holds(rule(deletes=("/etc/**",)), deleting("/etc", real="/private/etc"))
-    assert not holds(rule(writes=("/etc/**",)), deleting("/etc"))
-    assert holds(rule(changes=("/etc/**",)), deleting("/etc"))
+def test_path_matches_as_written_or_resolved() -> None:
+    """A link cannot hide a path, in either direction."""
+    assert matches(rule(deletes=("/etc/**",)), deleting("/home/dev/link", real="/etc"))
+    assert matches(rule(deletes=("/etc/**",)), deleting("/etc", real="/private/etc"))
+    assert not matches(rule(writes=("/etc/**",)), deleting("/etc"))
+    assert matches(rule(changes=("/etc/**",)), deleting("/etc"))
 
 
-def test_exceptions_must_hold_for_both_names_of_a_file() -> None:
-    """What looks like an exception and leads elsewhere is none."""
+def test_exception_must_match_both_forms_of_a_path() -> None:
+    """A link with an excepted name to another file is no exception."""
     guarded = rule(changes=("**/.env.*",), except_paths=("**/.env.example",))
-    assert not holds(guarded, deleting("/a/.env.example"))
-    assert holds(guarded, deleting("/a/.env.example", real="/a/.env.local"))
+    assert not matches(guarded, deleting("/a/.env.example"))
+    assert matches(guarded, deleting("/a/.env.example", real="/a/.env.local"))
 
 
-def test_deleting_a_directory_deletes_what_is_protected_in_it() -> None:
-    """With everything below it, and only then."""
+def test_recursive_deletion_matches_patterns_below() -> None:
+    """Other deletions match only the path itself."""
     protected = rule(deletes=("~/.ssh/**",))
-    assert holds(protected, deleting("/home/dev"))
-    assert holds(protected, deleting("/"))
-    assert not holds(protected, deleting("/home/dev", recursive=False))
-    assert not holds(protected, deleting("/home/dev/app"))
+    assert matches(protected, deleting("/home/dev"))
+    assert matches(protected, deleting("/"))
+    assert not matches(protected, deleting("/home/dev", recursive=False))
+    assert not matches(protected, deleting("/home/dev/app"))
 
 
 @pytest.mark.parametrize(
-    ("path", "recursive", "says"),
+    ("path", "recursive", "expected"),
     [
         (UNKNOWN, True, "unclear"),
         (f"{UNKNOWN}/", True, "unclear"),
@@ -138,29 +138,29 @@ def test_deleting_a_directory_deletes_what_is_protected_in_it() -> None:
         (f"/tmp/{UNKNOWN}", True, None),
     ],
 )
-def test_what_cannot_be_told_is_unclear(path: str, recursive: bool, says: str | None) -> None:
-    """Only where the unknown part, were it nothing, would lead to what is protected."""
-    found = hits(
+def test_unknown_path_is_unclear(path: str, recursive: bool, expected: str | None) -> None:
+    """The match is unclear only if the path would match with an empty unknown part."""
+    found = find_matches(
         Policy(rules=(rule(deletes=("/", "/etc/**"), unclear=Ruling.ASK),)),
         Subject(),
         deleting(path, recursive=recursive),
     )
-    assert ["unclear" if hit.unclear else "sure" for hit in found] == ([says] if says else [])
+    assert ["unclear" if match.unclear else "certain" for match in found] == ([expected] if expected else [])
 
 
-def test_the_known_end_of_a_path_is_enough() -> None:
-    """`$X/.env` is an `.env`, wherever it is."""
-    assert holds(rule(deletes=("**/.env",)), deleting(f"{UNKNOWN}/.env"))
+def test_known_end_of_a_path_matches() -> None:
+    """`$X/.env` matches `**/.env`."""
+    assert matches(rule(deletes=("**/.env",)), deleting(f"{UNKNOWN}/.env"))
 
 
 def test_traits_and_messages() -> None:
-    """What a call is, and whom it writes to."""
-    assert holds(rule(traits=(Trait.FORK_BOMB,)), Call(tool="Bash", traits=(Trait.FORK_BOMB,)))
-    assert not holds(rule(traits=(Trait.FORK_BOMB,)), BASH)
+    """Rules match the traits of a call and the recipients of its message."""
+    assert matches(rule(traits=(Trait.FORK_BOMB,)), Call(tool="Bash", traits=(Trait.FORK_BOMB,)))
+    assert not matches(rule(traits=(Trait.FORK_BOMB,)), BASH)
     ada, eve = Recipient("ada", ("friend",)), Recipient("eve")
     mail = rule(messages=("send",), untagged=("friend",))
-    assert not holds(mail, Call(tool="m", message=Message("send", (ada,))))
-    assert holds(mail, Call(tool="m", message=Message("send", (ada, eve))))
-    assert holds(mail, Call(tool="m", message=Message("send"))), "nobody that can be told is no friend"
-    assert not holds(mail, Call(tool="m", message=Message("draft", (eve,))))
-    assert not holds(mail, BASH)
+    assert not matches(mail, Call(tool="m", message=Message("send", (ada,))))
+    assert matches(mail, Call(tool="m", message=Message("send", (ada, eve))))
+    assert matches(mail, Call(tool="m", message=Message("send"))), "an unknown recipient has no tag"
+    assert not matches(mail, Call(tool="m", message=Message("draft", (eve,))))
+    assert not matches(mail, BASH)

@@ -23,7 +23,7 @@ RULES = (
 
 
 def call(*programs: str, use: Use | None = None, **more: object) -> Call:
-    """A tool call with these programs, and a use of a file."""
+    """Return a tool call with these programs and a use of a file."""
     return Call(
         tool="Bash",
         programs=tuple(Program(name=name) for name in programs),
@@ -33,7 +33,7 @@ def call(*programs: str, use: Use | None = None, **more: object) -> Call:
 
 
 @pytest.mark.parametrize(
-    ("made", "expected"),
+    ("tool_call", "expected"),
     [
         (call(), ["tool"]),
         (call("ls"), ["tool", "argument"]),
@@ -46,6 +46,6 @@ def call(*programs: str, use: Use | None = None, **more: object) -> Call:
         (call(message=Message("send", ())), ["tool", "message"]),
     ],
 )
-def test_candidates(made: Call, expected: list[str]) -> None:
+def test_candidates(tool_call: Call, expected: list[str]) -> None:
     """A rule is a candidate if the condition that it is filed under is met."""
-    assert [rule.id for rule in RuleIndex(RULES).candidates(made)] == expected
+    assert [rule.id for rule in RuleIndex(RULES).candidates(tool_call)] == expected

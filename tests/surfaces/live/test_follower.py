@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from claude_headspace.engine.batch import Batch, BatchRules, Submission
+from claude_headspace.engine.batch import Batch
+from claude_headspace.engine.submission import BatchRules, Submission
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.live.follower import PAGE_SIZE, StreamFollower

@@ -22,7 +22,14 @@ from pathlib import Path
 
 import msgspec
 
-from claude_headspace.kernel.claude_os.context_files import CORE, MODE, ROLE, SEED_CORE, Briefing, Piece
+from claude_headspace.kernel.claude_os.context_files import (
+    CORE,
+    DEFAULT_CORE_FILES,
+    MODE,
+    ROLE,
+    ContextFile,
+    SessionContext,
+)
 from claude_headspace.kernel.frontmatter import read_frontmatter, texts
 
 MAX_FILE_BYTES = 256 * 1024
@@ -71,9 +78,9 @@ def _usable_project(project: str) -> str:
     return project if project.startswith("/") and os.path.normpath(project) != "/" else ""
 
 
-def read_context_files(house: ContextRoots, role: str | None, mode: str | None) -> Briefing:
+def read_context_files(house: ContextRoots, role: str | None, mode: str | None) -> SessionContext:
     """All files of a session, in their order, each once."""
-    once: dict[str, Piece] = {}
+    once: dict[str, ContextFile] = {}
     found = (
         (*_core_files(house), *_included_files(house, ROLE, role), *_included_files(house, MODE, mode))
         if house.root
@@ -83,9 +90,11 @@ def read_context_files(house: ContextRoots, role: str | None, mode: str | None) 
         once.setdefault(piece.path or piece.name, piece)
     pieces = list(once.values())
     if len(pieces) > MAX_FILES:
-        rest = Piece(kind=CORE, name=f"{len(pieces) - MAX_FILES} more files", why=f"more than {MAX_FILES}")
+        rest = ContextFile(
+            kind=CORE, name=f"{len(pieces) - MAX_FILES} more files", missing_reason=f"more than {MAX_FILES}"
+        )
         pieces = [*pieces[:MAX_FILES], rest]
-    return Briefing(role=role, mode=mode, pieces=tuple(pieces))
+    return SessionContext(role=role, mode=mode, files=tuple(pieces))
 
 
 def list_names(house: ContextRoots, kind: str = ROLE) -> list[str]:
@@ -104,22 +113,24 @@ def list_names(house: ContextRoots, kind: str = ROLE) -> list[str]:
 # --- what is wanted ---------------------------------------------------------------------------------------------------
 
 
-def _core_files(house: ContextRoots) -> list[Piece]:
+def _core_files(house: ContextRoots) -> list[ContextFile]:
     """Those that somebody named are missed when they are not there; the usual ones are not."""
-    wanted = [piece for name in house.core or SEED_CORE for piece in _resolve_entry(house, CORE, name)]
-    return wanted if house.core else [piece for piece in wanted if piece.why != _REASONS[errno.ENOENT]]
+    wanted = [piece for name in house.core or DEFAULT_CORE_FILES for piece in _resolve_entry(house, CORE, name)]
+    return wanted if house.core else [piece for piece in wanted if piece.missing_reason != _REASONS[errno.ENOENT]]
 
 
-def _included_files(house: ContextRoots, kind: str, name: str | None) -> list[Piece]:
+def _included_files(house: ContextRoots, kind: str, name: str | None) -> list[ContextFile]:
     if name is None:
         return []
     own = read_definition(house, kind, name)
     if own.text is None:
-        return [] if own.why == _REASONS[errno.ENOENT] and _is_optional(house, kind) else [own]
+        return [] if own.missing_reason == _REASONS[errno.ENOENT] and _is_optional(house, kind) else [own]
     read = read_frontmatter(own.text)
     listed = read.settings.get("auto_include", [])
     problem = read.problem or ("" if isinstance(listed, list | str) else "auto_include is no list")
-    broken = [Piece(kind=kind, name=own.name, why=f"nothing is included, {problem}")] if problem else []
+    broken = (
+        [ContextFile(kind=kind, name=own.name, missing_reason=f"nothing is included, {problem}")] if problem else []
+    )
     found = [piece for entry in texts(listed) for piece in _resolve_entry(house, kind, entry)]
     body = msgspec.structs.replace(own, text=read.body)
     return [*broken, *(body if piece.path == own.path and piece.text is not None else piece for piece in found)]
@@ -130,31 +141,35 @@ def _is_optional(house: ContextRoots, kind: str) -> bool:
     return kind == MODE or not (Path(house.root) / ".claude" / f"{kind}s").is_dir()
 
 
-def read_definition(house: ContextRoots, kind: str, name: str) -> Piece:
+def read_definition(house: ContextRoots, kind: str, name: str) -> ContextFile:
     """The file of a role or a mode."""
     base = f".claude/{kind}s/{name}"
     if not _NAME.fullmatch(name):
-        return Piece(kind=kind, name=f"{kind} {name[:100]!r}", why=f"no {kind} can be called so")
+        return ContextFile(kind=kind, name=f"{kind} {name[:100]!r}", missing_reason=f"no {kind} can be called so")
     flat = _read_file(house, kind, f"{base}.md", str(Path(house.root) / f"{base}.md"))
-    if flat.why != _REASONS[errno.ENOENT]:
+    if flat.missing_reason != _REASONS[errno.ENOENT]:
         return flat
     nested = _read_file(house, kind, f"{base}/{kind}.md", str(Path(house.root) / base / f"{kind}.md"))
-    return nested if nested.why != _REASONS[errno.ENOENT] else flat
+    return nested if nested.missing_reason != _REASONS[errno.ENOENT] else flat
 
 
-def _resolve_entry(house: ContextRoots, kind: str, entry: str) -> list[Piece]:
+def _resolve_entry(house: ContextRoots, kind: str, entry: str) -> list[ContextFile]:
     """The files that an entry means: one, or all that fit its pattern."""
     written = entry.strip().replace("$PROJECT_PATH", PROJECT_PATH).replace(PROJECT_PATH, house.project)
     if "\0" in written or "${" in written:
-        return [Piece(kind=kind, name=entry, why="names something that is not known")]
+        return [ContextFile(kind=kind, name=entry, missing_reason="names something that is not known")]
     path = os.path.normpath(Path(house.root) / written)
     if not _GLOB.search(written):
         return [_read_file(house, kind, _display_name(house, path), path)]
     found, whole = _find_matches(house, path)
     pieces = [_read_file(house, kind, _display_name(house, each), each) for each in found]
     if not whole:
-        pieces.append(Piece(kind=kind, name=entry, why=f"too much to look through; the first {len(found)} are used"))
-    return pieces or [Piece(kind=kind, name=entry, why="nothing fits")]
+        pieces.append(
+            ContextFile(
+                kind=kind, name=entry, missing_reason=f"too much to look through; the first {len(found)} are used"
+            )
+        )
+    return pieces or [ContextFile(kind=kind, name=entry, missing_reason="nothing fits")]
 
 
 def _display_name(house: ContextRoots, path: str) -> str:
@@ -165,18 +180,18 @@ def _display_name(house: ContextRoots, path: str) -> str:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _read_file(house: ContextRoots, kind: str, name: str, path: str) -> Piece:
+def _read_file(house: ContextRoots, kind: str, name: str, path: str) -> ContextFile:
     root = house.root_containing(path)
     if root is None:
-        return Piece(kind=kind, name=name, path=path, why="lies outside of the root and the project")
+        return ContextFile(kind=kind, name=name, path=path, missing_reason="lies outside of the root and the project")
     try:
         text = _read_bytes(os.path.realpath(root), Path(path).relative_to(root).parts)
     except (OSError, ValueError) as error:
         why = _REASONS.get(getattr(error, "errno", None) or 0, "cannot be read")
-        return Piece(kind=kind, name=name, path=path, why=why)
+        return ContextFile(kind=kind, name=name, path=path, missing_reason=why)
     if len(text) > MAX_FILE_BYTES:
-        return Piece(kind=kind, name=name, path=path, why="is too large")
-    return Piece(kind=kind, name=name, path=path, text=text.decode("utf-8", "replace").replace("\0", "\ufffd"))
+        return ContextFile(kind=kind, name=name, path=path, missing_reason="is too large")
+    return ContextFile(kind=kind, name=name, path=path, text=text.decode("utf-8", "replace").replace("\0", "\ufffd"))
 
 
 def _read_bytes(root: str, parts: Sequence[str]) -> bytes:

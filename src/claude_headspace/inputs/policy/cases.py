@@ -1,13 +1,13 @@
-"""Expected verdicts: a file of calls, and what the rules should say of each. `headspace policy test` runs one.
+"""Test cases for rules: tool calls with the expected verdicts. `headspace policy test` runs a file of cases.
 
     [[cases]]
     about = "our deploy script"
-    expect = "ask"                 # deny, ask, warn, allow, or pass: no rule speaks
-    rule = "deploys"               # the rule that should say so, if that matters
+    expect = "ask"                 # deny, ask, warn, allow, or pass: no rule matches
+    rule = "deploys"               # optional: the rule that must decide
     mode = "interactive"
     commands = ["./deploy.sh production", "make deploy"]
 
-Instead of `commands` a case may have `tools` with `paths`, or with an `input`.
+Instead of `commands`, a group can have `tools` with `paths` or with an `input`.
 """
 
 import tomllib
@@ -21,7 +21,7 @@ from claude_headspace.clients.claude_code import SHELL_TOOL
 from claude_headspace.clients.tool_uses import describe_call
 from claude_headspace.clients.tools import find_tool
 from claude_headspace.errors import BadConfiguration
-from claude_headspace.inputs.policy.calls import call_of
+from claude_headspace.inputs.policy.calls import analyse_call
 from claude_headspace.inputs.policy.files import RuleBook
 from claude_headspace.kernel.decide import decide
 from claude_headspace.kernel.policy.call import Subject
@@ -30,8 +30,8 @@ from claude_headspace.kernel.policy.verdict import Verdict
 Expected = Literal["deny", "ask", "warn", "allow", "pass"]
 
 
-class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Calls that get the same verdict."""
+class CaseGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Calls with the same expected verdict. The fields are the keys of the file."""
 
     expect: Expected
     about: str = ""
@@ -44,50 +44,50 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     input: dict[str, Any] = {}
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    cases: tuple[Group, ...] = ()
+class _CasesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    cases: tuple[CaseGroup, ...] = ()
 
 
 class Case(msgspec.Struct, frozen=True):
-    """One call, and what is expected of the rules."""
+    """One tool call of a group."""
 
-    group: Group
+    group: CaseGroup
     tool: str
     input: dict[str, Any]
-    words: str
-    """The call in short."""
+    summary: str
+    """A short text for the call."""
 
 
-class Result(msgspec.Struct, frozen=True):
-    """What the rules said of a case."""
+class CaseResult(msgspec.Struct, frozen=True):
+    """The verdict on a case."""
 
     case: Case
     verdict: Verdict
 
     @property
-    def said(self) -> str:
-        """The outcome, in the words of the file."""
+    def outcome(self) -> str:
+        """The outcome, as the file would write it."""
         return "pass" if self.verdict.ruling == "abstain" else self.verdict.ruling.value
 
     @property
-    def ok(self) -> bool:
-        """Whether it is as expected, and by the expected rule."""
+    def passed(self) -> bool:
+        """Whether the outcome and the rule are as expected."""
         group = self.case.group
-        return self.said == group.expect and group.rule in (None, self.verdict.rule)
+        return self.outcome == group.expect and group.rule in (None, self.verdict.rule)
 
 
 def read_cases(path: Path) -> list[Case]:
-    """The cases of a file."""
+    """Read the cases of a file."""
     try:
-        found = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
+        file = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _CasesFile)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise BadConfiguration(
-            "bad_cases", f"{path} cannot be used: {error}.", "docs/policy.md shows how such a file looks."
+            "bad_cases", f"{path} cannot be used: {error}.", "docs/policy.md has examples of such a file."
         ) from error
-    return [case for group in found.cases for case in _cases(group)]
+    return [case for group in file.cases for case in _expand_group(group)]
 
 
-def _cases(group: Group) -> Iterator[Case]:
+def _expand_group(group: CaseGroup) -> Iterator[Case]:
     for command in group.commands:
         yield Case(group, SHELL_TOOL, {"command": command}, command)
     for tool in group.tools:
@@ -98,12 +98,14 @@ def _cases(group: Group) -> Iterator[Case]:
             yield Case(group, tool, group.input, f"{tool} {group.input}")
 
 
-def try_case(case: Case, book: RuleBook, *, directory: str, home: str, project: str = "") -> Result:
-    """What the rules say of a case."""
-    given = {name: _at_home(value, home) for name, value in case.input.items()} if case.group.paths else case.input
-    call = call_of(describe_call(case.tool, given), book, directory=directory, home=home, project=project)
-    return Result(case, decide(book.policy, Subject(case.group.mode, case.group.role, (project,)), call))
+def judge_case(case: Case, book: RuleBook, *, directory: str, home: str, project: str = "") -> CaseResult:
+    """Judge a case by rules."""
+    arguments = (
+        {name: _expand_home(value, home) for name, value in case.input.items()} if case.group.paths else case.input
+    )
+    call = analyse_call(describe_call(case.tool, arguments), book, directory=directory, home=home, project=project)
+    return CaseResult(case, decide(book.policy, Subject(case.group.mode, case.group.role, (project,)), call))
 
 
-def _at_home(path: str, home: str) -> str:
+def _expand_home(path: str, home: str) -> str:
     return home + path[1:] if path.startswith("~/") else path

@@ -1,13 +1,12 @@
-"""The guard of a daemon: keeps the rules current, finds out what a call would do, and has it judged.
+"""The guard of a daemon: keeps the rules up to date, analyses tool calls, and judges them.
 
 Rules
-- What is needed is gathered before the engine takes the event, in a thread, within a moment; the judgement itself is
-  pure and happens with the agent at hand (`judge`).
-- A file that cannot be used never switches the guards off: the last good rules stay, or those that come with
-  Headspace, and `/health` says so until it is corrected.
-- Any failure of ours leaves the client undisturbed. The call is marked, and the time is told afterwards: guards were
-  off from … to ….
-- Under the preset `watch` nobody is made to wait: calls are judged when they are told.
+- The analysis reads files. It runs in a thread with a time limit, before the engine processes the event (`prepare`).
+  The verdict is computed later, when the agent is known (`judge`), without I/O.
+- An invalid file never disables the guard. The last valid rules stay in force, or the built-in ones, and `/health`
+  reports the problem until it is corrected.
+- An internal error never blocks the client. The call is marked, and `/health` shows when the guard was off.
+- With the preset `watch` no hook waits. Calls are judged when they are reported.
 """
 
 import asyncio
@@ -24,10 +23,10 @@ from claude_headspace.clients.claude_code.hook_kinds import KINDS, hook_names
 from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
-from claude_headspace.inputs.policy.calls import understand
-from claude_headspace.inputs.policy.files import PROJECT_FILE, built_in, load, read_project
+from claude_headspace.inputs.policy.calls import analyse_event
+from claude_headspace.inputs.policy.files import PROJECT_FILE, load_built_in_rules, load_rules, read_project_rules
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decide import decide, subject_of
+from claude_headspace.kernel.decide import decide, get_subject
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import Call
@@ -39,30 +38,33 @@ from claude_headspace.ports import Received
 
 log = structlog.get_logger(__name__)
 
-JUDGED = HookKind.BEFORE_TOOL
-ENFORCING = ("guard", "strict")
-PATIENCE_SECONDS = 0.5
-"""How long a call may take to be understood; the hook waits for it."""
-LOOK_AGAIN_SECONDS = 0.5
-"""How long the rules' files are believed to be unchanged."""
-REMEMBERED_LAPSES = 20
-SAME_LAPSE: Micros = 60 * SECOND
-MOST_GATHERED = 1_000
-MOST_PROJECTS = 200
+JUDGED_HOOK = HookKind.BEFORE_TOOL
+ENFORCING_PRESETS = ("guard", "strict")
+ANALYSIS_TIMEOUT_SECONDS = 0.5
+"""The hook waits for the analysis."""
+REFRESH_SECONDS = 0.5
+"""How often the files with rules are checked for changes."""
+MAX_LAPSES = 20
+LAPSE_MERGE_WINDOW: Micros = 60 * SECOND
+"""Unguarded calls with the same reason within this time count as one lapse."""
+MAX_PREPARED = 1_000
+MAX_PROJECTS = 200
 
 NOT_ASKED = "Headspace was not asked: it was down, busy, or had just started"
 
 
-class Gathered(msgspec.Struct, frozen=True):
-    """What a judgement needs."""
+class PreparedCall(msgspec.Struct, frozen=True):
+    """The input of a verdict."""
 
     policy: Policy
     call: Call | None
+    """None if the analysis failed."""
     lapse: str | None = None
+    """Why the verdict cannot be enforced."""
 
 
 class Lapse(msgspec.Struct):
-    """A time in which calls ran unguarded."""
+    """A period in which tool calls ran unguarded."""
 
     since: Micros
     until: Micros
@@ -70,9 +72,18 @@ class Lapse(msgspec.Struct):
     calls: int = 1
 
 
+class ProjectRules(msgspec.Struct, frozen=True):
+    """The rules of a project's file."""
+
+    file_stamp: object
+    rules: tuple[Rule, ...] = ()
+    """The last valid rules."""
+    problem: str | None = None
+
+
 def asked_hooks(preset: str) -> tuple[str, ...]:
-    """The hook events that wait for an answer under a preset."""
-    return tuple(hook_names({JUDGED})) if preset in ENFORCING else ()
+    """Return the hook events that wait for a reply with a preset."""
+    return tuple(hook_names({JUDGED_HOOK})) if preset in ENFORCING_PRESETS else ()
 
 
 class PolicyGuard:
@@ -84,160 +95,157 @@ class PolicyGuard:
         preset: str,
         home: Path | None = None,
         *,
-        patience: float = PATIENCE_SECONDS,
-        look_again: float = LOOK_AGAIN_SECONDS,
+        timeout_seconds: float = ANALYSIS_TIMEOUT_SECONDS,
+        refresh_seconds: float = REFRESH_SECONDS,
     ) -> None:
-        self._patience = patience
-        self._look_again = look_again
+        self._timeout_seconds = timeout_seconds
+        self._refresh_seconds = refresh_seconds
         self._places = places
         self._preset = preset
         self._home = str(home or Path.home())
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
-        self._hanging: Future[Gathered] | None = None
-        self._gathered: OrderedDict[str, Gathered] = OrderedDict()
-        self._projects: dict[str, tuple[object, tuple[Rule, ...], str | None]] = {}
-        self._looked_at: float | None = None
-        self._stamp: object = None
+        self._timed_out: Future[PreparedCall] | None = None
+        self._prepared: OrderedDict[str, PreparedCall] = OrderedDict()
+        self._projects: dict[str, ProjectRules] = {}
+        self._refreshed_at: float | None = None
+        self._file_stamps: object = None
         self.failure: str | None = None
-        self.lapses: deque[Lapse] = deque(maxlen=REMEMBERED_LAPSES)
-        self.book = built_in(places, preset)
+        self.lapses: deque[Lapse] = deque(maxlen=MAX_LAPSES)
+        self.book = load_built_in_rules(places, preset)
         self._refresh()
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop the analysis thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    # --- gathering ---
+    # --- analysis ---
 
     async def prepare(self, received: Received, *, expects_reply: bool) -> None:
-        """Find out what a tool call would do. `expects_reply`: whether the client waits for the verdict."""
+        """Analyse a tool call. `expects_reply`: whether the client waits for the verdict."""
         envelope = received.envelope
-        if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED or envelope.origin is not Origin.HOOK:
+        if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED_HOOK or envelope.origin is not Origin.HOOK:
             return
-        lapse = None if expects_reply or self._preset not in ENFORCING else NOT_ASKED
+        lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else NOT_ASKED
         try:
-            found = await self._found(received, lapse)
+            prepared = await self._analyse_in_thread(received, lapse)
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
-            found = Gathered(self.book.policy, None, _words(error))
-        self._gathered[envelope.id] = found
-        while len(self._gathered) > MOST_GATHERED:
-            self._gathered.popitem(last=False)
+            prepared = PreparedCall(self.book.policy, None, _describe_error(error))
+        self._prepared[envelope.id] = prepared
+        while len(self._prepared) > MAX_PREPARED:
+            self._prepared.popitem(last=False)
 
-    async def _found(self, received: Received, lapse: str | None) -> Gathered:
-        """Look in the thread. While a look hangs (a file system that does not answer) nobody waits behind it."""
-        if self._hanging is not None and not self._hanging.done():
+    async def _analyse_in_thread(self, received: Received, lapse: str | None) -> PreparedCall:
+        """Analyse a tool call in the thread. Fails at once while an earlier analysis hangs (a dead file system)."""
+        if self._timed_out is not None and not self._timed_out.done():
             raise TimeoutError
-        looking = self._thread.submit(self._look, received, lapse)
+        analysis = self._thread.submit(self._analyse, received, lapse)
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(looking), self._patience)
+            return await asyncio.wait_for(asyncio.wrap_future(analysis), self._timeout_seconds)
         except TimeoutError:
-            self._hanging = looking
+            self._timed_out = analysis
             raise
 
-    def _look(self, received: Received, lapse: str | None) -> Gathered:
+    def _analyse(self, received: Received, lapse: str | None) -> PreparedCall:
         self._refresh()
         envelope, event = received.envelope, received.event
         root = envelope.observations.project_root or ""
         if envelope.original_payload is not None:  # rules apply to what runs, not to what is stored
             event = decode(msgspec.structs.replace(envelope, payload=envelope.original_payload), received.body)
-        call = understand(event, self.book, home=self._home, project=root)
-        return Gathered(self._with_project(root), call, lapse)
+        call = analyse_event(event, self.book, home=self._home, project=root)
+        return PreparedCall(self._add_project_rules(root), call, lapse)
 
     def _refresh(self) -> None:
-        """Read the user's files again if they changed; bad ones change nothing but what is said of them."""
+        """Read the user's files again if they changed. An invalid file changes only `failure`."""
         now = time.monotonic()
-        if self._looked_at is not None and now < self._looked_at + self._look_again:
+        if self._refreshed_at is not None and now < self._refreshed_at + self._refresh_seconds:
             return
-        self._looked_at = now
-        stamp = tuple(map(_stamp, (self._places.policy_file, self._places.contacts_file)))
-        if stamp == self._stamp:
+        self._refreshed_at = now
+        stamps = tuple(map(_file_stamp, (self._places.policy_file, self._places.contacts_file)))
+        if stamps == self._file_stamps:
             return
-        self._stamp = stamp
+        self._file_stamps = stamps
         try:
-            self.book = load(self._places, self._preset)
+            self.book = load_rules(self._places, self._preset)
             self.failure = None
         except BadConfiguration as error:
-            self.failure = "your policy.toml or contacts.toml cannot be used, so the last good rules are in force"
-            log.error("policy_unusable", problem=error.message)  # noqa: TRY400  # its message says it all
+            self.failure = "policy.toml or contacts.toml is invalid, so the last valid rules are in force"
+            log.error("policy_invalid", problem=error.message)  # noqa: TRY400  # the message is complete
 
-    def _with_project(self, root: str) -> Policy:
-        """The rules, and what the project adds to them."""
+    def _add_project_rules(self, root: str) -> Policy:
+        """Return the policy with the rules of a project."""
         policy = self.book.policy
         if not root.startswith("/"):
             return policy
-        stamp = _stamp(Path(root) / PROJECT_FILE)
-        known = self._projects.get(root)
-        if known is None or known[0] != stamp:
-            if len(self._projects) >= MOST_PROJECTS:
+        stamp = _file_stamp(Path(root) / PROJECT_FILE)
+        project = self._projects.get(root)
+        if project is None or project.file_stamp != stamp:
+            if len(self._projects) >= MAX_PROJECTS:
                 self._projects.clear()
-            known = self._projects[root] = self._read_project(root, stamp, known[1] if known else ())
-        return msgspec.structs.replace(policy, rules=(*policy.rules, *known[1])) if known[1] else policy
+            project = self._projects[root] = _read_project(root, stamp, project.rules if project else ())
+        return msgspec.structs.replace(policy, rules=(*policy.rules, *project.rules)) if project.rules else policy
 
-    def _read_project(
-        self, root: str, stamp: object, before: tuple[Rule, ...]
-    ) -> tuple[object, tuple[Rule, ...], str | None]:
-        try:
-            return stamp, read_project(root), None
-        except BadConfiguration as error:
-            log.error("policy_unusable", problem=error.message)  # noqa: TRY400  # its message says it all
-            return stamp, before, error.message
-
-    # --- judging ---
+    # --- verdicts ---
 
     def judge(self, envelope: Envelope, agent: Agent, *, last: bool = True) -> Verdict:
-        """The verdict on a call that was gathered, which is forgotten then unless it may be asked for again.
-
-        Never raises.
-        """
-        found = self._gathered.pop(envelope.id, None) if last else self._gathered.get(envelope.id)
-        if found is None:
+        """Return the verdict on a prepared call. Never raises. `last`: whether to forget the call afterwards."""
+        prepared = self._prepared.pop(envelope.id, None) if last else self._prepared.get(envelope.id)
+        if prepared is None:
             return ABSTAIN
-        verdict, lapse = ABSTAIN, found.lapse
+        verdict, lapse = ABSTAIN, prepared.lapse
         try:
-            if found.call is not None:
-                verdict = decide(found.policy, subject_of(agent), found.call)
+            if prepared.call is not None:
+                verdict = decide(prepared.policy, get_subject(agent), prepared.call)
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
-            lapse = _words(error)
+            lapse = _describe_error(error)
         if lapse is None:
             return verdict
-        self._note(lapse, envelope.fired_at)
+        self._record_lapse(lapse, envelope.fired_at)
         return msgspec.structs.replace(verdict, enforced=False, lapse=lapse)
 
-    def _note(self, reason: str, at: Micros) -> None:
+    def _record_lapse(self, reason: str, at: Micros) -> None:
         last = self.lapses[-1] if self.lapses else None
-        if last is not None and last.reason == reason and at <= last.until + SAME_LAPSE:
+        if last is not None and last.reason == reason and at <= last.until + LAPSE_MERGE_WINDOW:
             last.since, last.until, last.calls = min(last.since, at), max(last.until, at), last.calls + 1
         else:
             self.lapses.append(Lapse(at, at, reason))
-            log.warning("guards_off", reason=reason)
+            log.warning("guard_off", reason=reason)
 
-    # --- telling ---
+    # --- health ---
 
     def health(self) -> tuple[bool, str | None, str]:
-        """Whether the rules are as the user wrote them, and whether all calls were judged."""
-        broken = sum(problem is not None for _, _, problem in self._projects.values())
-        projects = f"the {PROJECT_FILE} of {broken} projects cannot be used" if broken else None
+        """Return whether the guard runs, the problem with its files if there is one, and details with all lapses."""
+        invalid = sum(project.problem is not None for project in self._projects.values())
+        projects = f"{PROJECT_FILE} is invalid in {invalid} projects" if invalid else None
         problems = "; ".join(filter(None, (self.failure, projects)))
         rules = sum(rule.enabled for rule in self.book.policy.rules)
-        detail = "; ".join((f"{self._preset}, {rules} rules", *map(lapse_words, self.lapses)))
-        return True, f"{problems}: `headspace policy check` tells why; {detail}" if problems else None, detail
+        detail = "; ".join((f"{self._preset}, {rules} rules", *map(describe_lapse, self.lapses)))
+        return True, f"{problems}: run `headspace policy check`; {detail}" if problems else None, detail
 
 
-def lapse_words(lapse: Lapse) -> str:
-    """When calls ran unguarded, and why."""
-    calls = "1 call" if lapse.calls == 1 else f"{lapse.calls} calls"
-    return f"guards were off from {iso(lapse.since)} to {iso(lapse.until)} ({calls}: {lapse.reason})"
+def _read_project(root: str, stamp: object, previous: tuple[Rule, ...]) -> ProjectRules:
+    try:
+        return ProjectRules(stamp, read_project_rules(root))
+    except BadConfiguration as error:
+        log.error("policy_invalid", problem=error.message)  # noqa: TRY400  # the message is complete
+        return ProjectRules(stamp, previous, error.message)
 
 
-def _words(error: Exception) -> str:
+def describe_lapse(lapse: Lapse) -> str:
+    """Describe when and why the guard was off."""
+    calls = "1 tool call" if lapse.calls == 1 else f"{lapse.calls} tool calls"
+    return f"guard off from {iso(lapse.since)} to {iso(lapse.until)} ({calls}: {lapse.reason})"
+
+
+def _describe_error(error: Exception) -> str:
     if isinstance(error, TimeoutError):
-        return "the call could not be looked at in time"
-    return f"Headspace made a mistake ({type(error).__name__})"
+        return "the tool call was not analysed in time"
+    return f"internal error ({type(error).__name__})"
 
 
-def _stamp(path: Path) -> object:
+def _file_stamp(path: Path) -> object:
+    """Return a value that changes when the file changes; None if there is none."""
     with contextlib.suppress(OSError, ValueError):
         status = path.stat()
         return status.st_mtime_ns, status.st_size, status.st_ino

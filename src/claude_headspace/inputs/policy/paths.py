@@ -1,12 +1,13 @@
-"""Where a path leads: made absolute, `..` taken away, links followed, globs looked up.
+"""Resolves paths: makes them absolute, follows links, expands globs. Also reads small files.
 
 Rules
-- Bounded: so many names for a glob, and nothing below a pipe or device is opened.
-- What is deleted or moved is the name itself, not what it links to; a trailing slash follows the link.
-- A glob that means everything in a directory means the directory.
+- The number of glob matches is limited. Only small regular files are read.
+- Deleting or moving a link affects the link, not its target, unless the path ends with a slash.
+- A glob that matches everything in a directory stands for the directory.
 """
 
 import glob
+import itertools
 import os
 import re
 import stat
@@ -17,14 +18,13 @@ from claude_headspace.inputs.policy.shell.markers import QUESTION, STAR, has_glo
 from claude_headspace.kernel.policy.call import UNKNOWN, PathUse, Use
 
 MAX_GLOB_MATCHES = 100
-"""Files of one glob that are looked at; rules protect names that are found early."""
 MAX_SCRIPT_BYTES = 256 * 1024
 
 _MATCHES_ALL = re.compile(f"[{STAR}]+|\\.?[{STAR}]+|\\.\\[?[^/]?[{STAR}{QUESTION}]+|[{STAR}]+\\.[{STAR}]+")
 
 
 def make_absolute(text: str, directory: str) -> str:
-    """A path with its directory before it, and without `.` and `..`; unknown below an unknown directory."""
+    """Return the absolute path without `.` and `..`. A path that starts with `UNKNOWN` stays unknown."""
     joined = text if text.startswith(("/", UNKNOWN)) else f"{directory}/{text}"
     if joined.startswith(UNKNOWN):
         return re.sub(r"/(?:\.?/)*(?:\.$)?", "/", joined)
@@ -32,8 +32,8 @@ def make_absolute(text: str, directory: str) -> str:
 
 
 def resolve_links(text: str, directory: str, *, follow: bool) -> str:
-    """Where a path leads once links are followed."""
-    joined = os.path.join(directory, text)  # noqa: PTH118  # pathlib would take the `..` and slashes that matter here
+    """Resolve the links of a path; empty if unknown. `follow`: whether to resolve the last name too."""
+    joined = os.path.join(directory, text)  # noqa: PTH118  # pathlib would remove `..` and the trailing slash
     if UNKNOWN in joined:
         return ""
     try:
@@ -44,52 +44,54 @@ def resolve_links(text: str, directory: str, *, follow: bool) -> str:
         return ""
 
 
-def uses(
-    field: str, directory: str, use: Use, *, by: str, recursive: bool = False, links: Mapping[str, str] | None = None
+def find_path_uses(
+    argument: str,
+    directory: str,
+    use: Use,
+    *,
+    used_by: str,
+    recursive: bool = False,
+    links: Mapping[str, str] | None = None,
 ) -> list[PathUse]:
-    """What becomes of the file or files that an argument names."""
+    """Return the uses of all files that an argument names. `links` are those that the same commands create."""
     found = []
-    for text in _expand_glob(field, directory):
+    for text in _expand_glob(argument, directory):
         path = make_absolute(text, directory)
-        via = _follow_new_link(path, links or {})
-        real = os.path.normpath(resolve_links(via or text, directory, follow=use is not Use.DELETE) or path)
-        found.append(PathUse(path, use, real if real != path else "", recursive=recursive, by=by))
+        linked = _follow_new_link(path, links or {})
+        real = os.path.normpath(resolve_links(linked or text, directory, follow=use is not Use.DELETE) or path)
+        found.append(PathUse(path, use, real if real != path else "", recursive=recursive, used_by=used_by))
     return found
 
 
-def _expand_glob(field: str, directory: str) -> list[str]:
-    """The names that an argument stands for."""
-    if not has_glob(field):
-        return [field]
-    before, _, last = field.rpartition("/")
+def _expand_glob(argument: str, directory: str) -> list[str]:
+    """Return the paths that an argument stands for."""
+    if not has_glob(argument):
+        return [argument]
+    before, _, last = argument.rpartition("/")
     if _MATCHES_ALL.fullmatch(last):
-        whole = before + "/" if field.startswith("/") else before or "."
-        return _expand_glob(whole, directory) if has_glob(whole) else [whole]
-    if UNKNOWN in field or UNKNOWN in directory:
-        return [unmark(field)]
-    return _glob_matches(field, directory) or [unmark(field)]
+        parent = before + "/" if argument.startswith("/") else before or "."
+        return _expand_glob(parent, directory) if has_glob(parent) else [parent]
+    if UNKNOWN in argument or UNKNOWN in directory:
+        return [unmark(argument)]
+    return _glob_matches(argument, directory) or [unmark(argument)]
 
 
-def _glob_matches(field: str, directory: str) -> list[str]:
-    names: list[str] = []
+def _glob_matches(argument: str, directory: str) -> list[str]:
     try:
-        for name in glob.iglob(unmark(field), root_dir=directory, include_hidden=True):  # noqa: PTH207  # bash's own kind
-            names.append(name)  # it ends early
-            if len(names) == MAX_GLOB_MATCHES:
-                break
+        matches = glob.iglob(unmark(argument), root_dir=directory, include_hidden=True)  # noqa: PTH207  # as bash does
+        return list(itertools.islice(matches, MAX_GLOB_MATCHES))
     except (OSError, re.error, ValueError):
         return []
-    return names
 
 
-def first_glob_match(field: str, directory: str) -> str:
-    """The one name that a glob is taken for, such as `/bin/r?`."""
-    found = sorted(_glob_matches(field, directory)) if has_glob(field) and UNKNOWN not in field else []
-    return found[0] if found else unmark(field)
+def first_glob_match(argument: str, directory: str) -> str:
+    """Return the program that bash would run for a name with a glob, such as `/bin/r?`."""
+    matches = sorted(_glob_matches(argument, directory)) if has_glob(argument) and UNKNOWN not in argument else []
+    return matches[0] if matches else unmark(argument)
 
 
 def _follow_new_link(path: str, links: Mapping[str, str]) -> str | None:
-    """A path that leads through a link which the same commands made."""
+    """Return the target of a path below one of these links, or None."""
     for link, target in links.items():
         if path == link or path.startswith(f"{link}/"):
             return target + path[len(link) :]
@@ -97,7 +99,7 @@ def _follow_new_link(path: str, links: Mapping[str, str]) -> str | None:
 
 
 def is_directory(path: str) -> bool:
-    """Whether there is a directory."""
+    """Whether the path is a directory. Never raises."""
     try:
         return Path(path).is_dir()
     except (OSError, ValueError):
@@ -105,7 +107,7 @@ def is_directory(path: str) -> bool:
 
 
 def read_small_text(path: str) -> str | None:
-    """The text of a script, if it is a small regular file; never waits for a pipe."""
+    """Return the text of a small regular text file, else None. Never blocks on a pipe."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):

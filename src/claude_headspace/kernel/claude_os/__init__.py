@@ -1,7 +1,7 @@
-"""What sessions of Claude OS are given and told: pure, and nothing of it speaks to a session that did not ask for it.
+"""Claude OS: session context and session notices. Pure. Sessions that do not use Claude OS are not affected.
 
-briefing  the files that a new context window begins with, bounded
-care      what a session was told of itself: a fact, stored with the event
-attend    when it is told what: how full its context is, that nobody knows what it does
-texts     the words
+context_files   the files that a new context window starts with, within a size limit
+session_notice  the texts that a session received with the reply to a hook, stored with the event
+notices         which notice a session receives and when: context usage, a request for a note
+messages        the texts
 """

@@ -1,106 +1,116 @@
-"""The files that a context window begins with: core files, then those of the role, then those of the mode. Pure.
+"""The files that a context window starts with: core files, then those of the role, then those of the mode. Pure.
 
 Rules
-- Everything is there, or named with the reason why not. A note is given only along with something that was loaded.
-- All of it stays within a bound. Files that are too long share what there is: short ones stay whole, of the others the
-  beginning is there and where the rest can be read. Where that would leave only scraps, the last files go first.
+- Every file is included or listed with the reason why it is missing. If no file is included, the text is empty.
+- The text stays within a size limit. Short files are included completely. Long files share the remaining space: their
+  beginning is included with the path of the complete file. If the parts became too short, the last files are left out.
 """
 
 import msgspec
 
-from claude_headspace.kernel.claude_os import messages as texts
+from claude_headspace.kernel.claude_os import messages
 
 CORE, ROLE, MODE = "core", "role", "mode"
 
-ABOUT = {"TODAY.md": "daily memory", "MEMORY.md": "weekly/medium-term", "SYSTEM-INDEX.md": "complete file"}
-"""What the core files of Claude OS are."""
+CORE_FILE_LABELS = {"TODAY.md": "daily memory", "MEMORY.md": "weekly/medium-term", "SYSTEM-INDEX.md": "complete file"}
+"""Descriptions of the core files of Claude OS."""
 
-SEED_CORE = ("Desktop/TODAY.md", "Desktop/MEMORY.md", "Desktop/SYSTEM-INDEX.md")
-"""The core files where nobody names others."""
+DEFAULT_CORE_FILES = ("Desktop/TODAY.md", "Desktop/MEMORY.md", "Desktop/SYSTEM-INDEX.md")
+"""The core files if none are configured."""
 
-LEAST = 400
-"""Fewer characters of a file than that say nothing."""
-MOST_NAMED = 20
-_CUT_NOTE = 120
-"""Room for what is said of a file that was cut, twice, beside its path."""
+MIN_FILE_CHARS = 400
+"""A shorter excerpt of a file is not useful."""
+MAX_MISSING_LISTED = 20
+_TRUNCATION_NOTE_CHARS = 120
+"""Space for the two notes about a truncated file, without its path."""
 
 replace = msgspec.structs.replace
 
 
-class Piece(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A file of the context; without a text it was left out, and why."""
+class ContextFile(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One file of the context. A file without text is missing; `missing_reason` says why."""
 
     kind: str
     name: str
-    """As it was written, or its place below the root."""
+    """The name as configured, or the path below the root."""
     path: str = ""
     text: str | None = None
-    whole: int = 0
-    """How many characters it has, where only its beginning is here."""
-    why: str = ""
+    full_length: int = 0
+    """Characters of the complete file if `text` is only its beginning, else 0."""
+    missing_reason: str = ""
 
     @property
     def label(self) -> str:
-        """How it is headed: `TODAY.MD (daily memory)`."""
+        """The heading: `TODAY.MD (daily memory)`."""
         base = self.name.rpartition("/")[2]
-        if self.whole:
-            about = f"first {len(self.text or '')} of {self.whole} characters; all of it: {self.path}"
+        if self.full_length:
+            about = f"first {len(self.text or '')} of {self.full_length} characters; all of it: {self.path}"
         else:
-            about = ABOUT.get(base, self.name) if self.kind == CORE else self.name
+            about = CORE_FILE_LABELS.get(base, self.name) if self.kind == CORE else self.name
         return f"{base.upper()} ({about})"
 
 
-class Briefing(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found for a session."""
+class SessionContext(msgspec.Struct, frozen=True, kw_only=True):
+    """The files that were found for a session."""
 
     role: str | None = None
     mode: str | None = None
-    pieces: tuple[Piece, ...] = ()
+    files: tuple[ContextFile, ...] = ()
 
 
-class Composed(msgspec.Struct, frozen=True):
-    """What the model reads, which files are in it, and which are not."""
+class ComposedContext(msgspec.Struct, frozen=True):
+    """The text for the model, the files in it, and the files left out."""
 
     text: str = ""
     loaded: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
 
-def compose(briefing: Briefing, prefix: str, room: int) -> Composed:
-    """A briefing as the model reads it, within so many characters."""
-    pieces = _fitted(briefing, prefix, room)
-    there = [piece for piece in pieces if piece.text is not None]
-    left_out = tuple(f"{piece.name}: {piece.why}" for piece in pieces if piece.text is None)
-    text = _text(briefing, prefix, pieces) if there else ""
-    return Composed(text, tuple(_shown(piece) for piece in there), left_out)
+def compose(context: SessionContext, prefix: str, max_chars: int) -> ComposedContext:
+    """The session context as text for the model, at most `max_chars` characters."""
+    files = _fit(context, prefix, max_chars)
+    included = [file for file in files if file.text is not None]
+    left_out = tuple(f"{file.name}: {file.missing_reason}" for file in files if file.text is None)
+    text = _text(context, prefix, files) if included else ""
+    return ComposedContext(text, tuple(_shown(file) for file in included), left_out)
 
 
-def _shown(piece: Piece) -> str:
-    return f"{piece.name} (first {len(piece.text or '')} of {piece.whole} characters)" if piece.whole else piece.name
+def _shown(file: ContextFile) -> str:
+    return (
+        f"{file.name} (first {len(file.text or '')} of {file.full_length} characters)"
+        if file.full_length
+        else file.name
+    )
 
 
-# --- within bounds ----------------------------------------------------------------------------------------------------
+# --- size limit -------------------------------------------------------------------------------------------------------
 
 
-def _fitted(briefing: Briefing, prefix: str, room: int) -> tuple[Piece, ...]:
-    pieces = list(briefing.pieces)
-    while there := [piece for piece in pieces if piece.text is not None]:
-        bare = tuple(replace(piece, text="") if piece.text is not None else piece for piece in pieces)
-        frame = len(_text(briefing, prefix, bare)) + sum(_CUT_NOTE + 2 * len(piece.path) for piece in there)
-        parts = shares([len(piece.text or "") for piece in there], room - frame)
-        sensible = all(part >= min(len(piece.text or ""), LEAST) for part, piece in zip(parts, there, strict=True))
-        if sensible and frame <= room:
+def _fit(context: SessionContext, prefix: str, space: int) -> tuple[ContextFile, ...]:
+    files = list(context.files)
+    while included := [file for file in files if file.text is not None]:
+        bare = tuple(replace(file, text="") if file.text is not None else file for file in files)
+        frame = len(_text(context, prefix, bare)) + sum(
+            _TRUNCATION_NOTE_CHARS + 2 * len(file.path) for file in included
+        )
+        parts = share_space([len(file.text or "") for file in included], space - frame)
+        sensible = all(
+            part >= min(len(file.text or ""), MIN_FILE_CHARS) for part, file in zip(parts, included, strict=True)
+        )
+        if sensible and frame <= space:
             given = iter(parts)
-            return tuple(_cut(piece, next(given)) if piece.text is not None else piece for piece in pieces)
-        last = max(index for index, piece in enumerate(pieces) if piece.text is not None)
-        pieces[last] = replace(pieces[last], text=None, why=f"does not fit, read it yourself: {pieces[last].path}")
-    return tuple(pieces)
+            return tuple(_truncate(file, next(given)) if file.text is not None else file for file in files)
+        last = max(index for index, file in enumerate(files) if file.text is not None)
+        files[last] = replace(
+            files[last], text=None, missing_reason=f"does not fit, read it yourself: {files[last].path}"
+        )
+    return tuple(files)
 
 
-def shares(lengths: list[int], room: int) -> list[int]:
-    """How much each gets of a room that is shared: the short ones all they need, the long ones the same."""
+def share_space(lengths: list[int], space: int) -> list[int]:
+    """Share space among texts: short ones get their length, long ones equal parts of the rest."""
     given = [0] * len(lengths)
-    left = max(room, 0)
+    left = max(space, 0)
     by_length = sorted(range(len(lengths)), key=lengths.__getitem__)
     for done, index in enumerate(by_length):
         given[index] = min(lengths[index], left // (len(by_length) - done))
@@ -108,39 +118,39 @@ def shares(lengths: list[int], room: int) -> list[int]:
     return given
 
 
-def _cut(piece: Piece, part: int) -> Piece:
-    """The beginning of a text, up to the end of a line if that is not far."""
-    text = piece.text or ""
+def _truncate(file: ContextFile, part: int) -> ContextFile:
+    """Keep the beginning of a file, up to a line end if one is near."""
+    text = file.text or ""
     if len(text) <= part:
-        return piece
+        return file
     beginning = text[:part]
     line_end = beginning.rfind("\n")
-    return replace(piece, text=beginning[:line_end] if line_end > part // 2 else beginning, whole=len(text))
+    return replace(file, text=beginning[:line_end] if line_end > part // 2 else beginning, full_length=len(text))
 
 
-# --- in words ---------------------------------------------------------------------------------------------------------
+# --- text -------------------------------------------------------------------------------------------------------------
 
 
-def _text(briefing: Briefing, prefix: str, pieces: tuple[Piece, ...]) -> str:
+def _text(context: SessionContext, prefix: str, files: tuple[ContextFile, ...]) -> str:
     headings = {
         CORE: "Core memory files loaded automatically:",
-        ROLE: f"For the role {briefing.role}:",
-        MODE: f"For the mode {briefing.mode}:",
+        ROLE: f"For the role {context.role}:",
+        MODE: f"For the mode {context.mode}:",
     }
-    blocks = [texts.line(prefix, texts.INFO, texts.LOADED)]
-    there = [piece for piece in pieces if piece.text is not None]
+    blocks = [messages.format_message(prefix, messages.INFO, messages.CONTEXT_LOADED)]
+    included = [file for file in files if file.text is not None]
     for kind, heading in headings.items():
-        names = [f"- {piece.label}" for piece in there if piece.kind == kind]
+        names = [f"- {file.label}" for file in included if file.kind == kind]
         blocks += ["\n".join([heading, *names])] if names else []
-    blocks += _missing([piece for piece in pieces if piece.text is None])
+    blocks += _missing([file for file in files if file.text is None])
     blocks.append("Full content follows:")
-    blocks += [f"## {piece.label}\n{(piece.text or '').strip()}" for piece in there]
+    blocks += [f"## {file.label}\n{(file.text or '').strip()}" for file in included]
     return "\n\n".join(blocks)
 
 
-def _missing(pieces: list[Piece]) -> list[str]:
-    if not pieces:
+def _missing(files: list[ContextFile]) -> list[str]:
+    if not files:
         return []
-    names = [f"- {piece.name}: {piece.why}" for piece in pieces[:MOST_NAMED]]
-    more = [f"- and {len(pieces) - MOST_NAMED} more"] if len(pieces) > MOST_NAMED else []
+    names = [f"- {file.name}: {file.missing_reason}" for file in files[:MAX_MISSING_LISTED]]
+    more = [f"- and {len(files) - MAX_MISSING_LISTED} more"] if len(files) > MAX_MISSING_LISTED else []
     return ["\n".join(["Not loaded:", *names, *more])]

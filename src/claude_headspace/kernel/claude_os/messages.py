@@ -1,19 +1,19 @@
-"""The words that sessions are told, in Claude OS's format: `[CLAUDE OS SYS: INFO]: …`. The prefix is the user's.
+"""Session notices in the format of Claude OS: `[CLAUDE OS SYS: INFO]: …`. The prefix is configurable.
 
-They state what is the case and what could be done; models distrust what poses as a command of the system.
+The texts state facts and suggest what to do. Models distrust texts that pose as commands of the system.
 """
 
 INFO, WARNING = "INFO", "WARNING"
 
-ON_PROMPT = {
+WITH_PROMPT = {
     60: (INFO, "Context at {percent}% - Consider writing reset notes soon"),
     80: (WARNING, "Context at {percent}% - Write reset notes and prepare to transition"),
     90: (WARNING, "Context at {percent}% - URGENT - Stop the task and write down its minimal state"),
     95: (WARNING, "Context at {percent}% - CRITICAL - Reset now, with what the next session needs written down"),
 }
-"""What goes along with a prompt, by the level that was reached."""
+"""Notices that are added to a prompt, by context level."""
 
-ON_STOP = {
+AT_TURN_END = {
     60: (
         INFO,
         "Memory check ({percent}% context used)\n"
@@ -32,21 +32,21 @@ ON_STOP = {
         "Context at {percent}% - CRITICAL\nEmergency reset: write down in a few lines what the next session needs.",
     ),
 }
-"""Why a turn is not let end yet, once for each level."""
+"""Reasons for blocking the end of a turn, once per context level."""
 
-LEVELS = tuple(ON_PROMPT)
+LEVELS = tuple(WITH_PROMPT)
 
-NOTE = 'Consider setting a session status with: headspace note "what you\'re working on"'
+NOTE_REQUEST = 'Consider setting a session status with: headspace note "what you\'re working on"'
 
-LOADED = "Session context loaded"
+CONTEXT_LOADED = "Session context loaded"
 
 
-def line(prefix: str, grade: str, words: str) -> str:
+def format_message(prefix: str, grade: str, words: str) -> str:
     """One message: `[CLAUDE OS SYS: INFO]: …`."""
     return f"[{prefix}: {grade}]: {words}"
 
 
-def context_at(prefix: str, level: int, percent: float, *, stops: bool) -> str:
-    """How full the context is, and what that means."""
-    grade, words = (ON_STOP if stops else ON_PROMPT)[level]
-    return line(prefix, grade, words.format(percent=int(percent)))
+def context_message(prefix: str, level: int, percent: float, *, stops: bool) -> str:
+    """The notice about context usage."""
+    grade, words = (AT_TURN_END if stops else WITH_PROMPT)[level]
+    return format_message(prefix, grade, words.format(percent=int(percent)))

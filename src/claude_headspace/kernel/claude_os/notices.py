@@ -1,14 +1,15 @@
-"""When a session is told what: of itself here, of its workers by `mission.tell`. Pure; the answer is stored with the
-event and never made again.
+"""Chooses session notices: context usage and note requests here, missions in `mission.notices`. Pure.
+
+The chosen notice is stored with the event; a replay does not choose again.
 
 Rules
-- Only a session that takes part is told of itself: one with a role or a mode, or every one where the user set Claude OS
-  up. A client that an agent started works for it.
-- Each level of the context is told once in a context window: with the next prompt, or when the turn would end in which
-  it was reached.
-- A turn is held at most once in a row (`stop_hook_active`), and never one that ends with a question or while sub-agents
-  run: the human comes first.
-- A note is asked for once in a context window, two minutes after its beginning, while there is none.
+- Only sessions that use Claude OS receive notices: those with a role or a mode, or all sessions if Claude OS is
+  configured. A child agent does not receive them.
+- Each context level is reported once per context window: with the next prompt, or at the end of the turn in which it
+  was reached.
+- The end of a turn is blocked at most once in a row (`stop_hook_active`). It is not blocked if the turn ends with a
+  question or while sub-agents run.
+- A note is requested once per context window, two minutes after its start, if there is none.
 """
 
 from typing import Literal
@@ -17,99 +18,99 @@ import msgspec
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import INTERACTIVE, Agent, Session
-from claude_headspace.kernel.claude_os import messages as texts
-from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care, together
+from claude_headspace.kernel.claude_os import messages
+from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice, combine
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.intent import detect_intent
-from claude_headspace.kernel.mission.notices import tell
+from claude_headspace.kernel.mission.notices import mission_notice
 from claude_headspace.kernel.state_machine import Intent
 
-ASKED = frozenset({HookKind.SESSION_START, HookKind.PROMPT, HookKind.TURN_END})
-"""The hooks that are answered."""
+ANSWERED_HOOKS = frozenset({HookKind.SESSION_START, HookKind.PROMPT, HookKind.TURN_END})
+"""The hooks that can carry a notice."""
 
 
-class Customs(msgspec.Struct, frozen=True, kw_only=True):
-    """How the user wants it."""
+class ClaudeOsSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The user's settings for Claude OS."""
 
-    set_up: bool = False
-    """Whether Claude OS is configured here: then every session takes part."""
+    is_configured: bool = False
+    """Whether Claude OS is configured; then all sessions use it."""
     prefix: str = "CLAUDE OS SYS"
     warnings: Literal["auto", "all", "off"] = "auto"
     note_after: Micros = 120 * SECOND
 
     @property
-    def concern_everybody(self) -> bool:
-        """Whether sessions without a role or a mode are told something, too."""
-        return self.set_up or self.warnings == "all"
+    def apply_to_all_sessions(self) -> bool:
+        """Whether sessions without a role or a mode receive notices, too."""
+        return self.is_configured or self.warnings == "all"
 
 
-def takes_part(customs: Customs, agent: Agent) -> bool:
-    """Whether an agent is one of Claude OS's."""
-    return agent.role is not None or agent.mode != INTERACTIVE or (customs.set_up and agent.parent_id is None)
+def uses_claude_os(settings: ClaudeOsSettings, agent: Agent) -> bool:
+    """Whether the agent uses Claude OS."""
+    return agent.role is not None or agent.mode != INTERACTIVE or (settings.is_configured and agent.parent_id is None)
 
 
-def is_told(customs: Customs, agent: Agent) -> bool:
-    """Whether an agent is told how it stands."""
-    if customs.warnings == "all":
-        return agent.parent_id is None or takes_part(customs, agent)
-    return customs.warnings == "auto" and takes_part(customs, agent)
+def receives_notices(settings: ClaudeOsSettings, agent: Agent) -> bool:
+    """Whether the agent receives notices about itself."""
+    if settings.warnings == "all":
+        return agent.parent_id is None or uses_claude_os(settings, agent)
+    return settings.warnings == "auto" and uses_claude_os(settings, agent)
 
 
-def level_of(percent: float | None) -> int:
-    """The level of a context that is so full; 0 below all of them."""
-    return max((level for level in texts.LEVELS if percent is not None and percent >= level), default=0)
+def context_level(percent: float | None) -> int:
+    """The highest level that the context usage has reached, or 0."""
+    return max((level for level in messages.LEVELS if percent is not None and percent >= level), default=0)
 
 
-def attend(customs: Customs, agent: Agent, event: Event) -> Care:
-    """What an agent, as it was before the event, is told with the answer to it."""
-    return together(_of_itself(customs, agent, event), tell(agent, event))
+def session_notice(settings: ClaudeOsSettings, agent: Agent, event: Event) -> SessionNotice:
+    """The notice that is sent with the reply to an event. `agent` is the agent before the event."""
+    return combine(_context_notice(settings, agent, event), mission_notice(agent, event))
 
 
-def _of_itself(customs: Customs, agent: Agent, event: Event) -> Care:
+def _context_notice(settings: ClaudeOsSettings, agent: Agent, event: Event) -> SessionNotice:
     session = agent.session
-    if session is None or event.meta.subagent_id is not None or not is_told(customs, agent):
-        return NO_CARE
+    if session is None or event.meta.subagent_id is not None or not receives_notices(settings, agent):
+        return NO_NOTICE
     match event.fact:
         case facts.PromptSubmitted():
-            return _with_prompt(customs, agent, session, event.meta.at)
-        case facts.TurnStopped() as stop if event.hook is HookKind.TURN_END and _may_be_held(stop):
-            return _before_end(customs, agent)
+            return _notice_with_prompt(settings, agent, session, event.meta.at)
+        case facts.TurnStopped() as stop if event.hook is HookKind.TURN_END and _may_block_turn_end(stop):
+            return _notice_at_turn_end(settings, agent)
         case _:
-            return NO_CARE
+            return NO_NOTICE
 
 
-def _with_prompt(customs: Customs, agent: Agent, session: Session, at: Micros) -> Care:
+def _notice_with_prompt(settings: ClaudeOsSettings, agent: Agent, session: Session, at: Micros) -> SessionNotice:
     level = _new_level(agent)
-    said = [texts.context_at(customs.prefix, level, agent.context_percent or 0, stops=False)] if level else []
-    wants_note = _wants_note(customs, agent, session, at)
+    texts = [messages.context_message(settings.prefix, level, agent.context_percent or 0, stops=False)] if level else []
+    wants_note = _wants_note(settings, agent, session, at)
     if wants_note:
-        said.append(texts.line(customs.prefix, texts.INFO, texts.NOTE))
-    return Care(said=tuple(said), level=level, asked_for_note=wants_note) if said else NO_CARE
+        texts.append(messages.format_message(settings.prefix, messages.INFO, messages.NOTE_REQUEST))
+    return SessionNotice(texts=tuple(texts), context_level=level, requests_note=wants_note) if texts else NO_NOTICE
 
 
-def _before_end(customs: Customs, agent: Agent) -> Care:
+def _notice_at_turn_end(settings: ClaudeOsSettings, agent: Agent) -> SessionNotice:
     level = _new_level(agent)
     if not level:
-        return NO_CARE
-    words = texts.context_at(customs.prefix, level, agent.context_percent or 0, stops=True)
-    return Care(said=(words,), level=level, holds=True)
+        return NO_NOTICE
+    text = messages.context_message(settings.prefix, level, agent.context_percent or 0, stops=True)
+    return SessionNotice(texts=(text,), context_level=level, blocks_turn_end=True)
 
 
 def _new_level(agent: Agent) -> int:
-    """The level that was reached since the last one was told."""
-    level = level_of(agent.context_percent)
+    """The context level, if it was not reported yet, else 0."""
+    level = context_level(agent.context_percent)
     return level if level > agent.context_level_told else 0
 
 
-def _wants_note(customs: Customs, agent: Agent, session: Session, at: Micros) -> bool:
-    if not customs.note_after or at - session.started_at < customs.note_after:
+def _wants_note(settings: ClaudeOsSettings, agent: Agent, session: Session, at: Micros) -> bool:
+    if not settings.note_after or at - session.started_at < settings.note_after:
         return False
     return session.started_at > max(agent.note_requested_at, agent.note.at if agent.note is not None else 0)
 
 
-def _may_be_held(stop: facts.TurnStopped) -> bool:
+def _may_block_turn_end(stop: facts.TurnStopped) -> bool:
     if stop.continued_before or any(task.kind == "subagent" for task in stop.background or ()):
         return False
     return not stop.message or detect_intent(stop.message).intent is not Intent.QUESTION

@@ -1,38 +1,35 @@
-"""What a session was told with the answer to a hook: of itself, and of its workers.
-
-A fact, stored with the event, and never decided again.
-"""
+"""A session notice: texts that a session receives with the reply to a hook. Stored with the event as a decision."""
 
 import msgspec
 
 
-class Care(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """The answer to one event. Empty where there is nothing to say."""
+class SessionNotice(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The notice for one event. Empty if there is nothing to report."""
 
-    said: tuple[str, ...] = ()
+    texts: tuple[str, ...] = msgspec.field(default=(), name="said")
     """Texts for the model."""
-    level: int = 0
-    """The level of its context that it was told of, in percent."""
-    asked_for_note: bool = False
-    missions: tuple[str, ...] = ()
-    """The missions of its workers that it was told of."""
-    asked_for_report: bool = False
-    holds: bool = False
-    """Whether the turn was not let end: the client goes on with what was said."""
+    context_level: int = msgspec.field(default=0, name="level")
+    """The context level that was reported, in percent."""
+    requests_note: bool = msgspec.field(default=False, name="asked_for_note")
+    mission_ids: tuple[str, ...] = msgspec.field(default=(), name="missions")
+    """The missions whose results were reported."""
+    requests_report: bool = msgspec.field(default=False, name="asked_for_report")
+    blocks_turn_end: bool = msgspec.field(default=False, name="holds")
+    """Whether the end of the turn was blocked, so that the client continues with the texts."""
 
 
-NO_CARE = Care()
+NO_NOTICE = SessionNotice()
 
 
-def together(one: Care, other: Care) -> Care:
-    """Both in one answer."""
-    if NO_CARE in (one, other):
-        return other if one == NO_CARE else one
-    return Care(
-        said=(*one.said, *other.said),
-        level=max(one.level, other.level),
-        asked_for_note=one.asked_for_note or other.asked_for_note,
-        missions=(*one.missions, *other.missions),
-        asked_for_report=one.asked_for_report or other.asked_for_report,
-        holds=one.holds or other.holds,
+def combine(one: SessionNotice, other: SessionNotice) -> SessionNotice:
+    """Both notices as one."""
+    if NO_NOTICE in (one, other):
+        return other if one == NO_NOTICE else one
+    return SessionNotice(
+        texts=(*one.texts, *other.texts),
+        context_level=max(one.context_level, other.context_level),
+        requests_note=one.requests_note or other.requests_note,
+        mission_ids=(*one.mission_ids, *other.mission_ids),
+        requests_report=one.requests_report or other.requests_report,
+        blocks_turn_end=one.blocks_turn_end or other.blocks_turn_end,
     )

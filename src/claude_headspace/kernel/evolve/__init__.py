@@ -140,7 +140,11 @@ def _effective_fact(change: Change, event: Event) -> facts.Fact:
     if care is None:
         return fact
     record_session_notice(change, care)
-    return facts.TurnContinued(fact.message or "") if care.holds and isinstance(fact, facts.TurnStopped) else fact
+    return (
+        facts.TurnContinued(fact.message or "")
+        if care.blocks_turn_end and isinstance(fact, facts.TurnStopped)
+        else fact
+    )
 
 
 def _apply(change: Change, meta: Meta, fact: facts.Fact) -> None:

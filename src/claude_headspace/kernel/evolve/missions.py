@@ -14,13 +14,13 @@ from claude_headspace.kernel.facts import Event, Meta
 from claude_headspace.kernel.mission.model import (
     BACKGROUND,
     INTERACTIVE,
-    LONGEST_ANSWER,
-    LONGEST_GOAL,
-    LONGEST_REPORT,
-    REMEMBERED_NEWS,
+    MAX_ANSWER_CHARS,
+    MAX_GOAL_CHARS,
+    MAX_REPORT_CHARS,
+    MAX_WORKER_REPORTS,
     Mission,
     MissionOutcome,
-    News,
+    WorkerReport,
 )
 from claude_headspace.kernel.state_machine import Actor, Intent
 
@@ -44,7 +44,7 @@ def turn_continued(change: Change, meta: Meta, fact: facts.TurnContinued) -> Non
     if (command := open_command_of(change.agent)) is not None:
         add_turn(change, command, Actor.AGENT, Intent.PROGRESS, fact.message)
     if change.agent.mission is not None and fact.message:
-        change.agent.mission = replace(change.agent.mission, answer=fact.message[:LONGEST_ANSWER])
+        change.agent.mission = replace(change.agent.mission, answer=fact.message[:MAX_ANSWER_CHARS])
     record_work(change, meta)
 
 
@@ -55,9 +55,9 @@ def update_mission(change: Change) -> None:
         return
     for turn in change.turns:
         if turn.actor is Actor.USER and turn.intent is Intent.COMMAND and not mission.goal:
-            mission = replace(mission, goal=turn.text[:LONGEST_GOAL])
+            mission = replace(mission, goal=turn.text[:MAX_GOAL_CHARS])
         elif turn.actor is Actor.AGENT and turn.intent is not Intent.PROGRESS:
-            mission = replace(mission, answer=turn.text[:LONGEST_ANSWER])
+            mission = replace(mission, answer=turn.text[:MAX_ANSWER_CHARS])
     if agent.ended_at is not None:
         outcome = OUTCOMES.get(agent.command.outcome if agent.command else None, MissionOutcome.FAILED)
         mission = _ended(mission, outcome, f"its client ended ({agent.end_reason})", agent.ended_at)
@@ -67,7 +67,7 @@ def update_mission(change: Change) -> None:
 def _ended(mission: Mission, outcome: MissionOutcome, words: str, at: Micros) -> Mission:
     if mission.ended_at is not None:
         return mission
-    return replace(mission, outcome=outcome, words=words, ended_at=max(at, mission.started_at))
+    return replace(mission, outcome=outcome, reason=words, ended_at=max(at, mission.started_at))
 
 
 def mission_reported(change: Change, meta: Meta, fact: facts.MissionReported) -> None:
@@ -75,7 +75,7 @@ def mission_reported(change: Change, meta: Meta, fact: facts.MissionReported) ->
     mission = _mission_of(change)
     if mission is not None:
         outcome = MissionOutcome.FAILED if fact.failed else MissionOutcome.SUCCEEDED
-        mission = replace(mission, report=fact.text[:LONGEST_REPORT])
+        mission = replace(mission, report=fact.text[:MAX_REPORT_CHARS])
         change.agent.mission = _ended(mission, outcome, "", meta.at)
 
 
@@ -85,7 +85,7 @@ def mission_finished(change: Change, meta: Meta, fact: facts.MissionFinished) ->
     if mission is None:
         return
     outcome = next((each for each in MissionOutcome if each == fact.outcome), MissionOutcome.ABANDONED)
-    change.agent.mission = _ended(mission, outcome, fact.text[:LONGEST_REPORT], meta.at)
+    change.agent.mission = _ended(mission, outcome, fact.text[:MAX_REPORT_CHARS], meta.at)
     if change.agent.session is None and change.agent.ended_at is None:
         end_agent(change, meta.at, "its mission is over")
 
@@ -101,8 +101,8 @@ def worker_ended(change: Change, meta: Meta, fact: facts.WorkerEnded) -> None:
     agent = change.agent
     if agent.mode == BACKGROUND or any(each.mission_id == fact.mission_id for each in agent.worker_reports):
         return
-    news = News(mission_id=fact.mission_id, goal=fact.goal, text=fact.text, at=meta.at)
-    agent.worker_reports = (*agent.worker_reports, news)[-REMEMBERED_NEWS:]
+    news = WorkerReport(mission_id=fact.mission_id, goal=fact.goal, text=fact.text, at=meta.at)
+    agent.worker_reports = (*agent.worker_reports, news)[-MAX_WORKER_REPORTS:]
 
 
 def conversation_woken(change: Change, _meta: Meta, _fact: facts.ConversationWoken) -> None:
@@ -110,6 +110,6 @@ def conversation_woken(change: Change, _meta: Meta, _fact: facts.ConversationWok
     change.agent.worker_reports = tuple(replace(each, woken=True) for each in change.agent.worker_reports)
 
 
-def unreported_workers(agent: Agent) -> tuple[News, ...]:
+def unreported_workers(agent: Agent) -> tuple[WorkerReport, ...]:
     """The results for which no prompt was typed yet."""
     return tuple(each for each in agent.worker_reports if not each.woken)

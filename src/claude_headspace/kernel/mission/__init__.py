@@ -1,14 +1,14 @@
-"""Missions: work that an agent does by itself, and the conversation that is told when it is over.
+"""Missions: work that an agent does unattended, and the report to the conversation that started it.
 
-    Mission       what an agent was sent to do, how it ended, what it reported; part of the agent that works on it
+    Mission       the goal, the outcome and the report; part of the agent that works on it
     Worker        an agent in the mode mission or background
-    Conversation  the agent on whose behalf a worker was started
-    News          what a conversation is to be told of a worker, until it was
+    Conversation  the agent that started a worker
+    WorkerReport  the result of a worker, kept until the conversation has received it
 
-All of it is part of the agents, so it follows from the log as they do, and costs those without missions nothing.
+Missions are part of the agents, so they are replayed with them and cost nothing for agents without one.
 
-    nouns    mission and news, the modes
-    orders   which mode and which mission a client has, decided when its events arrive
-    tell     when a hook is answered because of it, and with what (`claude_os.care`: a fact, stored with the event)
-    texts    its words
+    model        mission, worker report, modes
+    assignment   the mode and the mission of a client, decided when its events arrive
+    notices      session notices about missions: when a hook is answered with one, and with what
+    messages     the texts
 """

@@ -1,16 +1,16 @@
-"""What is said of missions: to the worker, to the conversation that waits for it. Bounded, and safe to type."""
+"""Texts about missions for the worker and for the conversation that started it. Bounded, and safe to type."""
 
 from collections.abc import Sequence
 
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.mission.model import LONGEST_ANSWER, Mission, MissionOutcome, News
+from claude_headspace.kernel.mission.model import MAX_ANSWER_CHARS, Mission, MissionOutcome, WorkerReport
 from claude_headspace.kernel.text import one_line
 
-SHOWN_GOAL = 120
-LONGEST_SUMMARY = 12_000
-REPORT = 'headspace report "what came of it"'
+MAX_GOAL_SHOWN = 120
+MAX_SUMMARY_CHARS = 12_000
+REPORT_COMMAND = 'headspace report "what came of it"'
 
-ENDED = {
+OUTCOME_TEXT = {
     MissionOutcome.SUCCEEDED: "has succeeded",
     MissionOutcome.FAILED: "has failed",
     MissionOutcome.ABANDONED: "was abandoned",
@@ -18,47 +18,47 @@ ENDED = {
 
 REMINDER = (
     "[Headspace] Report before you end: nobody reads along in background mode. Run\n"
-    f"    {REPORT}\n"
+    f"    {REPORT_COMMAND}\n"
     "with what was done, what was found and what is left (`--failed` if it could not be done). Then stop."
 )
 
 
-def orders(goal: str) -> str:
+def worker_prompt(goal: str) -> str:
     """The prompt of a worker that Headspace starts."""
-    return f"{goal}\n\nYou work on this by yourself. When it is done, or cannot be done, run: {REPORT}"
+    return f"{goal}\n\nYou work on this by yourself. When it is done, or cannot be done, run: {REPORT_COMMAND}"
 
 
-def wake_up(news: Sequence[News]) -> str:
-    """The one line that is typed to a conversation; what its workers found comes beside it."""
-    goals = "; ".join(one_line(each.goal, SHOWN_GOAL) or each.mission_id for each in news)
+def wake_up(news: Sequence[WorkerReport]) -> str:
+    """The prompt that is typed to a conversation. The summary is injected with it."""
+    goals = "; ".join(one_line(each.goal, MAX_GOAL_SHOWN) or each.mission_id for each in news)
     who = "A worker is" if len(news) == 1 else f"{len(news)} workers are"
-    return f"[Headspace] {who} back: {_typed(goals)}. See the summary."
+    return f"[Headspace] {who} back: {_printable(goals)}. See the summary."
 
 
-def _typed(text: str) -> str:
-    """Without anything that a terminal would act on."""
+def _printable(text: str) -> str:
+    """The text without control characters, which a terminal would act on."""
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 def summary(worker: Agent, mission: Mission) -> str:
-    """What a conversation is told of a worker: what was asked, what came of it, what it took."""
-    ended = ENDED[mission.outcome] if mission.outcome else "goes on"
+    """The result of a worker for its conversation: goal, outcome, duration, cost, report."""
+    ended = OUTCOME_TEXT[mission.outcome] if mission.outcome else "goes on"
     lines = [f"The worker {worker.name} {ended} after {_duration(mission)}{_cost(worker)} (mission {mission.id})."]
     lines += [f"Asked: {mission.goal}"] if mission.goal else []
-    lines += [f"Ended: {mission.words}"] if mission.words else []
+    lines += [f"Ended: {mission.reason}"] if mission.reason else []
     lines += [f"Its report:\n{mission.report}"] if mission.report else []
     if mission.answer and mission.answer != mission.report:
-        lines.append(f"Its last answer:\n{mission.answer[:LONGEST_ANSWER]}")
+        lines.append(f"Its last answer:\n{mission.answer[:MAX_ANSWER_CHARS]}")
     if not mission.report and not mission.answer:
         lines.append("It said nothing.")
     return "\n".join(lines)
 
 
-def summaries(news: Sequence[News]) -> str:
-    """All that a conversation is told with one prompt."""
+def summaries(news: Sequence[WorkerReport]) -> str:
+    """All results that a conversation receives with one prompt."""
     head = "[Headspace] What came of the work that this conversation asked for:"
     text = "\n\n".join((head, *(each.text for each in news)))
-    return text if len(text) <= LONGEST_SUMMARY else f"{text[:LONGEST_SUMMARY]}… (headspace mission list)"
+    return text if len(text) <= MAX_SUMMARY_CHARS else f"{text[:MAX_SUMMARY_CHARS]}… (headspace mission list)"
 
 
 def _duration(mission: Mission) -> str:

@@ -1,4 +1,4 @@
-"""The nouns: what an agent was sent to do, and what its conversation is to be told of it. All are immutable."""
+"""The data types of missions. All are immutable."""
 
 from enum import StrEnum
 
@@ -8,13 +8,13 @@ from claude_headspace.kernel.envelope import Micros
 
 INTERACTIVE, MISSION, BACKGROUND = MODES = ("interactive", "mission", "background")
 WORKER_MODES = (MISSION, BACKGROUND)
-"""In these an agent works by itself, and writes to nobody."""
+"""Modes of an unattended agent. Such an agent sends no messages to people."""
 
-LONGEST_GOAL = 2_000
-LONGEST_REPORT = 8_000
-LONGEST_ANSWER = 2_000
-REMEMBERED_NEWS = 16
-"""How many workers a conversation can be told of at once; the oldest are forgotten."""
+MAX_GOAL_CHARS = 2_000
+MAX_REPORT_CHARS = 8_000
+MAX_ANSWER_CHARS = 2_000
+MAX_WORKER_REPORTS = 16
+"""Worker reports that a conversation keeps; older ones are dropped."""
 
 
 class MissionOutcome(StrEnum):
@@ -26,31 +26,31 @@ class MissionOutcome(StrEnum):
 
 
 class Mission(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What an agent was sent to do."""
+    """The task of an unattended agent."""
 
     id: str
     started_at: Micros
     goal: str = ""
     started_by: str = ""
     conversation_id: str | None = None
-    """The agent on whose behalf it works, and who is told when it is over."""
+    """The agent that started it and receives the result."""
     report: str = ""
-    """The worker's own word."""
+    """The result, as reported by the worker."""
     answer: str = ""
-    """The last thing that it said at the end of a turn."""
+    """The last message of the worker's last turn."""
     reminded_at: Micros | None = None
     outcome: MissionOutcome | None = None
-    words: str = ""
-    """Why it ended so."""
+    reason: str = msgspec.field(default="", name="words")
+    """Why the mission has this outcome."""
     ended_at: Micros | None = None
 
 
-class News(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A worker is back."""
+class WorkerReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The result of a worker, for the conversation that started it."""
 
     mission_id: str
     goal: str
     text: str
     at: Micros
     woken: bool = False
-    """Whether the conversation was woken for it; that happens once."""
+    """Whether the conversation was woken for it. That happens once."""

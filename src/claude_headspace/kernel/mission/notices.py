@@ -1,39 +1,40 @@
-"""What an agent is told of missions with the answer to a hook. Pure.
+"""Session notices about missions. Pure.
 
 Rules
-- A conversation hears of its own workers only, with its next prompt, once. Nobody tells a background agent of workers.
-- A background agent is reminded once to report before it ends; never a second time, never when a hook has already kept
-  the turn from ending, and not while its sub-agents still run.
+- A conversation receives the results of its own workers once, with its next prompt. A background agent receives none.
+- A background agent is reminded once to report before its turn ends. It is not reminded again, not if a hook has
+  already blocked the end of the turn, and not while its sub-agents run.
 """
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.claude_os.session_notice import NO_CARE, Care
+from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.messages import REMINDER, summaries
 from claude_headspace.kernel.mission.model import BACKGROUND
 
 
-def tell(agent: Agent, event: Event) -> Care:
-    """What is told with the answer to a hook of the agent, as it was before."""
-    if event.meta.subagent_id is not None or event.hook not in wanted(agent):
-        return NO_CARE
+def mission_notice(agent: Agent, event: Event) -> SessionNotice:
+    """The notice for a hook. `agent` is the agent before the event."""
+    if event.meta.subagent_id is not None or event.hook not in hooks_with_notice(agent):
+        return NO_NOTICE
     if event.hook is HookKind.PROMPT:
-        return Care(
-            said=(summaries(agent.worker_reports),), missions=tuple(each.mission_id for each in agent.worker_reports)
+        return SessionNotice(
+            texts=(summaries(agent.worker_reports),),
+            mission_ids=tuple(each.mission_id for each in agent.worker_reports),
         )
     if (
         isinstance(event.fact, facts.TurnStopped)
         and not event.fact.continued_before
         and not _has_more(agent, event.fact)
     ):
-        return Care(said=(REMINDER,), asked_for_report=True, holds=True)
-    return NO_CARE
+        return SessionNotice(texts=(REMINDER,), requests_report=True, blocks_turn_end=True)
+    return NO_NOTICE
 
 
-def wanted(agent: Agent) -> tuple[HookKind, ...]:
-    """The hooks of the agent that something is to be told with."""
+def hooks_with_notice(agent: Agent) -> tuple[HookKind, ...]:
+    """The hooks whose reply carries a notice for this agent."""
     if agent.ended_at is not None:
         return ()
     if agent.mode != BACKGROUND:
@@ -44,6 +45,6 @@ def wanted(agent: Agent) -> tuple[HookKind, ...]:
 
 
 def _has_more(agent: Agent, fact: facts.TurnStopped) -> bool:
-    """Whether the turn only pauses: a sub-agent still works."""
+    """Whether the turn will continue because a sub-agent is running."""
     listed = fact.background
     return bool(agent.running_subagents) if listed is None else any(task.kind == "subagent" for task in listed)

@@ -1,5 +1,5 @@
-"""What an agent's tool call may do: the call as it was understood, the rules as data, and what rules say of calls.
+"""Policy: which tool calls rules deny, ask about, warn of or allow.
 
-`call` and `rules` are nouns, `matching` is the verb between them, `verdict` is what comes out. The shell is read, and
-paths are resolved, before anything here is asked (`inputs/policy`): this package knows no file and no syntax.
+`call` describes an analysed tool call, `rules` the rules, `matching` finds the rules that match a call, and `verdict`
+is the result. Pure: shell text is parsed and paths are resolved before, in `inputs/policy`.
 """

@@ -1,9 +1,9 @@
-"""A tool call as it was understood: which programs it runs, which files it touches, whom it writes to.
+"""An analysed tool call: the programs it runs, the files it uses, the message it sends.
 
 Rules
-- What is not known is said so: `UNKNOWN` stands in a text for a part that nobody can tell before it runs.
-- A path is given twice: as it was written (made absolute), and as it really is once links are followed.
-- Nothing here was decided. The same call gets another verdict from other rules.
+- `UNKNOWN` in a text stands for a part that cannot be determined before the call runs.
+- A path has two forms: as written, made absolute, and with links resolved.
+- It contains no decision. Other rules can give the same call another verdict.
 """
 
 from enum import StrEnum
@@ -11,11 +11,11 @@ from enum import StrEnum
 import msgspec
 
 UNKNOWN = "\ue000"
-"""Stands for a part of a text that cannot be told: a variable from elsewhere, the output of a program."""
+"""Stands for an unknown part of a text, such as an environment variable or the output of a program."""
 
 
 class Use(StrEnum):
-    """What happens to a file."""
+    """What a program does to a file."""
 
     READ = "read"
     WRITE = "write"
@@ -23,49 +23,49 @@ class Use(StrEnum):
 
 
 class PathUse(msgspec.Struct, frozen=True):
-    """A file or directory that the call reads, writes or deletes."""
+    """A file or directory that the call uses."""
 
     path: str
     use: Use
     real: str = ""
-    """Where it is once links are followed; empty when that is the same."""
+    """The path with links resolved; empty if it is the same."""
     recursive: bool = False
-    """Whether everything below goes with it."""
-    by: str = ""
-    """The program or tool that does it."""
+    """Whether the use includes everything below."""
+    used_by: str = msgspec.field(default="", name="by")
+    """The program or tool that uses it."""
 
 
 class Program(msgspec.Struct, frozen=True):
-    """A program that the call runs, however it was written."""
+    """A program that the call runs."""
 
     name: str
-    """Without its directory: `rm` for `/bin/rm`."""
+    """The file name without directory: `rm` for `/bin/rm`."""
     arguments: tuple[str, ...] = ()
     fed_by: tuple[str, ...] = ()
-    """The programs whose output it works on: `lsof` in `lsof -t | xargs kill`."""
+    """The programs whose output is its input or arguments: `lsof` in `lsof -t | xargs kill`."""
 
 
 class Trait(StrEnum):
-    """What a call is, beyond programs and files."""
+    """Properties of a call other than programs and files."""
 
     FORK_BOMB = "fork-bomb"
     UNREADABLE_SCRIPT = "unreadable-script"
-    """A shell runs a text that nobody can see beforehand."""
+    """A shell runs a text that cannot be read beforehand."""
     UNREADABLE_SYNTAX = "unreadable-syntax"
-    """The shell's text has parts that could not be parsed."""
+    """The shell text could not be parsed completely."""
     UNKNOWN_PROGRAM = "unknown-program"
-    """Which program runs cannot be told."""
+    """The name of a program cannot be determined."""
 
 
 class Recipient(msgspec.Struct, frozen=True):
-    """Somebody a message goes to, and what the user's contacts say of them."""
+    """A recipient of a message, with the tags from the user's contacts."""
 
     address: str
     tags: tuple[str, ...] = ()
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A message or mail that the call sends, or only drafts."""
+    """A message or mail that the call sends or drafts."""
 
     kind: str
     """`send` or `draft`."""
@@ -73,7 +73,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """One tool call."""
+    """An analysed tool call."""
 
     tool: str
     programs: tuple[Program, ...] = ()
@@ -81,15 +81,15 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     traits: tuple[Trait, ...] = ()
     message: Message | None = None
     home: str = ""
-    """The home directory of whoever runs it: what `~` in a rule stands for."""
+    """The home directory of the user: `~` in a pattern."""
     project: str = ""
-    """The root of the project that it happens in: `{project}` in a rule."""
+    """The project root: `{project}` in a pattern."""
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """Who calls: what of an agent rules may depend on."""
+    """The attributes of an agent that rules can depend on."""
 
     mode: str = "interactive"
     role: str | None = None
     projects: tuple[str, ...] = ()
-    """The project's names: id, name, root."""
+    """The id, name and root of the project."""

@@ -1,32 +1,33 @@
-"""Which rules hold for a call, and what about it they mean.
+"""Finds the rules that match a tool call.
 
 Rules
-- Pure, and total: any call, any rule.
-- A path fits when it fits as written or as it really is. What is deleted with everything below it also takes what a
-  rule protects further down: a rule about `~/.ssh/**` holds for `rm -rf ~`.
-- Who allows must mean every file that is changed, by both names; who denies, only one.
-- A path that is not known fits for certain only by its known end (`$X/.env`). Where it would fit if the unknown part
-  were nothing (`rm -rf "$X/"`), or nothing of it is known, it is unclear, and the rule says what that means.
+- Pure. Never raises.
+- A pattern matches a path as written or with links resolved. A recursive deletion also matches patterns below the
+  directory: a rule about `~/.ssh/**` matches `rm -rf ~`.
+- An `allow` rule must match every changed file, in both forms. Other rules need one match.
+- A path with an unknown part matches if its known end does (`$X/.env`). If it would match with an empty unknown part
+  (`rm -rf "$X/"`), or is completely unknown, the match is unclear: the rule's `unclear` outcome applies.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
 
-from claude_headspace.kernel.policy.call import UNKNOWN, Call, PathUse, Program, Subject, Use
-from claude_headspace.kernel.policy.names import fits_any
+from claude_headspace.kernel.policy.call import UNKNOWN, Call, Message, PathUse, Program, Subject, Use
+from claude_headspace.kernel.policy.names import matches_any
 from claude_headspace.kernel.policy.policy import Policy
 from claude_headspace.kernel.policy.rule_index import USES
-from claude_headspace.kernel.policy.rules import Rule, Texts
+from claude_headspace.kernel.policy.rules import Rule, Strings
 
 
-class Hit(msgspec.Struct, frozen=True):
-    """A rule that holds, and for what."""
+class Match(msgspec.Struct, frozen=True):
+    """A rule that matches a call."""
 
     rule: Rule
-    about: str
+    description: str
+    """The part of the call that matched: `rm deletes /etc`."""
     unclear: bool = False
     program: Program | None = None
 
@@ -34,82 +35,85 @@ class Hit(msgspec.Struct, frozen=True):
 VERBS = {Use.READ: "reads", Use.WRITE: "writes", Use.DELETE: "deletes"}
 
 
-def hits(policy: Policy, subject: Subject, call: Call) -> list[Hit]:
-    """All rules that hold, each with the first thing that it holds for; an `allow` once for every program."""
+def find_matches(policy: Policy, subject: Subject, call: Call) -> list[Match]:
+    """Return the first match of every rule; of an `allow` rule one match per program."""
     candidates = policy.index.candidates(call)
-    return [hit for rule in candidates if _applies(rule, subject, call) for hit in _hits(rule, call)]
+    return [match for rule in candidates if _applies(rule, subject, call) for match in _match_rule(rule, call)]
 
 
 def _applies(rule: Rule, subject: Subject, call: Call) -> bool:
-    """Whether a rule is meant for this tool and this agent."""
+    """Whether a rule applies to this tool and this agent."""
     return (
-        (not rule.tools or fits_any(rule.tools, call.tool))
+        (not rule.tools or matches_any(rule.tools, call.tool))
         and (not rule.modes or subject.mode in rule.modes)
         and (not rule.roles or (subject.role or "") in rule.roles)
-        and (not rule.projects or any(fits_path(p, name, call) for p in rule.projects for name in subject.projects))
+        and (not rule.projects or any(matches_path(p, name, call) for p in rule.projects for name in subject.projects))
     )
 
 
-def _hits(rule: Rule, call: Call) -> Iterator[Hit]:
+def _match_rule(rule: Rule, call: Call) -> Iterator[Match]:
     if rule.traits and not any(trait in call.traits for trait in rule.traits):
         return
-    if rule.messages and not _writes_to(rule, call):
+    if rule.messages and not _matches_message(rule, call):
         return
     if rule.commands or rule.arguments or rule.fed_by:
-        yield from _by_program(rule, call)
-    elif any(rule.path_lists):
-        yield from _by_path(rule, call, None)
+        yield from _match_programs(rule, call)
+    elif rule.has_path_patterns:
+        yield from _match_paths(rule, call, None)
     else:
-        yield Hit(rule, _about_call(rule, call))
+        yield Match(rule, _describe_call(rule, call))
 
 
-def _about_call(rule: Rule, call: Call) -> str:
+def _describe_call(rule: Rule, call: Call) -> str:
     if rule.messages and call.message is not None:
-        strangers = [r.address for r in call.message.recipients if not set(r.tags) & set(rule.untagged)]
-        return f"{call.message.kind} to {', '.join(strangers[:5]) or 'nobody that can be told'}"
+        addresses = _untagged_addresses(rule, call.message)
+        return f"{call.message.kind} to {', '.join(addresses[:5]) or 'unknown recipients'}"
     return ", ".join(trait.value for trait in rule.traits) or call.tool
 
 
-def _writes_to(rule: Rule, call: Call) -> bool:
+def _matches_message(rule: Rule, call: Call) -> bool:
     message = call.message
     if message is None or message.kind not in rule.messages:
         return False
-    if not rule.untagged:
-        return True
-    return not message.recipients or any(not set(r.tags) & set(rule.untagged) for r in message.recipients)
+    return not rule.untagged or not message.recipients or bool(_untagged_addresses(rule, message))
+
+
+def _untagged_addresses(rule: Rule, message: Message) -> list[str]:
+    """Return the recipients that have none of the tags in `untagged`."""
+    return [recipient.address for recipient in message.recipients if not set(recipient.tags) & set(rule.untagged)]
 
 
 # --- programs ---------------------------------------------------------------------------------------------------------
 
 
-def _by_program(rule: Rule, call: Call) -> Iterator[Hit]:
+def _match_programs(rule: Rule, call: Call) -> Iterator[Match]:
     for program in call.programs:
-        if not _is_program(rule, program):
+        if not _matches_program(rule, program):
             continue
-        if any(rule.path_lists):
-            found = list(_by_path(rule, call, program))
+        if rule.has_path_patterns:
+            matches = list(_match_paths(rule, call, program))
         else:
-            found = [Hit(rule, written(program), program=program)]
-        yield from found
-        if found and rule.outcome != "allow":
+            matches = [Match(rule, format_program(program), program=program)]
+        yield from matches
+        if matches and rule.outcome != "allow":
             return
 
 
-def _is_program(rule: Rule, program: Program) -> bool:
+def _matches_program(rule: Rule, program: Program) -> bool:
     return (
-        (not rule.commands or fits_any(rule.commands, program.name))
-        and (not rule.arguments or _any_fits(rule.arguments, program.arguments))
-        and not _any_fits(rule.except_arguments, program.arguments)
-        and (not rule.fed_by or _any_fits(rule.fed_by, program.fed_by))
+        (not rule.commands or matches_any(rule.commands, program.name))
+        and (not rule.arguments or _any_matches(rule.arguments, program.arguments))
+        and not _any_matches(rule.except_arguments, program.arguments)
+        and (not rule.fed_by or _any_matches(rule.fed_by, program.fed_by))
     )
 
 
-def _any_fits(patterns: Texts, texts: Texts) -> bool:
-    return bool(patterns) and any(fits_any(patterns, text) for text in texts)
+def _any_matches(patterns: Strings, texts: Strings) -> bool:
+    return bool(patterns) and any(matches_any(patterns, text) for text in texts)
 
 
-def written(program: Program) -> str:
-    """A program with its arguments, as people would write it."""
+def format_program(program: Program) -> str:
+    """Format a program with its first arguments, for display."""
     words = (program.name, *program.arguments[:8], *(("…",) if len(program.arguments) > 8 else ()))
     return " ".join(words).replace(UNKNOWN, "?")[:200]
 
@@ -117,90 +121,96 @@ def written(program: Program) -> str:
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def _by_path(rule: Rule, call: Call, program: Program | None) -> Iterator[Hit]:
-    used = [use for use in call.paths if program is None or use.by == program.name]
-    if rule.outcome == "allow" and not all(_is_allowed(rule, use, call) for use in used):
+def _match_paths(rule: Rule, call: Call, program: Program | None) -> Iterator[Match]:
+    uses = [use for use in call.paths if program is None or use.used_by == program.name]
+    if rule.outcome == "allow" and not all(_is_allowed(rule, use, call) for use in uses):
         return
-    unclear: Hit | None = None
-    for use in used:
-        patterns = _patterns(rule, use)
+    unclear: Match | None = None
+    for use in uses:
+        patterns = _patterns_for(rule, use)
         if not patterns or _is_excepted(rule, use, call):
             continue
-        about = f"{use.by} {VERBS[use.use]} {use.path}".strip().replace(UNKNOWN, "?")
+        description = f"{use.used_by} {VERBS[use.use]} {use.path}".strip().replace(UNKNOWN, "?")
         if any(_reaches(pattern, use, call) for pattern in patterns):
-            yield Hit(rule, about, program=program)
+            yield Match(rule, description, program=program)
             return
         if unclear is None and rule.unclear != "abstain" and _may_reach(patterns, use, call):
-            unclear = Hit(rule, about, unclear=True, program=program)
+            unclear = Match(rule, description, unclear=True, program=program)
     if unclear is not None:
         yield unclear
 
 
-def _patterns(rule: Rule, use: PathUse) -> list[str]:
-    """What a rule says of files that are used so."""
+def _patterns_for(rule: Rule, use: PathUse) -> list[str]:
+    """Return the patterns of a rule for this kind of use."""
     return [pattern for name, uses in USES.items() if use.use in uses for pattern in getattr(rule, name)]
 
 
 def _is_allowed(rule: Rule, use: PathUse, call: Call) -> bool:
-    """Whether a rule that allows means this file too; what is only read needs no rule."""
-    patterns = _patterns(rule, use)
+    """Whether an `allow` rule covers this file. Reading needs no pattern."""
+    patterns = _patterns_for(rule, use)
     if not patterns:
         return use.use is Use.READ
-    fits = all(any(fits_path(p, name, call) for p in patterns) for name in {use.path, use.real or use.path})
-    return fits and not _is_excepted(rule, use, call)
+    return _matches_both_forms(patterns, use, call) and not _is_excepted(rule, use, call)
 
 
 def _is_excepted(rule: Rule, use: PathUse, call: Call) -> bool:
-    names = {use.path, use.real or use.path}
-    return bool(rule.except_paths) and all(any(fits_path(p, name, call) for p in rule.except_paths) for name in names)
+    return _matches_both_forms(rule.except_paths, use, call)
+
+
+def _matches_both_forms(patterns: Sequence[str], use: PathUse, call: Call) -> bool:
+    """Whether the path matches as written and with links resolved."""
+    forms = {use.path, use.real or use.path}
+    return all(any(matches_path(pattern, form, call) for pattern in patterns) for form in forms)
 
 
 def _reaches(pattern: str, use: PathUse, call: Call) -> bool:
-    names = {use.path, use.real} - {""}
-    if any(fits_path(pattern, name, call) for name in names):
+    """Whether a pattern matches the path, or a recursive deletion includes what the pattern protects."""
+    forms = {use.path, use.real} - {""}
+    if any(matches_path(pattern, form, call) for form in forms):
         return True
     if not (use.recursive and use.use is Use.DELETE):
         return False
-    base = _base(expanded(pattern, call))
-    return any(base.startswith(name.rstrip("/") + "/") for name in names if UNKNOWN not in name)
+    prefix = _literal_prefix(expand_pattern(pattern, call))
+    return any(prefix.startswith(form.rstrip("/") + "/") for form in forms if UNKNOWN not in form)
 
 
 def _may_reach(patterns: list[str], use: PathUse, call: Call) -> bool:
-    """Whether it would fit if what is unknown were nothing; a single file of which nothing is known is not meant."""
+    """Whether a pattern would match with an empty unknown part. Never for the deletion of a single file."""
     if UNKNOWN not in use.path or (use.use is Use.DELETE and not use.recursive):
         return False
-    rest = use.path.replace(UNKNOWN, "")
-    if not rest.strip("/"):
+    known = use.path.replace(UNKNOWN, "")
+    if not known.strip("/"):
         return True
-    without = re.sub("/+", "/", f"/{rest}").rstrip("/") or "/"
-    return any(_reaches(pattern, msgspec.structs.replace(use, path=without, real=""), call) for pattern in patterns)
+    known_use = msgspec.structs.replace(use, path=re.sub("/+", "/", f"/{known}").rstrip("/") or "/", real="")
+    return any(_reaches(pattern, known_use, call) for pattern in patterns)
 
 
-def _base(pattern: str) -> str:
-    """The part of a pattern before anything in it is open; empty when it begins open."""
-    fixed = re.split(r"[*?]", pattern, maxsplit=1)[0]
-    return fixed.rstrip("/") if fixed == pattern or fixed.endswith("/") else fixed.rpartition("/")[0]
+def _literal_prefix(pattern: str) -> str:
+    """Return the directory of a pattern before its first wildcard."""
+    literal = re.split(r"[*?]", pattern, maxsplit=1)[0]
+    return literal.rstrip("/") if literal == pattern or literal.endswith("/") else literal.rpartition("/")[0]
 
 
 # --- patterns ---------------------------------------------------------------------------------------------------------
 
 
-def expanded(pattern: str, call: Call) -> str:
-    """A pattern with the places that it names."""
+def expand_pattern(pattern: str, call: Call) -> str:
+    """Replace `~` and `{project}` in a pattern."""
     if pattern == "~" or pattern.startswith("~/"):
         pattern = (call.home or "~") + pattern[1:]
     return pattern.replace("{project}", call.project or "{project}")
 
 
-def fits_path(pattern: str, path: str, call: Call) -> bool:
-    """Whether a path fits: `*` within a name, `**` across directories; `/etc/**` also means `/etc` itself."""
-    return _path_regex(expanded(pattern, call)).fullmatch(path) is not None
+def matches_path(pattern: str, path: str, call: Call) -> bool:
+    """Whether a path matches: `*` within a name, `**` across directories. `/etc/**` includes `/etc`."""
+    return _path_regex(expand_pattern(pattern, call)).fullmatch(path) is not None
 
 
-_TOKEN = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?/]+|/")
-_TOKENS = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+_GLOB_TOKEN = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?/]+|/")
+_GLOB_REGEXES = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 @lru_cache(maxsize=4_096)
 def _path_regex(pattern: str) -> re.Pattern[str]:
-    return re.compile("".join(_TOKENS.get(token) or re.escape(token) for token in _TOKEN.findall(pattern)), re.DOTALL)
+    tokens = _GLOB_TOKEN.findall(pattern)
+    return re.compile("".join(_GLOB_REGEXES.get(token) or re.escape(token) for token in tokens), re.DOTALL)

@@ -1,4 +1,4 @@
-"""A policy: the rules in force, and how they are enforced."""
+"""A policy: the rules in force, and how they are applied."""
 
 from functools import cached_property
 
@@ -10,18 +10,19 @@ from claude_headspace.kernel.policy.verdict import Ruling
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The rules in force."""
+    """The rules in force, and how they are applied."""
 
     rules: tuple[Rule, ...] = ()
     strict: bool = False
-    shadow: bool = False
-    """Whether verdicts are only recorded."""
+    """Whether the `strict` outcomes of the rules apply."""
+    record_only: bool = False
+    """Whether verdicts are recorded but not enforced."""
 
     @cached_property
     def index(self) -> RuleIndex:
-        """The rules by a condition of each."""
+        """The index of the enabled rules."""
         return RuleIndex(self.rules)
 
-    def outcome(self, rule: Rule) -> Ruling:
-        """The ruling of a rule under this preset."""
+    def get_outcome(self, rule: Rule) -> Ruling:
+        """Return the outcome of a rule in this policy."""
         return rule.strict if self.strict and rule.strict is not None else rule.outcome

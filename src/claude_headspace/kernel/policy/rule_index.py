@@ -18,7 +18,7 @@ USES: dict[str, tuple[Use, ...]] = {
     "deletes": (Use.DELETE,),
     "changes": (Use.WRITE, Use.DELETE),
 }
-"""Which uses the lists of a rule are about."""
+"""The uses that each path list of a rule matches."""
 
 
 class RuleIndex:
@@ -48,7 +48,7 @@ class RuleIndex:
             self._with_program.append(number)
         elif rule.messages:
             self._with_message.append(number)
-        elif any(rule.path_lists):
+        elif rule.has_path_patterns:
             self._add_keys(number, [use for name, uses in USES.items() if getattr(rule, name) for use in uses])
         else:
             self._always.append(number)
@@ -58,7 +58,7 @@ class RuleIndex:
             self._by_key[key].append(number)
 
     def candidates(self, call: Call) -> list[Rule]:
-        """The rules that can match a tool call, in their order."""
+        """Return the rules that can match a tool call, in their order."""
         found = {*self._always, *(self._with_message if call.message is not None else ())}
         names = {program.name for program in call.programs}
         if names:

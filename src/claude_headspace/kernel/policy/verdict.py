@@ -1,4 +1,4 @@
-"""What came of a rule: how the client is answered, and by which rule. A fact, stored with the event it is about."""
+"""The verdict on a tool call. It is stored with the event, and never decided again."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Ruling(StrEnum):
-    """What a policy may say, from the mildest on; `abstain` leaves the decision where it was."""
+    """The possible rulings, from lenient to strict. `abstain` leaves the decision to the client."""
 
     ABSTAIN = "abstain"
     ALLOW = "allow"
@@ -16,7 +16,7 @@ class Ruling(StrEnum):
 
     @property
     def severity(self) -> int:
-        """Which of two rulings wins: the higher."""
+        """The strictness; the ruling with the highest severity wins."""
         return SEVERITY[self]
 
 
@@ -24,15 +24,15 @@ SEVERITY = {ruling: number for number, ruling in enumerate(Ruling)}
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A ruling, with the rule that gave it."""
+    """A ruling, and the rule that it comes from."""
 
     ruling: Ruling
     rule: str | None = None
     reason: str | None = None
     enforced: bool = True
-    """False where it was only written down: in shadow mode, or because nobody waited for an answer."""
+    """False if it was only recorded: with the preset `watch`, or because no client waited for it."""
     lapse: str | None = None
-    """Why the guards were off for this call, if they were."""
+    """Why the guard was off for this call, if it was."""
 
 
 ABSTAIN = Verdict(Ruling.ABSTAIN)

@@ -6,7 +6,7 @@ from functools import partial
 
 import msgspec
 
-from claude_headspace.engine.log_transfer import BroughtIn, import_lines, read_header
+from claude_headspace.engine.log_transfer import ImportedLog, import_lines, read_header
 from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import new_id
@@ -60,7 +60,7 @@ class Administration:
         before = prune_before(days, self._retention_days, self._clock())
         return await asyncio.to_thread(self._journal.prune, before, dry_run=dry_run)
 
-    async def import_log(self, header: str, lines: Sequence[str], first_line: int) -> BroughtIn:
+    async def import_log(self, header: str, lines: Sequence[str], first_line: int) -> ImportedLog:
         """Import lines of an exported log."""
         work = partial(
             import_lines,

@@ -55,7 +55,7 @@ def start(
 def _send_off(client: "ApiClient", mission: "Json", goal: str, arguments: "list[str]") -> str:
     """Start the worker in a tmux session of its own; what cannot be started is over."""
     from claude_headspace.errors import HeadspaceError
-    from claude_headspace.kernel.mission.messages import orders
+    from claude_headspace.kernel.mission.messages import worker_prompt
     from claude_headspace.surfaces.launch.start_client import Job, open_session, tmux_name, worker_environment
 
     worker = mission["workers"][0]["name"]
@@ -65,7 +65,7 @@ def _send_off(client: "ApiClient", mission: "Json", goal: str, arguments: "list[
         "--here",
         f"--mission={mission['id']}",
         f"--mode={mission['mode']}",
-        orders(goal),
+        worker_prompt(goal),
         *headless,
         *arguments,
     ]

@@ -14,15 +14,21 @@ import msgspec
 from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.tool_uses import describe_call
 from claude_headspace.config import Paths
-from claude_headspace.inputs.policy.calls import call_of
-from claude_headspace.inputs.policy.cases import Result, read_cases, try_case
-from claude_headspace.inputs.policy.files import PROJECT_FILE, RuleBook, built_in, contacts_of, load, read_project
-from claude_headspace.inputs.policy.files import read_policy as read_policy_file
+from claude_headspace.inputs.policy.calls import analyse_call
+from claude_headspace.inputs.policy.cases import CaseResult, judge_case, read_cases
+from claude_headspace.inputs.policy.files import (
+    PROJECT_FILE,
+    RuleBook,
+    load_built_in_rules,
+    load_rules,
+    read_contacts,
+    read_project_rules,
+)
 from claude_headspace.inputs.receive.project_location import locate_project
-from claude_headspace.kernel.decide import decide, reason_of, ruling_of
+from claude_headspace.kernel.decide import decide, format_reason, get_ruling
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import UNKNOWN, Call, Subject
-from claude_headspace.kernel.policy.matching import hits, written
+from claude_headspace.kernel.policy.matching import find_matches, format_program
 from claude_headspace.kernel.policy.policy import Policy
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 
@@ -31,14 +37,17 @@ PAGE = 1_000
 
 def rule_book(places: Paths, preset: str, file: Path | None = None) -> RuleBook:
     """The rules of this home, or those with another file in place of the user's."""
-    return load(places, preset) if file is None else read_policy_file(file, preset, places)
+    return load_rules(places, preset, file)
 
 
 def with_project(book: RuleBook, root: str) -> RuleBook:
     """The rules, and what a project adds."""
     policy = book.policy
     return msgspec.structs.replace(
-        book, policy=Policy(rules=(*policy.rules, *read_project(root)), strict=policy.strict, shadow=policy.shadow)
+        book,
+        policy=Policy(
+            rules=(*policy.rules, *read_project_rules(root)), strict=policy.strict, record_only=policy.record_only
+        ),
     )
 
 
@@ -52,10 +61,10 @@ def project_of(directory: str) -> str:
 
 def check(places: Paths, preset: str, directory: str, file: Path | None = None) -> Json:
     """Read everything that a verdict depends on. What cannot be used is an error that names it."""
-    book, shipped = rule_book(places, preset, file), built_in(places, preset)
+    book, shipped = rule_book(places, preset, file), load_built_in_rules(places, preset)
     root = project_of(directory)
     known = {rule.id: rule for rule in shipped.policy.rules}
-    rules, contacts = book.policy.rules, contacts_of(places.contacts_file)
+    rules, contacts = book.policy.rules, read_contacts(places.contacts_file)
     return {
         "preset": preset,
         "file": str(file or places.policy_file),
@@ -68,7 +77,7 @@ def check(places: Paths, preset: str, directory: str, file: Path | None = None) 
         "contacts_needed": contacts is not None or preset == "strict",
         "contacts_file": str(places.contacts_file),
         "project_file": str(Path(root) / PROJECT_FILE),
-        "project_rules": [rule.id for rule in read_project(root)],
+        "project_rules": [rule.id for rule in read_project_rules(root)],
     }
 
 
@@ -79,25 +88,27 @@ def explain(book: RuleBook, tool: str, given: Json, subject: Subject, directory:
     """What a call would do, which rules hold for it, and what comes of that."""
     root = project_of(directory)
     book = with_project(book, root)
-    call = call_of(describe_call(tool, given), book, directory=directory, home=home, project=root)
+    call = analyse_call(describe_call(tool, given), book, directory=directory, home=home, project=root)
     subject = Subject(subject.mode, subject.role, (root, Path(root).name))
     return {
         "tool": tool,
         "directory": directory,
         "verdict": _verdict(book.policy, subject, call),
-        "programs": [{"runs": _plain(written(program)), "fed_by": list(program.fed_by)} for program in call.programs],
+        "programs": [
+            {"runs": _plain(format_program(program)), "fed_by": list(program.fed_by)} for program in call.programs
+        ],
         "files": [_plain_all(msgspec.to_builtins(use)) for use in call.paths],
         "traits": [trait.value for trait in call.traits],
         "message": msgspec.to_builtins(call.message),
         "rules": [
             {
                 "rule": hit.rule.id,
-                "says": ruling_of(book.policy, hit).value,
+                "says": get_ruling(book.policy, hit).value,
                 "unclear": hit.unclear,
-                "reason": reason_of(ruling_of(book.policy, hit), hit),
+                "reason": format_reason(get_ruling(book.policy, hit), hit),
             }
-            for hit in hits(book.policy, subject, call)
-            if ruling_of(book.policy, hit) != "abstain"
+            for hit in find_matches(book.policy, subject, call)
+            if get_ruling(book.policy, hit) != "abstain"
         ],
     }
 
@@ -123,21 +134,21 @@ def run_cases(book: RuleBook, files: Sequence[Path], directory: str, home: str) 
     root = project_of(directory)
     book = with_project(book, root)
     results = [
-        try_case(case, book, directory=directory, home=home, project=root)
+        judge_case(case, book, directory=directory, home=home, project=root)
         for path in files
         for case in read_cases(path)
     ]
-    return {"cases": len(results), "wrong": [_wrong(result) for result in results if not result.ok]}
+    return {"cases": len(results), "wrong": [_wrong(result) for result in results if not result.passed]}
 
 
-def _wrong(result: Result) -> Json:
+def _wrong(result: CaseResult) -> Json:
     group, verdict = result.case.group, result.verdict
     return {
-        "call": result.case.words,
+        "call": result.case.summary,
         "about": group.about,
         "expected": group.expect,
         "expected_rule": group.rule,
-        "got": result.said,
+        "got": result.outcome,
         "rule": verdict.rule,
         "reason": verdict.reason,
     }
@@ -186,7 +197,7 @@ def _judged(book: RuleBook, payload: Json, subject: Subject, root: str, home: st
     tool, given = str(payload.get("tool_name", "")), payload.get("tool_input")
     given = given if isinstance(given, dict) else {}
     directory = str(payload.get("cwd") or root or home)
-    call = call_of(describe_call(tool, given), book, directory=directory, home=home, project=root)
+    call = analyse_call(describe_call(tool, given), book, directory=directory, home=home, project=root)
     return _verdict(book.policy, subject, call), call_text(tool, given)
 
 

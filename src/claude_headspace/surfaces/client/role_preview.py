@@ -13,7 +13,7 @@ from claude_headspace.inputs.context.claude_os import (
     read_definition,
 )
 from claude_headspace.inputs.receive.project_location import locate_project
-from claude_headspace.kernel.claude_os.context_files import MODE, ROLE, Composed, compose
+from claude_headspace.kernel.claude_os.context_files import MODE, ROLE, ComposedContext, compose
 from claude_headspace.outputs.file_contents import BUDGET
 
 
@@ -53,7 +53,7 @@ def house_of(settings: Settings, directory: str) -> ContextRoots:
 def preview(settings: Settings, directory: str, role: str | None, mode: str | None) -> Preview:
     """What a session in a directory would be given; an effort takes some of the room."""
     house = house_of(settings, directory)
-    composed: Composed = compose(read_context_files(house, role, mode), settings.claude_os_prefix, BUDGET)
+    composed: ComposedContext = compose(read_context_files(house, role, mode), settings.claude_os_prefix, BUDGET)
     return Preview(role, mode, house.root, house.project, composed.text, composed.loaded, composed.left_out)
 
 
@@ -65,11 +65,11 @@ def list_roles(settings: Settings, directory: str) -> list[Role]:
 
 def _role(house: ContextRoots, kind: str, name: str) -> Role:
     given = (name, None) if kind == ROLE else (None, name)
-    pieces = [piece for piece in read_context_files(house, *given).pieces if piece.kind == kind]
+    pieces = [piece for piece in read_context_files(house, *given).files if piece.kind == kind]
     return Role(
         kind,
         name,
         read_definition(house, kind, name).name,
         tuple(piece.name for piece in pieces if piece.text is not None),
-        tuple(f"{piece.name}: {piece.why}" for piece in pieces if piece.text is None),
+        tuple(f"{piece.name}: {piece.missing_reason}" for piece in pieces if piece.text is None),
     )

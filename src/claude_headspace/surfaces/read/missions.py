@@ -113,7 +113,7 @@ class MissionQueries:
             conversation_id=mission.conversation_id,
             conversation=conversation.name if conversation else None,
             outcome=result.outcome,
-            words=result.words,
+            words=result.reason,
             report=result.report,
             answer=result.answer,
             ended_at=iso(result.ended_at) if result.ended_at is not None else None,
@@ -142,7 +142,7 @@ class MissionQueries:
         for wait in self._reader.waits(agent_id=agent.id, only_open=False):
             yield wait.opened_at, "wait", wait.text
         if mission.ended_at is not None:
-            yield mission.ended_at, "report" if mission.report else "ended", mission.report or mission.words
+            yield mission.ended_at, "report" if mission.report else "ended", mission.report or mission.reason
 
 
 def by_mission(agents: Iterable[Agent]) -> dict[str, list[Assignment]]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from claude_headspace.inputs.policy.shell.commands import read_shell
+from claude_headspace.inputs.policy.shell.commands import analyse_shell
 from claude_headspace.inputs.policy.shell.findings import MAX_COMMANDS, Findings
 from claude_headspace.inputs.policy.shell.markers import without_markers
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
@@ -14,7 +14,7 @@ from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
 
 def analyse(text: str, directory: str = "/code") -> Findings:
     """Analyse a text in a directory."""
-    return read_shell(text, directory=directory, home="/home/dev", project="/code")
+    return analyse_shell(text, directory=directory, home="/home/dev", project="/code")
 
 
 def command_lines(text: str) -> list[str]:

@@ -32,7 +32,7 @@ from claude_headspace.inputs.policy.shell.wrappers import (
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait
 
 
-def read_shell(text: str, *, directory: str, home: str, project: str = "") -> Findings:
+def analyse_shell(text: str, *, directory: str, home: str, project: str = "") -> Findings:
     """Analyse a shell text: return the programs it would run, the files they would use, and its traits."""
     findings = Findings()
     shell = Shell(

@@ -10,7 +10,7 @@ from copy import copy
 
 from tree_sitter import Node
 
-from claude_headspace.inputs.policy.paths import first_glob_match, make_absolute, read_small_text, uses
+from claude_headspace.inputs.policy.paths import find_path_uses, first_glob_match, make_absolute, read_small_text
 from claude_headspace.inputs.policy.shell import words
 from claude_headspace.inputs.policy.shell.findings import MAX_DEPTH, MAX_WORDS, Findings
 from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow, concatenate
@@ -147,7 +147,9 @@ class Shell:
 
     def record_use(self, argument: str, use: Use, program: str, *, recursive: bool = False) -> None:
         """Record the use of the file or files that an argument names."""
-        self.findings.paths += uses(argument, self.directory, use, by=program, recursive=recursive, links=self.links)
+        self.findings.paths += find_path_uses(
+            argument, self.directory, use, used_by=program, recursive=recursive, links=self.links
+        )
 
     def resolve_path(self, argument: str) -> str:
         """Return the absolute path that an argument names."""

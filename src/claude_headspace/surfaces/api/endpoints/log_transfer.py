@@ -6,7 +6,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from claude_headspace.engine.log_transfer import BroughtIn
+from claude_headspace.engine.log_transfer import ImportedLog
 from claude_headspace.inputs.watch.transcript_import import ImportableFile, ImportResult
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import Endpoint
@@ -41,7 +41,7 @@ async def export(context: ApiContext, request: Request) -> Response:
     return StreamingResponse(lines, media_type=NDJSON)
 
 
-async def import_log(context: ApiContext, request: Request) -> BroughtIn:
+async def import_log(context: ApiContext, request: Request) -> ImportedLog:
     """Import lines of an exported log."""
     part = await read_body(request, LogPart, context.installation.max_body_bytes)
     return await context.administration.import_log(part.header, part.lines, part.first)
@@ -71,7 +71,7 @@ ENDPOINTS = (
         "/api/admin/import/log",
         "Import lines of an exported log. Events that are already stored are skipped.",
         import_log,
-        BroughtIn,
+        ImportedLog,
         scope="admin",
         body=LogPart,
     ),

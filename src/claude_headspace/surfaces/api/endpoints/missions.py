@@ -16,7 +16,7 @@ from starlette.requests import Request
 from claude_headspace.errors import BadRequest, Forbidden
 from claude_headspace.kernel.acts import AgentRegistered, MissionFinished, MissionReported
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.mission.model import LONGEST_GOAL, LONGEST_REPORT
+from claude_headspace.kernel.mission.model import MAX_GOAL_CHARS, MAX_REPORT_CHARS
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.endpoints.agent_actions import Directory, ShortText
 from claude_headspace.surfaces.api.openapi import Endpoint, Parameter
@@ -26,13 +26,13 @@ from claude_headspace.surfaces.read.missions import Assignment, MissionOverview
 MINE = "mine"
 """The reference to the mission of the agent that sends the request."""
 
-ReportText = Annotated[str, Meta(max_length=LONGEST_REPORT)]
+ReportText = Annotated[str, Meta(max_length=MAX_REPORT_CHARS)]
 
 
 class NewMission(msgspec.Struct, frozen=True, kw_only=True):
     """A mission to start."""
 
-    goal: Annotated[str, Meta(min_length=1, max_length=LONGEST_GOAL)]
+    goal: Annotated[str, Meta(min_length=1, max_length=MAX_GOAL_CHARS)]
     cwd: Directory
     mode: Literal["mission", "background"] = "mission"
     conversation: ShortText | None = None

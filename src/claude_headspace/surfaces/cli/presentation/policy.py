@@ -70,7 +70,7 @@ def _file(use: Json) -> str:
 
 
 def _hit(hit: Json) -> str:
-    return f"{hit['says']:<6}{hit['rule']}" + (", as far as can be told" if hit["unclear"] else "")
+    return f"{hit['says']:<6}{hit['rule']}" + (", as far as can be determined" if hit["unclear"] else "")
 
 
 # --- test ---
@@ -116,7 +116,7 @@ def verdict_lines(verdict: Json, now: datetime, width: int) -> list[Line]:
         f"  {verdict['agent']}  " if verdict.get("agent") else "  ",
     )
     rule = f"  ({verdict['rule']})" if verdict["rule"] else ""
-    lapse = f"  guards were off: {verdict['lapse']}" if verdict.get("lapse") else ""
+    lapse = f"  guard was off: {verdict['lapse']}" if verdict.get("lapse") else ""
     return hanging(start, cut(one_line(verdict["call"]), 200) + rule + lapse, width, indent=4)
 
 

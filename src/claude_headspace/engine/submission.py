@@ -1,0 +1,67 @@
+"""What the writer is given: envelopes to store, and the decisions that do not follow from them."""
+
+import asyncio
+import uuid
+from collections.abc import Callable
+
+import msgspec
+
+from claude_headspace.errors import HeadspaceError, JournalUnavailable
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
+from claude_headspace.kernel.decide import Judge, abstain
+from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.facts import Event
+from claude_headspace.ports import Outcome
+
+Result = Outcome | HeadspaceError
+"""What a sender gets."""
+
+ChooseNotices = Callable[[Agent, Event], SessionNotice]
+"""Chooses the session notices of an agent, as it was before an event."""
+
+
+class Submission(msgspec.Struct):
+    """An envelope in the queue of the writer, with the future of its outcome."""
+
+    envelope: Envelope
+    agent_id: str | None
+    future: "asyncio.Future[Outcome]"
+    event: Event | None = None
+    """The decoded envelope, if the sender decoded it."""
+    announce: bool = True
+    """Whether the changes are published. An import of old events publishes nothing."""
+    expects_reply: bool = False
+    """Whether the sender waits for the reply and acts on it."""
+    trusted: bool = True
+    """Whether only the user can send through this entry. Untrusted events count for no effort."""
+    reply_reaches_client: bool = False
+    """Whether the reply goes to the client itself, which can receive context with it."""
+
+    @property
+    def can_inject(self) -> bool:
+        """Whether context can be injected with the reply. A sender that timed out has been answered without it."""
+        return self.reply_reaches_client and not self.future.done()
+
+
+def no_notices(_agent: Agent, _event: Event) -> SessionNotice:
+    """No session notices."""
+    return NO_NOTICE
+
+
+class BatchRules(msgspec.Struct, frozen=True):
+    """What a batch cannot derive from its events: verdicts, session notices, new ids."""
+
+    judge: Judge = abstain
+    choose_notices: ChooseNotices = no_notices
+    new_id: Callable[[], str] = lambda: str(uuid.uuid4())
+
+
+DEFAULT_RULES = BatchRules()
+
+
+def unavailable(error: Exception) -> HeadspaceError:
+    """The error that a sender gets."""
+    if isinstance(error, HeadspaceError):
+        return error
+    return JournalUnavailable("journal_unavailable", f"The event could not be stored: {error}", "See `headspace logs`.")
