@@ -40,6 +40,8 @@ SEEN_SECONDS = 1.0
 DETAILS_DELAY_SECONDS = 0.1
 """How long the selection must stay the same before its details are loaded."""
 
+LAYOUTS = ("beside", "details-only", "list-only")
+"""Where the details are; also CSS classes, with a dash before them."""
 PRIORITY_KEYS = ("tab",)
 """Keys that Textual would otherwise handle itself."""
 
@@ -398,11 +400,11 @@ class Top(App[None]):
     def action_next_layout(self) -> None:
         """Show the details beside the list, in full screen, or hide them."""
         if not self.screen.is_modal:
-            self._set_layout({"beside": "details-only", "details-only": "list-only", "list-only": "beside"}[self._layout_name])
+            self._set_layout(LAYOUTS[(LAYOUTS.index(self._layout_name) + 1) % len(LAYOUTS)])
 
     def _set_layout(self, layout: str) -> None:
         self._layout_name = layout
-        for name in ("details-only", "list-only"):
+        for name in LAYOUTS:
             self.screen.set_class(layout == name, f"-{name}")
         self.call_after_refresh(self._show)
 
