@@ -8,13 +8,13 @@ from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.effort.model import Injection
 from claude_headspace.kernel.policy.verdict import Ruling, Verdict
-from claude_headspace.outputs.advice import room_beside, with_advice
-from claude_headspace.outputs.file_contents import BUDGET
+from claude_headspace.outputs.advice import add_advice, remaining_characters
+from claude_headspace.outputs.file_contents import MAX_REPLY_CHARACTERS
 
 
 def said(event: str, advice: Advice, *injections: Injection, policy: bytes = b"") -> dict[str, str]:
     """What Claude Code gets."""
-    answer: dict[str, str] = json.loads(with_advice(event, policy, advice, injections).reply)["hookSpecificOutput"]
+    answer: dict[str, str] = json.loads(add_advice(event, policy, advice, injections).reply)["hookSpecificOutput"]
     return answer
 
 
@@ -49,7 +49,7 @@ def test_context_and_injections_reach_the_model() -> None:
 
 def test_nothing_to_say_is_nothing() -> None:
     """Not even an empty object: what a hook prints may reach the model."""
-    assert with_advice("PostToolUse", b"", Advice(overflow=True)).reply == b""
+    assert add_advice("PostToolUse", b"", Advice(overflow=True)).reply == b""
 
 
 def test_an_answer_stays_within_what_the_client_takes(tmp_path: Path) -> None:
@@ -59,24 +59,24 @@ def test_an_answer_stays_within_what_the_client_takes(tmp_path: Path) -> None:
         path = tmp_path / f"{number}.md"
         path.write_text(str(number) * 3_000)
         paths.append(str(path))
-    spoken = with_advice("SessionStart", b"", Advice(context=("x" * 1_000,), preload=tuple(paths)))
+    spoken = add_advice("SessionStart", b"", Advice(context=("x" * 1_000,), preload=tuple(paths)))
     text = json.loads(spoken.reply)["hookSpecificOutput"]["additionalContext"]
-    assert len(text) <= BUDGET
+    assert len(text) <= MAX_REPLY_CHARACTERS
     assert spoken.loaded == tuple(paths[:2])
     assert all(path in text for path in paths)
 
 
 def test_a_session_is_given_its_files_before_the_effort_speaks() -> None:
     """In the order core, role, mode, effort; what it is told of itself comes between."""
-    spoken = with_advice(
-        "SessionStart", b"", Advice(context=("EFFORT",)), briefing="FILES", care=SessionNotice(texts=("CARE",))
+    spoken = add_advice(
+        "SessionStart", b"", Advice(context=("EFFORT",)), session_context="FILES", notice=SessionNotice(texts=("CARE",))
     )
     assert json.loads(spoken.reply)["hookSpecificOutput"]["additionalContext"] == "FILES\n\nCARE\n\nEFFORT"
 
 
 def test_a_turn_that_is_held_is_blocked_with_the_reason() -> None:
     """In the words that Stop understands."""
-    spoken = with_advice("Stop", b"", care=SessionNotice(texts=("One", "Two"), blocks_turn_end=True))
+    spoken = add_advice("Stop", b"", notice=SessionNotice(texts=("One", "Two"), blocks_turn_end=True))
     assert json.loads(spoken.reply) == {"decision": "block", "reason": "One\n\nTwo"}
 
 
@@ -86,5 +86,5 @@ def test_what_an_effort_leaves_is_for_the_session(tmp_path: Path) -> None:
     for path in paths:
         Path(path).write_text("x" * 2_000)
     advice = Advice(context=("y" * 3_000,), preload=paths)
-    spoken = with_advice("SessionStart", b"", advice, briefing="b" * max(0, room_beside(advice)))
-    assert len(json.loads(spoken.reply)["hookSpecificOutput"]["additionalContext"]) <= BUDGET
+    spoken = add_advice("SessionStart", b"", advice, session_context="b" * max(0, remaining_characters(advice)))
+    assert len(json.loads(spoken.reply)["hookSpecificOutput"]["additionalContext"]) <= MAX_REPLY_CHARACTERS

@@ -3,19 +3,19 @@
 import os
 from pathlib import Path
 
-from claude_headspace.outputs.file_contents import LARGEST_FILE, as_text, read_files
+from claude_headspace.outputs.file_contents import MAX_FILE_BYTES, format_files, read_files
 
 
 def test_what_fits_is_read_and_the_rest_is_named(tmp_path: Path) -> None:
     """In their order, within the budget, with sizes and reasons."""
     for name, size in (("a", 10), ("b", 5_000), ("c", 20)):
         (tmp_path / name).write_text(name * size)
-    (tmp_path / "huge").write_bytes(b"x" * (LARGEST_FILE + 1))
+    (tmp_path / "huge").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
     os.mkfifo(tmp_path / "pipe")
     names = ["a", "b", "c", "missing", "huge", "pipe"]
     files = read_files([str(tmp_path / name) for name in names], 100)
     assert [file.text for file in files] == ["a" * 10, None, "c" * 20, None, None, None]
-    text = as_text(files)
+    text = format_files(files)
     assert f"{tmp_path}/b (5000 bytes): left out, it does not fit; read it yourself" in text
     assert f"{tmp_path}/missing (0 bytes): left out, it cannot be opened" in text
     assert "is too large" in text
@@ -25,4 +25,4 @@ def test_what_fits_is_read_and_the_rest_is_named(tmp_path: Path) -> None:
 
 def test_no_files_are_no_text() -> None:
     """Nothing to say."""
-    assert as_text([]) == ""
+    assert format_files([]) == ""

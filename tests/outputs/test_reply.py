@@ -12,7 +12,7 @@ from claude_headspace.kernel.creation import create_agent
 from claude_headspace.kernel.envelope import SECOND, Envelope
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.views import agent_view
-from claude_headspace.outputs.reply import compose
+from claude_headspace.outputs.reply import compose_reply
 from claude_headspace.testing import START, hook
 
 
@@ -39,7 +39,7 @@ ASK = hook("PreToolUse", START + 2 * SECOND, tool_name="ExitPlanMode", tool_use_
 )
 def test_a_sender_is_told_the_state(agent: Agent, state: str, waiting_for: str | None, headspace: str) -> None:
     """Status, agent and state, in every dialect, as every other surface tells them."""
-    reply = compose(agent, Strategy.MEMORY, duplicate=False)
+    reply = compose_reply(agent, Strategy.MEMORY, duplicate=False)
     shown = agent_view(agent)
     assert json.loads(msgspec.json.encode(reply)) == {
         "status": "ok",
@@ -59,14 +59,14 @@ def test_a_sender_is_told_the_state(agent: Agent, state: str, waiting_for: str |
 @pytest.mark.parametrize("strategy", Strategy)
 def test_a_sender_is_told_how_its_agent_was_found(strategy: Strategy) -> None:
     """The strategy's own name."""
-    reply = msgspec.json.encode(compose(after(hook("SessionStart")), strategy, duplicate=False))
+    reply = msgspec.json.encode(compose_reply(after(hook("SessionStart")), strategy, duplicate=False))
     assert json.loads(reply)["correlation"] == strategy.value
 
 
 def test_a_second_delivery_says_so() -> None:
     """A copy is answered like the first, but for its status."""
     agent = after(hook("SessionStart"))
-    first, second = (compose(agent, Strategy.NEW, duplicate=duplicate) for duplicate in (False, True))
+    first, second = (compose_reply(agent, Strategy.NEW, duplicate=duplicate) for duplicate in (False, True))
     assert (first.status, second.status) == ("ok", "duplicate")
     assert msgspec.structs.replace(second, status="ok") == first
 
@@ -74,14 +74,14 @@ def test_a_second_delivery_says_so() -> None:
 def test_an_agent_without_a_session_is_told_too() -> None:
     """Before its first session an agent is starting."""
     start = hook("SessionStart")
-    reply = compose(create_agent("agent-1", start, decode(start)), Strategy.NEW, duplicate=False)
+    reply = compose_reply(create_agent("agent-1", start, decode(start)), Strategy.NEW, duplicate=False)
     assert (reply.state, reply.session_id) == (AgentState.STARTING, None)
 
 
 def test_nothing_in_it_makes_claude_code_act() -> None:
     """Without a policy there is no field that Claude Code obeys."""
     obeyed = {"continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"}
-    reply = json.loads(msgspec.json.encode(compose(after(hook("SessionStart")), Strategy.NEW, duplicate=False)))
+    reply = json.loads(msgspec.json.encode(compose_reply(after(hook("SessionStart")), Strategy.NEW, duplicate=False)))
     assert not obeyed & reply.keys()
 
 

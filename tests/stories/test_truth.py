@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.inputs.files import Reading, closed, interrupt, prompt, reply
+from tests.inputs.watched_config_dir import WatchedConfigDir, closed, interrupt, prompt, reply
 from tests.support import RunningDaemon, environment, running_daemon, wait_until
 
 CLIENT = [sys.executable, "-c", "import time; time.sleep(600)"]
@@ -23,12 +23,12 @@ def only_agent(daemon: RunningDaemon) -> dict[str, object]:
 
 def test_an_esc_is_seen(tmp_path: Path) -> None:
     """The prompt is told by a hook, the interrupt by the client's files alone; why is told as well."""
-    files = Reading(tmp_path)
+    files = WatchedConfigDir(tmp_path)
     with running_daemon(tmp_path) as daemon:
         agent = daemon.post("user-prompt-submit", {"session_id": "s1", "cwd": "/tmp", "prompt": "Fix it"}).json()
         session = files.session("s1")
-        session.says(prompt("Fix it"))
-        session.says(interrupt())
+        session.write(prompt("Fix it"))
+        session.write(interrupt())
         wait_until(lambda: state(daemon, agent["agent_id"]) == "idle", "the interrupt")
         evidence = daemon.get(f"/api/agents/{agent['agent_id']}/evidence").json()[-1]
         assert (evidence["source"], evidence["confidence"]) == ("transcript", "medium")
@@ -39,23 +39,23 @@ def test_an_esc_is_seen(tmp_path: Path) -> None:
 def test_a_config_dir_that_gets_the_hooks_is_read_from_then_on(tmp_path: Path) -> None:
     """The daemon runs already, and nobody tells it: it looks into the new directory by itself."""
     other = tmp_path / "other"
-    files = Reading(other)
+    files = WatchedConfigDir(other)
     with running_daemon(tmp_path) as daemon:
         agent = daemon.post("user-prompt-submit", {"session_id": "s1", "cwd": "/tmp", "prompt": "Fix it"}).json()
         install = [sys.executable, "-m", "claude_headspace", "install", "--yes", "--config-dir", str(files.config_dir)]
         subprocess.run(install, env=environment(tmp_path), capture_output=True, check=True)
         session = files.session("s1")
-        session.says(prompt("Fix it"))
-        session.says(interrupt())
+        session.write(prompt("Fix it"))
+        session.write(interrupt())
         wait_until(lambda: state(daemon, agent["agent_id"]) == "idle", "the interrupt")
 
 
 def test_a_session_that_nobody_heard_is_there_afterwards(tmp_path: Path) -> None:
     """Everything happened while the daemon was down: state, command and turns are as if it had been up."""
-    files = Reading(tmp_path)
+    files = WatchedConfigDir(tmp_path)
     with running_daemon(tmp_path):
         pass  # from now on Headspace knows this config dir
-    files.session("s1").says(prompt("Fix it", 60), reply("Shall I delete the old files?", 50), closed(49))
+    files.session("s1").write(prompt("Fix it", 60), reply("Shall I delete the old files?", 50), closed(49))
     with running_daemon(tmp_path) as daemon:
         agent = only_agent(daemon)
         wait_until(lambda: state(daemon, str(agent["id"])) == "waiting", "the question")
@@ -69,9 +69,9 @@ def test_a_session_that_nobody_heard_is_there_afterwards(tmp_path: Path) -> None
 
 def test_a_killed_client_is_missed(tmp_path: Path) -> None:
     """Its registry entry is left behind, and its process is gone: within a few seconds it is shown as ended."""
-    files = Reading(tmp_path)
+    files = WatchedConfigDir(tmp_path)
     with running_daemon(tmp_path) as daemon, subprocess.Popen(CLIENT) as client:
-        files.registers("s1", "busy", pid=client.pid)
+        files.register("s1", "busy", pid=client.pid)
         agent = only_agent(daemon)
         assert (agent["state"], agent["pid"]) == ("working", client.pid)
         client.kill()
@@ -88,10 +88,10 @@ def test_health_tells_of_every_source(tmp_path: Path) -> None:
 
 def test_the_past_is_imported(tmp_path: Path) -> None:
     """`headspace import` brings in what was there before, and says so; a second time there is nothing to do."""
-    files = Reading(tmp_path)
+    files = WatchedConfigDir(tmp_path)
     for name in ("s1", "s2"):
         session = files.session(name)
-        session.says(prompt(f"Fix {name}", 9_000), reply("I fixed it.", 8_900), closed(8_899))
+        session.write(prompt(f"Fix {name}", 9_000), reply("I fixed it.", 8_900), closed(8_899))
         session.path.touch()
 
     def headspace(*arguments: str) -> str:

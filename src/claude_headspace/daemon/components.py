@@ -30,6 +30,7 @@ from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.sanitize import Sanitizer
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
 from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler, awake_clock
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.journal.host_lease import HostLease
@@ -42,12 +43,12 @@ from claude_headspace.kernel.redaction import Redactor
 from claude_headspace.kernel.size_limits import Bounds
 from claude_headspace.outputs.board_displays import BoardDisplays, Display
 from claude_headspace.outputs.held_hooks import HeldHooks
-from claude_headspace.outputs.keyboard import Keyboard
 from claude_headspace.outputs.mission_reports import MissionReports
 from claude_headspace.outputs.notify.notifier import Notifier
+from claude_headspace.outputs.pane_input import PaneInput
 from claude_headspace.outputs.pane_views import PaneViewWatcher
 from claude_headspace.outputs.status_file import StatusFile
-from claude_headspace.outputs.tmux_colours import Colours
+from claude_headspace.outputs.tmux_colours import TmuxColours
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.api.terminal_input import TerminalInput
@@ -176,7 +177,8 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
     agents, locations = AgentCache(base.host), ProjectLocator()
     sanitizer = Sanitizer(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
     submit = partial(_submit, engine)
-    sources = Sources(base.host, clock, base.config_dirs, base.journal, submit, locations, agents, sanitizer)
+    envelopes = EnvelopeBuilder(base.host, clock, locations, sanitizer)
+    sources = Sources(base.config_dirs, base.journal, submit, envelopes, agents)
     receiver = HookReceiver(base.host, clock, locations, sources.ancestry, clock.correct, sanitizer)
     cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
     reconciler = Reconciler(cadence, clock, sources.checks, awake_clock(wall_clock))
@@ -249,7 +251,7 @@ class Outputs:
 def build_outputs(base: Base, inputs: Inputs, expected: ExpectedHooks, read: ReadModel) -> Outputs:
     """Create the outputs."""
     engine, journal, clock, host = inputs.engine, base.journal, base.clock, base.host
-    keyboard, links = Keyboard(), AnswerLinks(base.secret, base.settings.public_url)
+    keyboard, links = PaneInput(), AnswerLinks(base.secret, base.settings.public_url)
     terminal = TerminalInput(read, engine, keyboard)
     handlers = {"send": terminal.type_text, "interrupt": terminal.press_escape}
     expect = partial(expected.declare, "missions")
@@ -278,7 +280,7 @@ def _board(base: Base) -> Callable[[], list[Agent]]:
 
 
 def _displays(base: Base, notifier: Notifier) -> list[Display]:
-    colours = [Colours(base.host)] if base.settings.tmux_colours else []
+    colours = [TmuxColours(base.host)] if base.settings.tmux_colours else []
     return [StatusFile(base.paths.status_file), *colours, notifier]
 
 

@@ -124,7 +124,7 @@ class Daemon:
             requesters=RequesterLookup(inputs.client_pids),
             installation=installation,
             administration=Administration(
-                base.journal, engine, base.clock, retention_days, _history(base, inputs), self.tokens
+                base.journal, engine, base.clock, retention_days, _transcript_import(base, inputs), self.tokens
             ),
         )
 
@@ -205,17 +205,9 @@ def _health_reports(
     }
 
 
-def _history(base: Base, inputs: Inputs) -> TranscriptImport:
-    sources = inputs.sources
-    return TranscriptImport(
-        base.host,
-        base.clock,
-        base.config_dirs,
-        base.journal,
-        partial(_import, inputs.engine),
-        sources.envelopes,
-        sources.registry.find_client,
-    )
+def _transcript_import(base: Base, inputs: Inputs) -> TranscriptImport:
+    submit, sources = partial(_import, inputs.engine), inputs.sources
+    return TranscriptImport(base.config_dirs, base.journal, submit, sources.envelopes, sources.registry)
 
 
 async def _import(engine: Engine, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:

@@ -29,7 +29,7 @@ from claude_headspace.kernel.effort.advise import injected
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.facts import Event, SessionStarted
 from claude_headspace.kernel.hooks import HookKind
-from claude_headspace.outputs.advice import room_beside, with_advice
+from claude_headspace.outputs.advice import add_advice, remaining_characters
 from claude_headspace.ports import Outcome, Received, Recorder
 
 log = structlog.get_logger(__name__)
@@ -78,11 +78,11 @@ class ContextInjection:
         injections = injected(effort.effort, advice) if effort is not None else ()
         session_context = ""
         if self._opens_window(event, outcome):
-            session_context = await self._load(outcome.agent, room_beside(advice, injections))
+            session_context = await self._load(outcome.agent, remaining_characters(advice, injections))
         if not session_context and not outcome.care.texts and outcome.advice is None:
             return reply
         add = partial(
-            with_advice, event.meta.name, reply, advice, injections, briefing=session_context, care=outcome.care
+            add_advice, event.meta.name, reply, advice, injections, session_context=session_context, notice=outcome.care
         )
         spoken = await asyncio.to_thread(add) if advice.preload else add()
         if effort is not None:

@@ -41,7 +41,7 @@ from claude_headspace.kernel.envelope import Envelope, Micros, Origin
 from claude_headspace.kernel.hooks import HELD
 from claude_headspace.kernel.novelty import is_new_usage
 from claude_headspace.outputs.held_hooks import HeldHooks
-from claude_headspace.outputs.reply import SPOOLED, compose
+from claude_headspace.outputs.reply import SPOOLED, compose_reply
 from claude_headspace.ports import Outcome, Received
 
 
@@ -195,4 +195,4 @@ def _report(outcome: Outcome | Spooled) -> bytes:
     """The reply for API users."""
     if isinstance(outcome, Spooled):
         return msgspec.json.encode(SPOOLED)
-    return msgspec.json.encode(compose(outcome.agent, outcome.strategy, duplicate=outcome.duplicate))
+    return msgspec.json.encode(compose_reply(outcome.agent, outcome.strategy, duplicate=outcome.duplicate))

@@ -25,7 +25,7 @@ from claude_headspace.errors import HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.acts import ErrandAsked, ErrandDone, ErrandGivenUp, ErrandTaken, RemoteAct
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.outputs.keyboard import refuse_elsewhere
+from claude_headspace.outputs.pane_input import require_local
 from claude_headspace.outputs.tmux import Refused
 from claude_headspace.ports import Clock, Journal, Recorder, StoredEvent, StreamMessage
 
@@ -117,7 +117,7 @@ class RemoteActions:
         """Do an action here or on the agent's machine. Returns its output, or raises why it was not done."""
         if agent.host != self._host and self._journal.is_shared:
             return msgspec.json.decode(await self._request(agent, action), type=output)
-        refuse_elsewhere(agent, self._host)
+        require_local(agent, self._host)
         done: Output = await self._handlers[action.what](agent, action)
         return done
 
@@ -199,7 +199,7 @@ class RemoteActions:
         agent = await asyncio.to_thread(self._journal.agent, agent_id)
         if agent is None:
             raise Refused("unknown_agent", "The agent is gone.", "See `headspace list`.")
-        refuse_elsewhere(agent, self._host)
+        require_local(agent, self._host)
         if age > MAX_AGE:
             raise Refused(
                 "too_old",

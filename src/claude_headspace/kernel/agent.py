@@ -17,7 +17,7 @@ import msgspec
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
 from claude_headspace.kernel.mission.model import Mission, WorkerReport
-from claude_headspace.kernel.notify.notification import Notice
+from claude_headspace.kernel.notify.notification import Notification
 from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 from claude_headspace.kernel.wait_request import Field, Question
@@ -381,7 +381,7 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     recent_turns: tuple[RecentTurn, ...] = msgspec.field(default=(), name="heard")
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Notification, ...] = ()
     """Notifications about the agent, with their result."""
     verdicts: tuple[RuledCall, ...] = ()
     """The newest tool calls with a verdict, newest last."""

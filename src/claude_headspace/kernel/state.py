@@ -100,9 +100,14 @@ SIGNALS = {
 
 RULES = (
     Rule("ended", "`ended_at` is set", lambda agent: agent.ended_at is not None, AgentState.ENDED),
-    Rule("restarting", "a supervised restart is in progress", lambda agent: agent.is_restarting, AgentState.STARTING),
-    Rule("waiting", "a wait is open", lambda agent: bool(agent.waits), AgentState.WAITING),
-    Rule("in a turn", "`busy_at` > `idle_at`", lambda agent: agent.is_in_turn, AgentState.WORKING),
+    Rule(
+        "restarting",
+        "a supervised restart is in progress",
+        lambda agent: agent.supervision is not None and agent.supervision.under_way,
+        AgentState.STARTING,
+    ),
+    Rule("waiting", "a wait is open", lambda agent: agent.waits != (), AgentState.WAITING),
+    Rule("in a turn", "`busy_at` > `idle_at`", lambda agent: agent.busy_at > agent.idle_at, AgentState.WORKING),
     Rule(
         "compacting",
         "`compaction_started_at` > `compaction_ended_at`, `busy_at` and `idle_at`",
@@ -124,8 +129,10 @@ RULES = (
 
 def state_of(agent: Agent) -> tuple[AgentState, str | None]:
     """The state that follows from an agent's fields, and the kind of the newest open wait if it is waiting."""
-    state = next(rule.state for rule in RULES if rule.applies(agent))
-    return state, agent.waits[-1].kind if state is AgentState.WAITING else None
+    for rule in RULES:
+        if rule.applies(agent):
+            return rule.state, agent.waits[-1].kind if rule.state is AgentState.WAITING else None
+    raise AssertionError("the last rule always applies")
 
 
 def mermaid() -> str:

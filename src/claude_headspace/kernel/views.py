@@ -15,7 +15,7 @@ from claude_headspace.kernel.agent import Agent, AgentState, Command, Project, R
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
 from claude_headspace.kernel.mission.model import Mission
-from claude_headspace.kernel.notify.notification import Notice
+from claude_headspace.kernel.notify.notification import Notification
 from claude_headspace.kernel.state_machine import CommandState
 from claude_headspace.kernel.wait_request import Field, Question
 
@@ -556,7 +556,7 @@ def _suggestions(stored: str) -> list[dict[str, object]]:
         return []
 
 
-def notice_view(notice: Notice) -> NoticeView:
+def notice_view(notice: Notification) -> NoticeView:
     """A notification."""
     return NoticeView(
         notice.need,
@@ -564,11 +564,11 @@ def notice_view(notice: Notice) -> NoticeView:
         notice.channel,
         notice.status,
         notice.title,
-        iso(notice.begun_at),
+        iso(notice.started_at),
         notice.attempts,
-        _maybe(notice.settled_at or None),
+        _maybe(notice.completed_at or None),
         notice.failure,
-        _maybe(notice.over_at or None),
+        _maybe(notice.closed_at or None),
         notice.outcome,
     )
 

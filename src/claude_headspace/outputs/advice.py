@@ -13,50 +13,55 @@ from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionN
 from claude_headspace.kernel.effort import messages as texts
 from claude_headspace.kernel.effort.advice import NOTHING, Advice
 from claude_headspace.kernel.effort.model import Injection
-from claude_headspace.outputs.file_contents import BUDGET, FileText, as_text, read_files
+from claude_headspace.outputs.file_contents import MAX_REPLY_CHARACTERS, FileContent, format_files, read_files
 
-LEFT_OUT_NOTE = 70
+OMITTED_NOTE_LENGTH = 70
 """Room for what is said of a file that was left out, beside its path."""
 
 
-class Spoken(msgspec.Struct, frozen=True):
+class AdvisedReply(msgspec.Struct, frozen=True):
     """Claude Code's part of a reply, and the files of an effort that it carries."""
 
     reply: bytes
     loaded: tuple[str, ...] = ()
 
 
-def room_beside(advice: Advice, injections: Sequence[Injection] = ()) -> int:
+def remaining_characters(advice: Advice, injections: Sequence[Injection] = ()) -> int:
     """How many characters an effort leaves for what a session is given."""
-    names = sum(len(path) + LEFT_OUT_NOTE for path in advice.preload)
-    return BUDGET - LEFT_OUT_NOTE - names - sum(len(part) + 2 for part in _parts(advice, injections))
+    names = sum(len(path) + OMITTED_NOTE_LENGTH for path in advice.preload)
+    return (
+        MAX_REPLY_CHARACTERS
+        - OMITTED_NOTE_LENGTH
+        - names
+        - sum(len(part) + 2 for part in _effort_texts(advice, injections))
+    )
 
 
-def with_advice(
+def add_advice(
     event: str,
     reply: bytes,
     advice: Advice = NOTHING,
     injections: Sequence[Injection] = (),
     *,
-    briefing: str = "",
-    care: SessionNotice = NO_NOTICE,
-) -> Spoken:
+    session_context: str = "",
+    notice: SessionNotice = NO_NOTICE,
+) -> AdvisedReply:
     """Claude Code's part of the reply with all of it. It reads the files to preload, which may take a moment."""
-    if care.blocks_turn_end:
-        return Spoken(keep_turn(reply, "\n\n".join(care.texts)))
-    text, loaded = _words([briefing, *care.texts], advice, injections)
-    return Spoken(with_context(event, reply, text, advice.reason if advice.denies else None), loaded)
+    if notice.blocks_turn_end:
+        return AdvisedReply(keep_turn(reply, "\n\n".join(notice.texts)))
+    text, loaded = _compose_text([session_context, *notice.texts], advice, injections)
+    return AdvisedReply(with_context(event, reply, text, advice.reason if advice.denies else None), loaded)
 
 
-def _words(first: Sequence[str], advice: Advice, injections: Sequence[Injection]) -> tuple[str, tuple[str, ...]]:
+def _compose_text(first: Sequence[str], advice: Advice, injections: Sequence[Injection]) -> tuple[str, tuple[str, ...]]:
     """All that the model is told, bounded, and the files in it."""
-    parts = [*first, *_parts(advice, injections)]
-    room = BUDGET - sum(len(part) + 2 for part in parts)
+    parts = [*first, *_effort_texts(advice, injections)]
+    room = MAX_REPLY_CHARACTERS - sum(len(part) + 2 for part in parts)
     names = sum(len(path) + 40 for path in advice.preload)
-    files: list[FileText] = read_files(advice.preload, max(0, room - 2 * names)) if advice.preload else []
+    files: list[FileContent] = read_files(advice.preload, max(0, room - 2 * names)) if advice.preload else []
     loaded = tuple(file.path for file in files if file.text is not None)
-    return "\n\n".join(part for part in (*parts, as_text(files)) if part), loaded
+    return "\n\n".join(part for part in (*parts, format_files(files)) if part), loaded
 
 
-def _parts(advice: Advice, injections: Sequence[Injection]) -> list[str]:
+def _effort_texts(advice: Advice, injections: Sequence[Injection]) -> list[str]:
     return [*advice.context, *(texts.injection(one) for one in injections)]

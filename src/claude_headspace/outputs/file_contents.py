@@ -10,60 +10,62 @@ from collections.abc import Sequence
 
 import msgspec
 
-BUDGET = 9_500
+MAX_REPLY_CHARACTERS = 9_500
 """Characters of one answer."""
-LARGEST_FILE = 256 * 1024
+MAX_FILE_BYTES = 256 * 1024
 
 
-class FileText(msgspec.Struct, frozen=True):
+class FileContent(msgspec.Struct, frozen=True):
     """A file as it was found; without a text it was left out, and why."""
 
     path: str
     size: int = 0
     text: str | None = None
-    why: str = ""
+    reason: str = ""
 
 
-def read_files(paths: Sequence[str], budget: int) -> list[FileText]:
+def read_files(paths: Sequence[str], max_characters: int) -> list[FileContent]:
     """The files that fit, in their order; the others by name and reason."""
     found = []
     for path in paths:
-        file = _read(path)
-        if file.text is not None and len(file.text) > budget:
-            file = FileText(path, file.size, None, "does not fit")
-        budget -= len(file.text or "")
+        file = _read_file(path)
+        if file.text is not None and len(file.text) > max_characters:
+            file = FileContent(path, file.size, None, "does not fit")
+        max_characters -= len(file.text or "")
         found.append(file)
     return found
 
 
-def _read(path: str) -> FileText:
+def _read_file(path: str) -> FileContent:
     """A small regular file; never waits for a pipe."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
-        return FileText(path, why="cannot be opened")
+        return FileContent(path, reason="cannot be opened")
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            return FileText(path, why="is no file")
-        if found.st_size > LARGEST_FILE:
-            return FileText(path, found.st_size, why="is too large")
-        return FileText(path, found.st_size, os.read(handle, LARGEST_FILE).decode("utf-8", "replace"))
+            return FileContent(path, reason="is no file")
+        if found.st_size > MAX_FILE_BYTES:
+            return FileContent(path, found.st_size, reason="is too large")
+        return FileContent(path, found.st_size, os.read(handle, MAX_FILE_BYTES).decode("utf-8", "replace"))
     except OSError:
-        return FileText(path, why="cannot be read")
+        return FileContent(path, reason="cannot be read")
     finally:
         os.close(handle)
 
 
-def as_text(files: Sequence[FileText]) -> str:
+def format_files(files: Sequence[FileContent]) -> str:
     """Files as the model reads them: a list with sizes, what was left out, then the contents."""
     if not files:
         return ""
     lines = ["Files of this effort:"]
-    lines += [f"- {file.path} ({file.size} bytes)" + ("" if file.text is not None else _left(file)) for file in files]
+    lines += [
+        f"- {file.path} ({file.size} bytes)" + ("" if file.text is not None else _omitted_note(file)) for file in files
+    ]
     blocks = [f"--- {file.path}\n{file.text}" for file in files if file.text is not None]
     return "\n".join(lines) + "".join(f"\n\n{block}" for block in blocks)
 
 
-def _left(file: FileText) -> str:
-    return f": left out, it {file.why}" + ("; read it yourself" if file.size else "")
+def _omitted_note(file: FileContent) -> str:
+    return f": left out, it {file.reason}" + ("; read it yourself" if file.size else "")

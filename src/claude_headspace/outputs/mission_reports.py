@@ -27,7 +27,7 @@ from claude_headspace.kernel.evolve.missions import unreported_workers
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.messages import summary, wake_up
 from claude_headspace.kernel.mission.notices import hooks_with_notice
-from claude_headspace.outputs.keyboard import Keyboard
+from claude_headspace.outputs.pane_input import PaneInput
 from claude_headspace.ports import Clock, ExpectHooks, Reader, Recorder, StreamMessage
 
 log = structlog.get_logger(__name__)
@@ -47,7 +47,7 @@ class MissionReports(Loop):
         self,
         reader: Reader,
         recorder: Recorder,
-        keyboard: Keyboard,
+        keyboard: PaneInput,
         clock: Clock,
         host: str,
         expect: ExpectHooks = lambda _hooks: None,
@@ -146,7 +146,7 @@ class MissionReports(Loop):
             return True
         if not self._is_idle(agent):
             return False
-        async with self._keyboard.turn(agent):
+        async with self._keyboard.lock(agent):
             try:
                 if await self._keyboard.is_in_use(agent):
                     return False
@@ -172,7 +172,7 @@ class MissionReports(Loop):
         if (await self._recorder.record(act, agent.id, delivery_id=f"wake-{agent.id}-{last}")).duplicate:
             return True
         try:
-            await self._keyboard.type(agent, text)
+            await self._keyboard.type_text(agent, text)
         except HeadspaceError as error:
             log.warning("mission_report_not_typed", agent=agent.name, reason=error.message)
             failed = TypingFailed(reason=error.message)

@@ -66,7 +66,7 @@ class PaneViewWatcher(Loop):
 
 
 def _seen(agents: Sequence[Agent]) -> list[Agent]:
-    servers = {agent.id: tmux.server_of(agent.pid, {}) for agent in agents}
+    servers = {agent.id: tmux.server_socket(agent.pid, {}) for agent in agents}
     uses = {socket: _pane_uses(socket) for socket in set(servers.values())}
     return [
         agent for agent in agents if uses[servers[agent.id]].get(agent.tmux_pane or "", 0) * SECOND > agent.state_since
@@ -81,8 +81,10 @@ def _is_unseen(agent: Agent) -> bool:
 def _pane_uses(socket: str) -> PaneUses:
     """The visible panes of a server's attached sessions."""
     try:
-        clients = tmux.tmux(socket, "list-clients", "-F", "#{client_activity} #{client_session}")
-        panes = tmux.tmux(socket, "list-panes", "-a", "-F", "#{pane_active}#{window_active} #{pane_id} #{session_name}")
+        clients = tmux.run_tmux(socket, "list-clients", "-F", "#{client_activity} #{client_session}")
+        panes = tmux.run_tmux(
+            socket, "list-panes", "-a", "-F", "#{pane_active}#{window_active} #{pane_id} #{session_name}"
+        )
     except HeadspaceError:
         return {}
     sessions: dict[str, int] = {}

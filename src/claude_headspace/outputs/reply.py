@@ -27,7 +27,7 @@ SPOOLED = HookReply("spooled")
 """The event is safe, and nothing is known of it yet."""
 
 
-def compose(agent: Agent, strategy: Strategy, *, duplicate: bool) -> HookReply:
+def compose_reply(agent: Agent, strategy: Strategy, *, duplicate: bool) -> HookReply:
     """The reply to an event that is stored. Nothing in it is for Claude Code to act on."""
     return HookReply(
         "duplicate" if duplicate else "ok",

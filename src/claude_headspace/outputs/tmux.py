@@ -20,9 +20,9 @@ import psutil
 
 from claude_headspace.errors import BadRequest, HeadspaceError
 
-LONGEST_KEYS = 200
+MAX_TYPED_LENGTH = 200
 """Longer texts go through a buffer: typed one by one, a client may take their keys for a paste halfway."""
-SETTLE_SECONDS = 0.35
+ENTER_DELAY_SECONDS = 0.35
 """Between the text and its Enter: the client takes an Enter that comes within a paste for a new line."""
 
 TYPING_SECONDS = 10.0
@@ -68,32 +68,32 @@ class Refused(BadRequest):
 # --- asking tmux ------------------------------------------------------------------------------------------------------
 
 
-def is_there() -> bool:
+def is_installed() -> bool:
     """Whether there is a tmux on this machine."""
     return shutil.which("tmux") is not None
 
 
-def require() -> None:
+def require_tmux() -> None:
     """Refuse where there is no tmux."""
-    if not is_there():
+    if not is_installed():
         raise Refused("no_tmux", "There is no tmux on this machine.", "Install it, and start agents inside it.")
 
 
-def tmux(socket: str, *arguments: str) -> list[str]:
+def run_tmux(socket: str, *arguments: str) -> list[str]:
     """Run one command of tmux; what it says."""
-    libtmux = _library()
-    require()
+    libtmux = _load_libtmux()
+    require_tmux()
     try:
-        done = libtmux.Server(socket_path=socket or None).cmd(*(_as_argument(argument) for argument in arguments))
+        result = libtmux.Server(socket_path=socket or None).cmd(*(_escape_argument(argument) for argument in arguments))
     except libtmux.exc.LibTmuxException as error:
         raise Refused("tmux_failed", f"tmux could not be asked: {error}.", "Is it running?") from error
-    if done.returncode:
-        reason = "; ".join(done.stderr) or f"exit code {done.returncode}"
+    if result.returncode:
+        reason = "; ".join(result.stderr) or f"exit code {result.returncode}"
         raise Refused("tmux_failed", f"tmux refused `{arguments[0]}`: {reason}.", "Is the pane still there?")
-    return list(done.stdout)
+    return list(result.stdout)
 
 
-def _library() -> ModuleType:
+def _load_libtmux() -> ModuleType:
     """libtmux, loaded when it is first needed. It looks at standard output then, which Textual replaces."""
     with contextlib.redirect_stdout(sys.__stdout__):
         import libtmux
@@ -101,31 +101,31 @@ def _library() -> ModuleType:
         return libtmux
 
 
-def _as_argument(text: str) -> str:
+def _escape_argument(text: str) -> str:
     """tmux takes a semicolon at the end of an argument for the end of its command."""
     return f"{text[:-1]}\\;" if text.endswith(";") else text
 
 
-def server_of(pid: int | None, env: Mapping[str, str] = os.environ) -> str:
+def server_socket(pid: int | None, env: Mapping[str, str] = os.environ) -> str:
     """The socket of the tmux server that a client runs in, else of the one that we run in; empty: the usual one."""
-    told = env.get("TMUX", "")
+    variable = env.get("TMUX", "")
     if pid is not None:
         with contextlib.suppress(psutil.Error, OSError):
-            told = psutil.Process(pid).environ().get("TMUX", "") or told
-    return told.partition(",")[0]
+            variable = psutil.Process(pid).environ().get("TMUX", "") or variable
+    return variable.partition(",")[0]
 
 
-def look_up(socket: str, pane_id: str) -> Pane:
+def find_pane(socket: str, pane_id: str) -> Pane:
     """A pane by its id; one that is gone is refused."""
     try:
-        found = tmux(socket, "display-message", "-p", "-t", pane_id, _FORMAT)
+        lines = run_tmux(socket, "display-message", "-p", "-t", pane_id, _FORMAT)
     except Refused as refusal:
         if refusal.code == "no_tmux":
             raise
-        raise _gone(pane_id) from refusal
-    fields = found[0].split("\t") if found else []
+        raise _pane_gone(pane_id) from refusal
+    fields = lines[0].split("\t") if lines else []
     if len(fields) != len(Pane._fields) - 1 or fields[0] != pane_id:
-        raise _gone(pane_id)
+        raise _pane_gone(pane_id)
     dead, in_mode, synchronized, active, window_active = (flag not in ("", "0") for flag in fields[4:9])
     return Pane(
         socket=socket,
@@ -141,14 +141,14 @@ def look_up(socket: str, pane_id: str) -> Pane:
     )
 
 
-def _gone(pane_id: str) -> Refused:
+def _pane_gone(pane_id: str) -> Refused:
     return Refused("pane_gone", f"The pane {pane_id} is not there any more.", "Look for the agent in another terminal.")
 
 
 # --- whose pane it is -------------------------------------------------------------------------------------------------
 
 
-def pane_of(name: str, pane_id: str | None, pid: int | None, env: Mapping[str, str] = os.environ) -> Pane:
+def find_agent_pane(name: str, pane_id: str | None, pid: int | None, env: Mapping[str, str] = os.environ) -> Pane:
     """The pane in which an agent's client runs now; refused with the reason if it does not."""
     if not pane_id:
         raise Refused(
@@ -156,7 +156,7 @@ def pane_of(name: str, pane_id: str | None, pid: int | None, env: Mapping[str, s
             f"{name} does not run in tmux, as far as Headspace knows.",
             "Start agents with `headspace run`, or inside tmux.",
         )
-    pane = look_up(server_of(pid, env), pane_id)
+    pane = find_pane(server_socket(pid, env), pane_id)
     if pid is None or pane.dead or not _runs_in(pid, pane):
         raise Refused(
             "pane_taken",
@@ -183,24 +183,24 @@ def _runs_in(pid: int, pane: Pane) -> bool:
 
 def type_text(pane: Pane, text: str) -> None:
     """Type a text into a pane, literally, and Enter."""
-    _clear_the_way(pane)
-    if "\n" in text or len(text) > LONGEST_KEYS:
+    _prepare_pane(pane)
+    if "\n" in text or len(text) > MAX_TYPED_LENGTH:
         buffer = f"headspace-{os.getpid()}-{pane.id.lstrip('%')}"
-        tmux(pane.socket, "set-buffer", "-b", buffer, "--", text)
-        tmux(pane.socket, "paste-buffer", "-p", "-d", "-r", "-b", buffer, "-t", pane.id)
+        run_tmux(pane.socket, "set-buffer", "-b", buffer, "--", text)
+        run_tmux(pane.socket, "paste-buffer", "-p", "-d", "-r", "-b", buffer, "-t", pane.id)
     else:
-        tmux(pane.socket, "send-keys", "-t", pane.id, "-l", "--", text)
-    time.sleep(SETTLE_SECONDS)
-    tmux(pane.socket, "send-keys", "-t", pane.id, "Enter")
+        run_tmux(pane.socket, "send-keys", "-t", pane.id, "-l", "--", text)
+    time.sleep(ENTER_DELAY_SECONDS)
+    run_tmux(pane.socket, "send-keys", "-t", pane.id, "Enter")
 
 
 def press_key(pane: Pane, key: str) -> None:
     """Press one key in a pane, by tmux's name for it."""
-    _clear_the_way(pane)
-    tmux(pane.socket, "send-keys", "-t", pane.id, key)
+    _prepare_pane(pane)
+    run_tmux(pane.socket, "send-keys", "-t", pane.id, key)
 
 
-def _clear_the_way(pane: Pane) -> None:
+def _prepare_pane(pane: Pane) -> None:
     """What is typed reaches this pane's program and no other: not its neighbours, not tmux's own copy mode."""
     if pane.synchronized:
         raise Refused(
@@ -209,35 +209,35 @@ def _clear_the_way(pane: Pane) -> None:
             "Switch `synchronize-panes` off.",
         )
     if pane.in_mode:
-        tmux(pane.socket, "send-keys", "-t", pane.id, "-X", "cancel")
+        run_tmux(pane.socket, "send-keys", "-t", pane.id, "-X", "cancel")
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------
 
 
-def bring_forward(pane: Pane, env: Mapping[str, str] = os.environ) -> Sequence[str]:
+def show_pane(pane: Pane, env: Mapping[str, str] = os.environ) -> Sequence[str]:
     """Show a pane: in the tmux we are in, at once; else by the program that is given back, which wants the terminal."""
-    tmux(pane.socket, "select-window", "-t", pane.window)
-    tmux(pane.socket, "select-pane", "-t", pane.id)
-    ours = env.get("TMUX", "").partition(",")[0]
-    if not ours:
+    run_tmux(pane.socket, "select-window", "-t", pane.window)
+    run_tmux(pane.socket, "select-pane", "-t", pane.id)
+    own_socket = env.get("TMUX", "").partition(",")[0]
+    if not own_socket:
         return ["tmux", *(["-S", pane.socket] if pane.socket else []), "attach-session", "-t", pane.session]
-    if pane.socket and os.path.realpath(ours) != os.path.realpath(pane.socket):
+    if pane.socket and os.path.realpath(own_socket) != os.path.realpath(pane.socket):
         raise Refused(
             "other_server",
             "The agent runs in another tmux server than this terminal.",
             f"In a terminal outside of tmux: tmux -S {pane.socket} attach -t {pane.session}",
         )
-    tmux(pane.socket, "switch-client", "-t", pane.id)
+    run_tmux(pane.socket, "switch-client", "-t", pane.id)
     return []
 
 
-def is_watched(pane: Pane) -> bool:
+def is_visible(pane: Pane) -> bool:
     """Whether somebody has the pane before him: it is on top, and its terminal is in front as far as tmux knows."""
-    return any(shows(client, pane) for client in clients(pane.socket))
+    return any(shows_pane(client, pane) for client in attached_terminals(pane.socket))
 
 
-class Attached(NamedTuple):
+class AttachedTerminal(NamedTuple):
     """A terminal that is attached to a session."""
 
     session: str
@@ -247,44 +247,44 @@ class Attached(NamedTuple):
     """When a key was last pressed in it."""
 
 
-def clients(socket: str) -> list[Attached]:
+def attached_terminals(socket: str) -> list[AttachedTerminal]:
     """The terminals that are attached to a server."""
-    form = "#{client_session}\t#{client_flags}\t#{client_activity}"
-    found = [line.split("\t") for line in tmux(socket, "list-clients", "-F", form)]
-    knows_focus = bool(found) and tmux(socket, "show-options", "-gv", "focus-events") == ["on"]
+    line_format = "#{client_session}\t#{client_flags}\t#{client_activity}"
+    lines = [line.split("\t") for line in run_tmux(socket, "list-clients", "-F", line_format)]
+    knows_focus = bool(lines) and run_tmux(socket, "show-options", "-gv", "focus-events") == ["on"]
     return [
-        Attached(session, not knows_focus or "focused" in flags.split(","), float(used or 0))
-        for session, flags, used in (line for line in found if len(line) == 3)
+        AttachedTerminal(session, not knows_focus or "focused" in flags.split(","), float(used or 0))
+        for session, flags, used in (line for line in lines if len(line) == 3)
     ]
 
 
-def shows(client: Attached, pane: Pane) -> bool:
+def shows_pane(terminal: AttachedTerminal, pane: Pane) -> bool:
     """Whether a terminal has a pane before it."""
-    return pane.active and pane.window_active and client.session == pane.session and client.focused
+    return pane.active and pane.window_active and terminal.session == pane.session and terminal.focused
 
 
-def is_typed_in(pane: Pane, within: float = TYPING_SECONDS) -> bool:
+def has_recent_input(pane: Pane, seconds: float = TYPING_SECONDS) -> bool:
     """Whether somebody who has the pane before him pressed a key just now."""
     if not (pane.active and pane.window_active):
         return False
-    found = tmux(pane.socket, "list-clients", "-F", "#{client_session}\t#{client_activity}")
-    pressed = [line.split("\t")[1] for line in found if line.split("\t")[0] == pane.session]
-    return any(each.isdigit() and time.time() - int(each) < within for each in pressed)
+    lines = run_tmux(pane.socket, "list-clients", "-F", "#{client_session}\t#{client_activity}")
+    pressed = [line.split("\t")[1] for line in lines if line.split("\t")[0] == pane.session]
+    return any(each.isdigit() and time.time() - int(each) < seconds for each in pressed)
 
 
 def open_window(command: Sequence[str], directory: str, name: str, env: Mapping[str, str] = os.environ) -> str:
     """Run a program in a new window of the session that we are in; the id of its pane."""
-    socket = server_of(None, env)
-    made = ("new-window", "-P", "-F", "#{pane_id}", "-n", name, "-c", directory, "--", *command)
-    return tmux(socket, *made)[0]
+    socket = server_socket(None, env)
+    arguments = ("new-window", "-P", "-F", "#{pane_id}", "-n", name, "-c", directory, "--", *command)
+    return run_tmux(socket, *arguments)[0]
 
 
-def session_of(env: Mapping[str, str] = os.environ) -> str | None:
+def current_session(env: Mapping[str, str] = os.environ) -> str | None:
     """The name of the tmux session that we run in."""
     pane = env.get("TMUX_PANE")
     if not env.get("TMUX") or not pane:
         return None
     try:
-        return look_up(server_of(None, env), pane).session
+        return find_pane(server_socket(None, env), pane).session
     except HeadspaceError:
         return None

@@ -23,91 +23,93 @@ STYLES = {
 }
 """The fleet's words, and how a window looks."""
 
-STYLE, WORD, WORD_STYLE = "window-status-style", "@headspace", "@headspace_style"
+STYLE_OPTION, STATUS_OPTION, STATUS_STYLE_OPTION = "window-status-style", "@headspace", "@headspace_style"
 
-Place = tuple[str, str]
+Target = tuple[str, str]
 """A server's socket, and a window or a pane in it."""
 
 
-class Colours:
+class TmuxColours:
     """Paints, and remembers what was there."""
 
     def __init__(self, host: str) -> None:
         self._host = host
-        self._servers: dict[int, str] = {}
-        self._windows: dict[Place, str] = {}
-        self._before: dict[Place, str | None] = {}
-        self._panes: dict[Place, str] = {}
+        self._sockets: dict[int, str] = {}
+        self._window_statuses: dict[Target, str] = {}
+        self._original_styles: dict[Target, str | None] = {}
+        self._pane_statuses: dict[Target, str] = {}
 
     def show(self, agents: Sequence[Agent]) -> None:
         """Paint the windows of the agents that run here."""
-        panes = self._words(agents)
-        windows = _by_window(panes)
-        for window, word in windows.items():
-            if self._windows.get(window) != word:
-                self._paint(window, word)
-        for window in [known for known in self._windows if known not in windows]:
-            self._give_back(window)
-        for pane, word in panes.items():
-            if self._panes.get(pane) != word:
-                tmux.tmux(pane[0], "set-option", "-p", "-t", pane[1], WORD, word)
-                tmux.tmux(pane[0], "set-option", "-p", "-t", pane[1], WORD_STYLE, STYLES[word])
-        for pane in self._panes.keys() - panes.keys():
-            _unname(pane)
-        self._panes = panes
+        panes = self._find_pane_statuses(agents)
+        windows = _window_statuses(panes)
+        for window, status in windows.items():
+            if self._window_statuses.get(window) != status:
+                self._set_style(window, status)
+        for window in [known for known in self._window_statuses if known not in windows]:
+            self._restore_style(window)
+        for pane, status in panes.items():
+            if self._pane_statuses.get(pane) != status:
+                tmux.run_tmux(pane[0], "set-option", "-p", "-t", pane[1], STATUS_OPTION, status)
+                tmux.run_tmux(pane[0], "set-option", "-p", "-t", pane[1], STATUS_STYLE_OPTION, STYLES[status])
+        for pane in self._pane_statuses.keys() - panes.keys():
+            _clear_pane(pane)
+        self._pane_statuses = panes
 
     def clear(self) -> None:
         """Give everything back."""
-        for window in list(self._windows):
-            self._give_back(window)
-        for pane in self._panes:
-            _unname(pane)
-        self._panes = {}
+        for window in list(self._window_statuses):
+            self._restore_style(window)
+        for pane in self._pane_statuses:
+            _clear_pane(pane)
+        self._pane_statuses = {}
 
-    def _words(self, agents: Sequence[Agent]) -> dict[Place, str]:
+    def _find_pane_statuses(self, agents: Sequence[Agent]) -> dict[Target, str]:
         """Each agent's pane with its word."""
-        found: dict[Place, str] = {}
+        found: dict[Target, str] = {}
         for agent in agents:
             if agent.host == self._host and agent.tmux_pane and agent.pid and agent.ended_at is None:
-                socket = self._servers.setdefault(agent.pid, tmux.server_of(agent.pid, {}))
+                socket = self._sockets.setdefault(agent.pid, tmux.server_socket(agent.pid, {}))
                 found[socket, agent.tmux_pane] = dialects(agent).fleet
         return found
 
-    def _paint(self, window: Place, word: str) -> None:
+    def _set_style(self, window: Target, status: str) -> None:
         socket, name = window
-        if window not in self._before:
-            own = tmux.tmux(socket, "show-options", "-wqv", "-t", name, STYLE)
-            self._before[window] = own[0] if own else None
-        tmux.tmux(socket, "set-option", "-w", "-t", name, STYLE, STYLES[word])
-        self._windows[window] = word
+        if window not in self._original_styles:
+            style = tmux.run_tmux(socket, "show-options", "-wqv", "-t", name, STYLE_OPTION)
+            self._original_styles[window] = style[0] if style else None
+        tmux.run_tmux(socket, "set-option", "-w", "-t", name, STYLE_OPTION, STYLES[status])
+        self._window_statuses[window] = status
 
-    def _give_back(self, window: Place) -> None:
+    def _restore_style(self, window: Target) -> None:
         socket, name = window
-        before = self._before.pop(window, None)
-        given = ("-w", "-t", name, STYLE, before) if before is not None else ("-wu", "-t", name, STYLE)
-        _quietly(socket, "set-option", *given)
-        self._windows.pop(window, None)
+        original = self._original_styles.pop(window, None)
+        arguments = (
+            ("-w", "-t", name, STYLE_OPTION, original) if original is not None else ("-wu", "-t", name, STYLE_OPTION)
+        )
+        _run_ignoring_errors(socket, "set-option", *arguments)
+        self._window_statuses.pop(window, None)
 
 
-def _by_window(panes: dict[Place, str]) -> dict[Place, str]:
+def _window_statuses(panes: dict[Target, str]) -> dict[Target, str]:
     """What each window is; a pane that is gone has none."""
-    words: dict[Place, list[str]] = {}
+    statuses: dict[Target, list[str]] = {}
     for socket in {socket for socket, _ in panes}:
-        for line in tmux.tmux(socket, "list-panes", "-a", "-F", "#{pane_id} #{window_id}"):
+        for line in tmux.run_tmux(socket, "list-panes", "-a", "-F", "#{pane_id} #{window_id}"):
             pane, _, window = line.partition(" ")
             if (socket, pane) in panes:
-                words.setdefault((socket, window), []).append(panes[socket, pane])
-    return {window: rollup(found) for window, found in words.items()}
+                statuses.setdefault((socket, window), []).append(panes[socket, pane])
+    return {window: rollup(found) for window, found in statuses.items()}
 
 
-def _unname(pane: Place) -> None:
-    for option in (WORD, WORD_STYLE):
-        _quietly(pane[0], "set-option", "-pu", "-t", pane[1], option)
+def _clear_pane(pane: Target) -> None:
+    for option in (STATUS_OPTION, STATUS_STYLE_OPTION):
+        _run_ignoring_errors(pane[0], "set-option", "-pu", "-t", pane[1], option)
 
 
-def _quietly(socket: str, *arguments: str) -> None:
+def _run_ignoring_errors(socket: str, *arguments: str) -> None:
     """What is gone already needs nothing back."""
     try:
-        tmux.tmux(socket, *arguments)
+        tmux.run_tmux(socket, *arguments)
     except HeadspaceError:
         return

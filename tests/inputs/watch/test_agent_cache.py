@@ -1,4 +1,4 @@
-"""Who is there, as last heard."""
+"""The agent cache: updates, lookups and its size limit."""
 
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.kernel.agent import Agent, Session
@@ -13,15 +13,15 @@ def agent(name: str, session_id: str = "", **fields: object) -> Agent:
     return new_agent(id=name, session=session, **fields)
 
 
-def test_agents_are_known_by_all_their_sessions() -> None:
-    """A session that was cleared away still leads to its agent."""
+def test_an_agent_is_found_by_each_of_its_sessions() -> None:
+    """A session before `/clear` still leads to its agent."""
     agents = AgentCache("laptop", [agent("a", "s1")])
     agents.update(agent("a", "s2"))
     assert [found and found.id for found in map(agents.find_by_session, ("s1", "s2", "s3"))] == ["a", "a", None]
 
 
-def test_the_journal_does_not_overrule_what_was_met() -> None:
-    """What the engine handed back is newer."""
+def test_add_if_missing_keeps_a_cached_agent() -> None:
+    """The committed agent is newer than the one read from the journal."""
     agents = AgentCache("laptop")
     agents.update(agent("a", cwd="/new"))
     agents.add_if_missing(agent("a", cwd="/old"))
@@ -30,23 +30,23 @@ def test_the_journal_does_not_overrule_what_was_met() -> None:
     assert found.cwd == "/new"
 
 
-def test_clients_and_transcripts_are_those_of_the_living() -> None:
-    """Who ended has neither."""
+def test_ended_agents_have_no_client_and_no_transcript() -> None:
+    """Only running agents are checked and followed."""
     agents = AgentCache("laptop", [agent("a", pid=1), agent("b", pid=2, ended_at=START), agent("c")])
     assert [each.id for each in agents.with_client()] == ["a"]
     assert list(agents.transcript_paths()) == []
 
 
-def test_agents_of_other_machines_are_not_ours() -> None:
-    """Their files and processes are not here."""
+def test_agents_of_other_hosts_are_not_cached() -> None:
+    """Their files and processes are on another machine."""
     agents = AgentCache("laptop", [agent("a", host="desktop")])
     assert agents.find_by_session("a") is None
 
 
-def test_the_memory_is_bounded() -> None:
-    """Those who are gone are forgotten first, then the oldest."""
-    there = [agent("old"), agent("gone", ended_at=START), agent("b"), agent("c")]
-    agents = AgentCache("laptop", there, max_sessions=4)
+def test_the_number_of_sessions_is_limited() -> None:
+    """Sessions of ended agents are evicted first, then the oldest."""
+    initial = [agent("old"), agent("gone", ended_at=START), agent("b"), agent("c")]
+    agents = AgentCache("laptop", initial, max_sessions=4)
     agents.update(agent("d"))
     assert [name for name in ("old", "gone", "b", "c", "d") if agents.find_by_session(name)] == ["old", "b", "c", "d"]
     agents.update(agent("e"))

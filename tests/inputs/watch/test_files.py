@@ -1,4 +1,4 @@
-"""Files that others write: only what lies below a root is opened, and every change below a place is told."""
+"""Watching directories, and opening only regular files below known roots."""
 
 import asyncio
 import os
@@ -9,8 +9,8 @@ import pytest
 from claude_headspace.inputs.watch.files import FileWatch, open_regular_file, resolve_below
 
 
-def test_what_lies_below_a_root_is_known_by_its_real_path(tmp_path: Path) -> None:
-    """Links inside are followed, those that lead out are not; the root itself may be a link."""
+def test_a_path_below_a_root_is_resolved(tmp_path: Path) -> None:
+    """Links inside the root are followed, links that lead out of it are not. The root may be a link itself."""
     root, outside = tmp_path / "root", tmp_path / "outside"
     root.mkdir()
     outside.mkdir()
@@ -26,13 +26,13 @@ def test_what_lies_below_a_root_is_known_by_its_real_path(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("path", ["", "relative", "/a\0b", "/etc/passwd"])
-def test_strange_paths_lie_nowhere(path: str, tmp_path: Path) -> None:
-    """They come from anybody's payload."""
+def test_other_paths_are_refused(path: str, tmp_path: Path) -> None:
+    """Paths come from any payload: relative, with a NUL, or outside the root."""
     assert resolve_below(path, [tmp_path]) is None
 
 
 def test_only_regular_files_are_opened(tmp_path: Path) -> None:
-    """No pipe is waited for, no link followed at the last step, no directory read."""
+    """Pipes, links and directories are refused without blocking."""
     (tmp_path / "file").write_bytes(b"text")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "file")
@@ -43,30 +43,30 @@ def test_only_regular_files_are_opened(tmp_path: Path) -> None:
             pass
 
 
-def test_changes_are_told_also_of_places_that_come_later(tmp_path: Path) -> None:
-    """An empty set says: look for yourself; it is told at the beginning, and whenever a place is another one."""
-    place, told, more = tmp_path / "place", list[set[str]](), asyncio.Event()
+def test_changes_are_reported_for_directories_that_are_created_later(tmp_path: Path) -> None:
+    """An empty set is reported at the start, and whenever a directory is created or replaced."""
+    directory, reported, has_changed = tmp_path / "directory", list[set[str]](), asyncio.Event()
 
-    def changed(paths: set[str]) -> None:
-        told.append(paths)
-        more.set()
+    def on_change(paths: set[str]) -> None:
+        reported.append(paths)
+        has_changed.set()
 
-    async def next_one() -> set[str]:
+    async def next_change() -> set[str]:
         async with asyncio.timeout(30):
-            await more.wait()
-        more.clear()
-        return told[-1]
+            await has_changed.wait()
+        has_changed.clear()
+        return reported[-1]
 
-    async def play() -> None:
-        watch = FileWatch(lambda: [place], changed, recursive=True)
+    async def run() -> None:
+        watch = FileWatch(lambda: [directory], on_change, recursive=True)
         watch.start()
-        assert await next_one() == set()
+        assert await next_change() == set()
         assert (watch.running, watch.watching) == (True, 0)
-        place.mkdir()
-        assert await next_one() == set()
-        (place / "one").touch()
-        assert str(place / "one") in await next_one()
+        directory.mkdir()
+        assert await next_change() == set()
+        (directory / "one").touch()
+        assert str(directory / "one") in await next_change()
         await watch.stop()
         assert not watch.running
 
-    asyncio.run(play())
+    asyncio.run(run())

@@ -1,4 +1,4 @@
-"""Looking for oneself: how often, when it changes, and that one source which fails does not blind the others."""
+"""The reconciler: its interval, when it changes, and failing checks."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,7 @@ from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.testing import START, ManualClock
 
 FAST = Cadence(active=3600, silent=0.01, silent_after=300)
-"""Real silence is told by the clock in hand; only the pause between two looks is lived through."""
+"""Silence is measured by the manual clock; only the pause between two checks takes real time."""
 
 
 @pytest.mark.parametrize(
@@ -24,13 +24,13 @@ FAST = Cadence(active=3600, silent=0.01, silent_after=300)
         (-5, Polling(Mode.HOOKS_ACTIVE, 60)),
     ],
 )
-def test_the_mode_follows_from_the_silence(silence: float, expected: Polling) -> None:
-    """Sixty seconds while hooks arrive, two after three hundred of silence; a clock set back changes nothing."""
+def test_the_mode_depends_on_the_time_since_the_last_hook(silence: float, expected: Polling) -> None:
+    """60 s while hooks arrive, 2 s after 300 s without one. A clock that was set back changes nothing."""
     assert polling(Cadence(), START + round(silence * SECOND), START) == expected
 
 
-def test_a_daemon_that_never_heard_a_hook_counts_from_its_start() -> None:
-    """Silence begins when somebody listens."""
+def test_without_any_hook_the_start_of_the_daemon_counts() -> None:
+    """Polling begins 300 s after the start."""
     clock = ManualClock()
     reconciler = Reconciler(Cadence(), clock, [])
     assert reconciler.polling.mode is Mode.HOOKS_ACTIVE
@@ -39,8 +39,8 @@ def test_a_daemon_that_never_heard_a_hook_counts_from_its_start() -> None:
     assert reconciler.polling == Polling(Mode.POLLING_FALLBACK, 2)
 
 
-def test_a_hook_ends_the_silence() -> None:
-    """What is heard brings the long pause back at once."""
+def test_a_hook_ends_polling() -> None:
+    """The long interval is used again at once."""
     clock = ManualClock()
     reconciler = Reconciler(Cadence(), clock, [])
     clock.advance(1_000)
@@ -49,8 +49,8 @@ def test_a_hook_ends_the_silence() -> None:
     assert reconciler.last_event_at == clock()
 
 
-class Looks:
-    """Counts the looks, and lets a test wait for them."""
+class CountedCheck:
+    """Counts how often it runs, and lets a test wait for the next run."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -60,64 +60,66 @@ class Looks:
         self.count += 1
         self._changed.set()
 
-    async def more(self) -> None:
-        """Wait for the next look."""
+    async def next_run(self) -> None:
+        """Wait for the next run."""
         self._changed.clear()
         await asyncio.wait_for(self._changed.wait(), 60)
 
 
-def run(play: Callable[[Reconciler, Looks, ManualClock], Awaitable[None]], cadence: Cadence = FAST) -> Looks:
-    """Play with a running reconciler."""
+def run(
+    play: Callable[[Reconciler, CountedCheck, ManualClock], Awaitable[None]], cadence: Cadence = FAST
+) -> CountedCheck:
+    """Run a reconciler during a test."""
 
-    async def main() -> Looks:
-        clock, looks = ManualClock(), Looks()
-        reconciler = Reconciler(cadence, clock, [looks])
+    async def main() -> CountedCheck:
+        clock, check = ManualClock(), CountedCheck()
+        reconciler = Reconciler(cadence, clock, [check])
         reconciler.start()
-        ran = reconciler.running
+        was_running = reconciler.running
         await asyncio.sleep(0)
-        await play(reconciler, looks, clock)
+        await play(reconciler, check, clock)
         await reconciler.stop()
-        assert (ran, reconciler.running) == (True, False)
-        return looks
+        assert (was_running, reconciler.running) == (True, False)
+        return check
 
     return asyncio.run(main())
 
 
-def test_it_looks_again_and_again_while_hooks_are_silent() -> None:
-    """In silence one look follows the other."""
+def test_it_checks_often_while_no_hooks_arrive() -> None:
+    """One check follows the other."""
 
-    async def play(reconciler: Reconciler, looks: Looks, clock: ManualClock) -> None:
+    async def play(reconciler: Reconciler, check: CountedCheck, clock: ManualClock) -> None:
         clock.advance(301)
         reconciler.set_last_hook(clock() - 301 * SECOND)
         for _ in range(3):
-            await looks.more()
+            await check.next_run()
         assert reconciler.checked_at == clock()
 
     assert run(play).count >= 3
 
 
-def test_it_hardly_looks_while_hooks_arrive() -> None:
-    """While hooks carry the news the long pause holds: an hour is not over within this test."""
+def test_it_checks_rarely_while_hooks_arrive() -> None:
+    """The long interval applies; here it is an hour."""
 
-    async def play(reconciler: Reconciler, looks: Looks, clock: ManualClock) -> None:
+    async def play(reconciler: Reconciler, check: CountedCheck, clock: ManualClock) -> None:
         for _ in range(50):
             reconciler.set_last_hook(clock.advance(1))
             await asyncio.sleep(0)
-        assert looks.count == 0
+        assert check.count == 0
         assert reconciler.checked_at is None
 
     run(play)
 
 
-def test_resuming_and_falling_silent_change_the_pause_in_use() -> None:
-    """The interval that is reported is the one that is waited for, whenever it changes."""
+def test_the_interval_follows_the_mode_at_once() -> None:
+    """The reported interval is the one in use, whenever hooks stop or resume."""
 
-    async def play(reconciler: Reconciler, looks: Looks, clock: ManualClock) -> None:
+    async def play(reconciler: Reconciler, check: CountedCheck, clock: ManualClock) -> None:
         for _ in range(20):
             clock.advance(301)
             reconciler.set_last_hook(clock() - 301 * SECOND)
             assert reconciler.polling == Polling(Mode.POLLING_FALLBACK, FAST.silent)
-            await looks.more()
+            await check.next_run()
             reconciler.set_last_hook(clock())
             assert reconciler.polling == Polling(Mode.HOOKS_ACTIVE, FAST.active)
             await asyncio.sleep(0)
@@ -125,9 +127,9 @@ def test_resuming_and_falling_silent_change_the_pause_in_use() -> None:
     run(play)
 
 
-def test_one_source_that_fails_does_not_blind_the_others() -> None:
-    """All sources are asked; the failure is told until a look goes well."""
-    calls = Looks()
+def test_a_failing_check_does_not_stop_the_others() -> None:
+    """All checks run. The failure is reported until a round succeeds."""
+    counted = CountedCheck()
     broken = True
 
     async def fails() -> None:
@@ -136,7 +138,7 @@ def test_one_source_that_fails_does_not_blind_the_others() -> None:
 
     async def main() -> tuple[str | None, str | None]:
         nonlocal broken
-        reconciler = Reconciler(Cadence(), ManualClock(), [fails, calls])
+        reconciler = Reconciler(Cadence(), ManualClock(), [fails, counted])
         await reconciler.check()
         first = reconciler.failure
         broken = False
@@ -144,11 +146,11 @@ def test_one_source_that_fails_does_not_blind_the_others() -> None:
         return first, reconciler.failure
 
     assert asyncio.run(main()) == ("the process table is closed", None)
-    assert calls.count == 2
+    assert counted.count == 2
 
 
-def test_sleep_is_no_silence() -> None:
-    """While the machine slept nothing could be heard: only the time that it was awake counts."""
+def test_time_asleep_does_not_count() -> None:
+    """No hook can arrive while the machine sleeps, so only the time awake counts."""
     clock, awake, modes = ManualClock(), ManualClock(), list[Mode]()
     reconciler = Reconciler(Cadence(), clock, [], awake)
     reconciler.set_last_hook(clock())
@@ -161,8 +163,8 @@ def test_sleep_is_no_silence() -> None:
     assert modes == [Mode.HOOKS_ACTIVE, Mode.POLLING_FALLBACK, Mode.HOOKS_ACTIVE]
 
 
-def test_the_awake_clock_goes_on_from_now() -> None:
-    """It does not notice when the other one is set."""
+def test_the_awake_clock_ignores_changes_of_the_system_clock() -> None:
+    """It starts at the current time and counts on its own."""
     clock = ManualClock()
     awake = awake_clock(clock)
     before = awake()

@@ -1,4 +1,4 @@
-"""The past is brought in: quietly, once, and as what it is: over."""
+"""Importing transcripts: without notifications, each line once, sessions as ended."""
 
 import asyncio
 import os
@@ -12,126 +12,122 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.watch.transcript_import import ImportResult, TranscriptImport
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
-from tests.inputs.files import HOST, Reading, call, closed, interrupt, prompt, reply, result
+from tests.inputs.watched_config_dir import WatchedConfigDir, call, closed, interrupt, prompt, reply, result
 from tests.journals import TemporaryJournal, forget_positions
 
 DAY = 86_400
 
 
-class Past(Reading):
-    """A config dir whose transcripts are brought in; nothing is followed."""
+class Archive(WatchedConfigDir):
+    """A config dir whose transcripts are imported; nothing is followed."""
 
     @property
-    def history(self) -> TranscriptImport:
-        """What brings them in."""
+    def importer(self) -> TranscriptImport:
+        """The import of this config dir."""
         sources = self.sources
         return TranscriptImport(
-            HOST,
-            self.clock,
-            lambda: (self.config_dir,),
-            self.journal,
-            self._bring_in,
-            sources.envelopes,
-            sources.registry.find_client,
+            lambda: (self.config_dir,), self.journal, self._import, sources.envelopes, sources.registry
         )
 
-    async def _bring_in(self, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:
+    async def _import(self, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:
         outcome = await self.engine.submit(envelope, agent_id, announce=False)
         return outcome.agent, outcome.duplicate
 
 
-def bring_in(past: Past, *, before: Callable[[], Awaitable[object]] | None = None) -> list[ImportResult]:
-    """Bring everything in that is there."""
+def import_all(archive: Archive, *, before: Callable[[], Awaitable[object]] | None = None) -> list[ImportResult]:
+    """Import all transcripts that are not completely imported."""
 
     async def main() -> list[ImportResult]:
-        past.engine.start()
+        archive.engine.start()
         if before is not None:
             await before()
         done = [
-            await past.history.import_file(file.path) for file in await past.history.files() if file.done < file.size
+            await archive.importer.import_file(file.path)
+            for file in await archive.importer.files()
+            if file.done < file.size
         ]
-        await past.engine.stop()
-        past.sources.ancestry.close()
+        await archive.engine.stop()
+        archive.sources.ancestry.close()
         return done
 
     done = asyncio.run(main())
-    assert list(past.journal.verify()) == []
+    assert list(archive.journal.verify()) == []
     return done
 
 
 def turn(text: str, ago: float) -> list[dict[str, Any]]:
-    """A turn with a call in it."""
-    words, ran = reply(f"I did {text}.", ago - 5), result(f"call-{text}", ago - 3)
-    return [prompt(text, ago), call(f"call-{text}", ago - 2), ran, words, closed(ago - 6)]
+    """A turn with a tool call."""
+    answer, ran = reply(f"I did {text}.", ago - 5), result(f"call-{text}", ago - 3)
+    return [prompt(text, ago), call(f"call-{text}", ago - 2), ran, answer, closed(ago - 6)]
 
 
-def test_old_sessions_come_in_as_ended(tmp_path: Path) -> None:
-    """With their prompts, words and outcomes, ended when they last did something; nobody is told."""
-    past = Past(tmp_path)
-    past.session("s1").says(*turn("one", 3 * DAY), *turn("two", 2 * DAY))
-    past.session("s2").says(prompt("three", DAY), interrupt(DAY - 10))
-    done = bring_in(past)
+def test_old_sessions_are_imported_as_ended(tmp_path: Path) -> None:
+    """With prompts, messages and outcomes, ended at their last activity. Nothing is published."""
+    archive = Archive(tmp_path)
+    archive.session("s1").write(*turn("one", 3 * DAY), *turn("two", 2 * DAY))
+    archive.session("s2").write(prompt("three", DAY), interrupt(DAY - 10))
+    done = import_all(archive)
     assert [(file.events, file.known, len(file.agents)) for file in done] == [(6, 0, 1), (2, 0, 1)]
-    assert past.said("s1") == ["one", "I did one.", "two", "I did two."]
-    agent = past.agent("s1")
+    assert archive.turn_texts("s1") == ["one", "I did one.", "two", "I did two."]
+    agent = archive.agent("s1")
     assert agent is not None
     assert (agent.state, agent.ended_at) == ("ended", agent.last_active_at)
-    assert {each.state.value for each in past.agents} == {"ended"}
-    outcomes = [command.outcome for each in past.agents for command in past.journal.commands(each.id)]
+    assert {each.state.value for each in archive.agents} == {"ended"}
+    outcomes = [command.outcome for each in archive.agents for command in archive.journal.commands(each.id)]
     assert outcomes == ["completed", "completed", "interrupted"]
-    assert past.journal.stream(0, 100) == []
+    assert archive.journal.stream(0, 100) == []
 
 
-def test_a_second_time_nothing_is_left_to_do(tmp_path: Path) -> None:
-    """And what was written since is brought in alone."""
-    journal, past = TemporaryJournal(), Past(tmp_path)
-    session = past.session("s1")
-    session.says(*turn("one", DAY))
-    bring_in(Past(tmp_path, journal))
-    assert bring_in(Past(tmp_path, journal)) == []
-    session.says(*turn("two", 60))
-    (done,) = bring_in(Past(tmp_path, journal))
+def test_a_second_import_reads_only_new_lines(tmp_path: Path) -> None:
+    """The position in each file is stored."""
+    journal, archive = TemporaryJournal(), Archive(tmp_path)
+    session = archive.session("s1")
+    session.write(*turn("one", DAY))
+    import_all(Archive(tmp_path, journal))
+    assert import_all(Archive(tmp_path, journal)) == []
+    session.write(*turn("two", 60))
+    (done,) = import_all(Archive(tmp_path, journal))
     assert (done.events, done.known) == (3, 0)
 
 
-def test_what_is_known_is_not_doubled(tmp_path: Path) -> None:
-    """A file that was half brought in, or followed before, is read again without harm."""
-    journal, past = TemporaryJournal(), Past(tmp_path)
-    past.session("s1").says(*turn("one", DAY))
-    bring_in(Past(tmp_path, journal))
+def test_known_lines_are_not_duplicated(tmp_path: Path) -> None:
+    """Reading a file again from its beginning stores nothing twice."""
+    journal, archive = TemporaryJournal(), Archive(tmp_path)
+    archive.session("s1").write(*turn("one", DAY))
+    import_all(Archive(tmp_path, journal))
     forget_positions(journal)
-    (done,) = bring_in(Past(tmp_path, journal))
+    (done,) = import_all(Archive(tmp_path, journal))
     assert (done.events, done.known) == (0, 3)
 
 
-def test_sessions_that_overlap_in_one_directory_stay_apart(tmp_path: Path) -> None:
-    """Two clients that were there at once are two agents; the directory decides only for hooks."""
-    past = Past(tmp_path)
-    past.session("s1").says(*turn("one", DAY), *turn("two", DAY - 3_600))
-    past.session("s2").says(*turn("three", DAY - 1_800))
-    bring_in(past)
-    assert len(past.agents) == 2
+def test_overlapping_sessions_in_one_directory_are_two_agents(tmp_path: Path) -> None:
+    """Only hooks are correlated by directory."""
+    archive = Archive(tmp_path)
+    archive.session("s1").write(*turn("one", DAY), *turn("two", DAY - 3_600))
+    archive.session("s2").write(*turn("three", DAY - 1_800))
+    import_all(archive)
+    assert len(archive.agents) == 2
 
 
-def test_a_session_that_is_open_goes_on(tmp_path: Path) -> None:
-    """A client has it open: it is no history yet."""
-    past = Past(tmp_path)
-    past.session("s1").says(*turn("one", 60))
-    past.registers("s1", "idle", pid=os.getpid())
-    bring_in(past, before=past.sources.registry.check)
-    agent = past.agent("s1")
+def test_an_open_session_is_not_ended(tmp_path: Path) -> None:
+    """A running client has it open."""
+    archive = Archive(tmp_path)
+    archive.session("s1").write(*turn("one", 60))
+    archive.register("s1", "idle", pid=os.getpid())
+    import_all(archive, before=archive.sources.registry.check)
+    agent = archive.agent("s1")
     assert agent is not None
     assert (agent.state, agent.pid) == ("idle", os.getpid())
 
 
-def test_what_hooks_tell_later_finds_the_agent(tmp_path: Path) -> None:
-    """A session of the past that is resumed is the same agent, with all that it did."""
-    past = Past(tmp_path)
-    past.session("s1").says(*turn("one", DAY))
-    bring_in(past)
+def test_hooks_of_a_resumed_session_find_the_imported_agent(tmp_path: Path) -> None:
+    """A resumed session is the same agent, with its turns."""
+    archive = Archive(tmp_path)
+    archive.session("s1").write(*turn("one", DAY))
+    import_all(archive)
 
     async def resume() -> Agent:
-        again = Past(tmp_path, past.journal)
+        again = Archive(tmp_path, archive.journal)
         again.engine.start()
         agent = await again.hook("SessionStart", "s1", source="resume")
         await again.engine.stop()
@@ -139,21 +135,21 @@ def test_what_hooks_tell_later_finds_the_agent(tmp_path: Path) -> None:
         return agent
 
     agent = asyncio.run(resume())
-    assert (agent.state, past.said("s1")) == ("idle", ["one", "I did one."])
+    assert (agent.state, archive.turn_texts("s1")) == ("idle", ["one", "I did one."])
 
 
-def test_only_transcripts_below_known_config_dirs_are_brought_in(tmp_path: Path) -> None:
-    """What is named is checked, and said clearly."""
-    past = Past(tmp_path)
+def test_only_transcripts_below_known_config_dirs_are_imported(tmp_path: Path) -> None:
+    """Any other path is refused with a reason."""
+    archive = Archive(tmp_path)
     elsewhere = tmp_path / "other.jsonl"
     elsewhere.write_text("{}")
-    with pytest.raises(BadRequest, match="no transcript"):
-        asyncio.run(past.history.import_file(str(elsewhere)))
-    past.sources.ancestry.close()
+    with pytest.raises(BadRequest, match="not a transcript"):
+        asyncio.run(archive.importer.import_file(str(elsewhere)))
+    archive.sources.ancestry.close()
 
 
-def test_subagents_are_no_sessions(tmp_path: Path) -> None:
-    """What they did belongs to their agent's turn."""
-    past = Past(tmp_path)
-    past.subagent("s1", "a1").says(prompt("Look", DAY, isSidechain=True, agentId="a1"))
-    assert bring_in(past) == []
+def test_transcripts_of_subagents_are_not_imported(tmp_path: Path) -> None:
+    """Their work belongs to the turn of their agent."""
+    archive = Archive(tmp_path)
+    archive.subagent("s1", "a1").write(prompt("Look", DAY, isSidechain=True, agentId="a1"))
+    assert import_all(archive) == []

@@ -7,11 +7,11 @@ import msgspec
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, Session
 from claude_headspace.kernel.envelope import SECOND, Origin
-from claude_headspace.kernel.notify.plan import Looking, Moment, Plan, plan
-from claude_headspace.kernel.notify.rules import MINUTE, Limits, Rules
+from claude_headspace.kernel.notify.plan import Attention, Conditions, Plan, plan
+from claude_headspace.kernel.notify.rules import MINUTE, ChannelLimits, Rules
 from tests.kernel.story import Story, new_agent, time_at
 
-CHANNELS = {"desktop": Limits(spacing=0), "page": Limits(spacing=0), "phone": Limits(spacing=0)}
+CHANNELS = {"desktop": ChannelLimits(spacing=0), "page": ChannelLimits(spacing=0), "phone": ChannelLimits(spacing=0)}
 RULES = Rules(channels=CHANNELS)
 ALL = frozenset({"desktop", "phone"})
 BASH: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make deploy"}}
@@ -67,19 +67,19 @@ def seen(agent: Agent, at: float) -> Agent:
 def planned(*agents: Agent, at: float, **known: Any) -> Plan:
     """What is to be done at a moment."""
     found = {"rules": RULES, "available": ALL, **known}
-    return plan(agents, Moment(now=time_at(at), **found))
+    return plan(agents, Conditions(now=time_at(at), **found))
 
 
 def calls(made: Plan) -> list[tuple[str, list[str]]]:
     """Which channels are used, about whom."""
-    return [(call.channel, [need.agent.id for need in call.needs]) for call in made.calls]
+    return [(call.channel, [need.agent.id for need in call.needs]) for call in made.deliveries]
 
 
 def whys(made: Plan) -> set[str]:
     """Why calls are held back."""
-    return {held.why for held in made.held}
+    return {held.reason for held in made.delayed}
 
 
-WATCHED = Looking(frozenset({"agent-1"}), True)
-PRESENT = Looking(frozenset(), True)
+WATCHED = Attention(frozenset({"agent-1"}), True)
+PRESENT = Attention(frozenset(), True)
 MINUTES = MINUTE / SECOND

@@ -5,7 +5,7 @@ import pytest
 
 from claude_headspace.clients.tools import permission_verb
 from claude_headspace.kernel.agent import Agent, Answered
-from claude_headspace.kernel.notify.needs import Need, needs_of
+from claude_headspace.kernel.notify.needs import Need, find_needs
 from claude_headspace.kernel.notify.rules import DEFAULTS, Rule, Rules
 from tests.kernel.notify.cases import RULES, asking, failed, finished, measured, seen
 from tests.kernel.story import Story, time_at
@@ -15,7 +15,7 @@ replace = msgspec.structs.replace
 
 def found(agent: Agent, at: float = 1_500, rules: Rules = RULES) -> list[Need]:
     """The needs of an agent."""
-    return needs_of(agent, rules, time_at(at), permission_verb)
+    return find_needs(agent, rules, time_at(at), permission_verb)
 
 
 def kinds(agent: Agent, at: float = 1_500, rules: Rules = RULES) -> list[str]:

@@ -5,7 +5,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.kernel.evolve.notifications import notification_conflict
 from claude_headspace.kernel.facts import Event, Fact, Meta
-from claude_headspace.kernel.notify.notification import CLAIM, REMEMBERED_OVER, TRIES
+from claude_headspace.kernel.notify.notification import CLAIM_DURATION, MAX_ATTEMPTS, MAX_CLOSED
 from tests.kernel.story import Story, time_at
 
 BEGUN = facts.NoticeBegun("n1", "waiting", "phone", "calm-otter asks")
@@ -37,7 +37,7 @@ def test_a_call_goes_its_way() -> None:
     assert [notice.status for notice in story.agent.notices] == ["sending"]
     story.report(settled(receipt="7"), origin=Origin.OPERATOR, at=2)
     (notice,) = story.agent.notices
-    assert (notice.status, notice.receipt, notice.settled_at) == ("delivered", "7", time_at(2))
+    assert (notice.status, notice.receipt, notice.completed_at) == ("delivered", "7", time_at(2))
     story.report(facts.NoticeOver("n1", "answered"), origin=Origin.OPERATOR, at=3)
     (notice,) = story.agent.notices
     assert (notice.status, notice.outcome, notice.receipt) == ("over", "answered", "7")
@@ -68,10 +68,10 @@ def test_the_second_to_call_is_refused() -> None:
 def test_a_call_that_was_cut_off_is_made_again() -> None:
     """When its claim is over; and not for ever."""
     agent = told((BEGUN, 1))
-    assert notification_conflict(agent, at(BEGUN, 1 + CLAIM / SECOND - 1))
-    assert notification_conflict(agent, at(BEGUN, 1 + CLAIM / SECOND)) is None
-    often = told(*((BEGUN, n * 100) for n in range(TRIES)))
-    assert [notice.attempts for notice in often.notices] == [TRIES]
+    assert notification_conflict(agent, at(BEGUN, 1 + CLAIM_DURATION / SECOND - 1))
+    assert notification_conflict(agent, at(BEGUN, 1 + CLAIM_DURATION / SECOND)) is None
+    often = told(*((BEGUN, n * 100) for n in range(MAX_ATTEMPTS)))
+    assert [notice.attempts for notice in often.notices] == [MAX_ATTEMPTS]
     assert notification_conflict(often, at(BEGUN, 1_000_000))
 
 
@@ -106,5 +106,5 @@ def test_what_is_over_is_forgotten_in_time() -> None:
     for number in range(50):
         story.report(facts.NoticeBegun(f"n{number}", "waiting", "phone", ""), origin=Origin.OPERATOR)
         story.report(facts.NoticeOver(f"n{number}", "answered"), origin=Origin.OPERATOR)
-    assert len(story.agent.notices) <= REMEMBERED_OVER + 2
+    assert len(story.agent.notices) <= MAX_CLOSED + 2
     assert story.agent.notices[0].need == "open"

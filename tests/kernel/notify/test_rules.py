@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 
 from claude_headspace.kernel.agent import Project
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.notify.rules import DAY, DEFAULTS, HOUR, MINUTE, Limits, Quiet, Rule, Rules, fits
+from claude_headspace.kernel.notify.rules import (
+    DAY,
+    DEFAULTS,
+    HOUR,
+    MINUTE,
+    ChannelLimits,
+    QuietHours,
+    Rule,
+    Rules,
+    matches_project,
+)
 
 SHOP = Project("p", "shop", "/home/ann/code/shop")
 
@@ -31,7 +41,7 @@ SHOP = Project("p", "shop", "/home/ann/code/shop")
 )
 def test_a_pattern_means_a_name_or_a_directory(pattern: str, meant: bool) -> None:
     """Directories stand for what is below them; stars for anything."""
-    assert fits(pattern, SHOP) is meant
+    assert matches_project(pattern, SHOP) is meant
 
 
 def test_the_first_project_that_fits_counts() -> None:
@@ -39,19 +49,26 @@ def test_the_first_project_that_fits_counts() -> None:
     loud, mute = Rule(after=1), Rule(on=False)
     kinds = dict.fromkeys(DEFAULTS, loud)
     rules = Rules(projects=(("shop", kinds), ("*", dict.fromkeys(DEFAULTS, mute))))
-    assert rules.rule("waiting", SHOP) == loud
-    assert rules.rule("waiting", Project("q", "bank", "/bank")) == mute
-    assert Rules().rule("waiting", SHOP) == DEFAULTS["waiting"]
+    assert rules.find_rule("waiting", SHOP) == loud
+    assert rules.find_rule("waiting", Project("q", "bank", "/bank")) == mute
+    assert Rules().find_rule("waiting", SHOP) == DEFAULTS["waiting"]
 
 
 def test_steps_that_cannot_be_taken_are_left_out() -> None:
     """Without a desktop the next step is the first."""
-    rules = Rules(channels={"desktop": Limits(), "page": Limits(), "phone": Limits(), "mail": Limits()})
+    rules = Rules(
+        channels={
+            "desktop": ChannelLimits(),
+            "page": ChannelLimits(),
+            "phone": ChannelLimits(),
+            "mail": ChannelLimits(),
+        }
+    )
     everything = frozenset(rules.channels)
-    assert rules.chain(Rule(), everything) == (("desktop", "page"), ("phone",), ("mail",))
-    assert rules.chain(Rule(), frozenset({"page", "mail"})) == (("page",), ("mail",))
-    assert rules.chain(Rule(to=(("phone",), ("desktop",))), frozenset({"desktop"})) == (("desktop",),)
-    assert rules.chain(Rule(), frozenset()) == ()
+    assert rules.available_steps(Rule(), everything) == (("desktop", "page"), ("phone",), ("mail",))
+    assert rules.available_steps(Rule(), frozenset({"page", "mail"})) == (("page",), ("mail",))
+    assert rules.available_steps(Rule(to=(("phone",), ("desktop",))), frozenset({"desktop"})) == (("desktop",),)
+    assert rules.available_steps(Rule(), frozenset()) == ()
 
 
 def at(text: str) -> Micros:
@@ -59,9 +76,9 @@ def at(text: str) -> Micros:
     return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1_000_000
 
 
-NIGHT = Quiet(begins=22 * 60, ends=8 * 60)
-WEEKEND = Quiet(begins=0, ends=0, days=frozenset({5, 6}))
-SIESTA = Quiet(begins=13 * 60, ends=14 * 60 + 30)
+NIGHT = QuietHours(begins=22 * 60, ends=8 * 60)
+WEEKEND = QuietHours(begins=0, ends=0, days=frozenset({5, 6}))
+SIESTA = QuietHours(begins=13 * 60, ends=14 * 60 + 30)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +96,7 @@ SIESTA = Quiet(begins=13 * 60, ends=14 * 60 + 30)
         (WEEKEND, "2026-11-16T12:00", None),
     ],
 )
-def test_quiet_hours_have_an_end(quiet: Quiet, now: str, until: str | None) -> None:
+def test_quiet_hours_have_an_end(quiet: QuietHours, now: str, until: str | None) -> None:
     """Over midnight too, and by the day on which they begin."""
     assert quiet.until(at(now), 0) == (at(until) if until else None)
 
@@ -98,7 +115,7 @@ def test_quiet_hours_are_those_of_the_place() -> None:
 )
 def test_quiet_hours_end_later_and_within_a_day(begins: int, ends: int, now: int, offset: int) -> None:
     """Whatever the hours: when they end lies ahead, and they are over then."""
-    quiet = Quiet(begins=begins, ends=ends)
+    quiet = QuietHours(begins=begins, ends=ends)
     until = quiet.until(now, offset * MINUTE)
     if until is not None:
         assert now < until <= now + DAY

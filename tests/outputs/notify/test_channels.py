@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from claude_headspace.kernel.notify.rules import DESKTOP, PAGE
-from claude_headspace.outputs.notify.channels import Channels, Message, send_to, without_secrets
-from claude_headspace.outputs.notify.desktop import Desktop, Missing, Undelivered
-from claude_headspace.outputs.notify.preferences import Address, Book
+from claude_headspace.outputs.notify.channels import Channels, Message, redact_addresses, send_to_address
+from claude_headspace.outputs.notify.desktop import DeliveryFailed, Desktop, NoDesktop
+from claude_headspace.outputs.notify.preferences import ChannelAddress, NotificationPreferences
 from tests.receivers import SECRET, Receiver, receiver
 
 MESSAGE = Message(title="calm-otter asks", text="Which colour?", link="http://here/agents/1", urgent=True, tag="w1")
@@ -32,9 +32,9 @@ class Screen:
         self.closed.append(receipt)
 
 
-def none(_env: Mapping[str, str]) -> Desktop | Missing:
+def none(_env: Mapping[str, str]) -> Desktop | NoDesktop:
     """There is no desktop."""
-    return Missing("nothing here")
+    return NoDesktop("nothing here")
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def phone() -> Iterator[Receiver]:
 
 def test_what_can_be_used_is_known(phone: Receiver) -> None:
     """A desktop that is there, a page that is open, every address; never what an address is."""
-    book = Book(addresses={"phone": Address(urls=(phone.url,))})
+    book = NotificationPreferences(addresses={"phone": ChannelAddress(urls=(phone.url,))})
     empty = Channels({}, none)
     assert empty.available(book) == {"phone"}
     assert [state.detail for state in empty.states(book)] == [
@@ -62,15 +62,17 @@ def test_a_message_is_shown_and_taken_back() -> None:
     """On the desktop, by its receipt."""
     screen = Screen()
     channels = Channels({}, lambda _env: screen)
-    receipt = channels.send(DESKTOP, MESSAGE, Book())
+    receipt = channels.send(DESKTOP, MESSAGE, NotificationPreferences())
     assert screen.shown == ["calm-otter asks|Which colour?|http://here/agents/1|True|w1"]
-    channels.withdraw(DESKTOP, receipt, MESSAGE, Book())
+    channels.remove(DESKTOP, receipt, MESSAGE, NotificationPreferences())
     assert screen.closed == ["1"]
 
 
 def test_a_message_reaches_an_address(phone: Receiver) -> None:
     """Title, text and link; a brief channel gets nothing of what is asked."""
-    book = Book(addresses={"phone": Address(urls=(phone.url,)), "open": Address(urls=(phone.url,), brief=True)})
+    book = NotificationPreferences(
+        addresses={"phone": ChannelAddress(urls=(phone.url,)), "open": ChannelAddress(urls=(phone.url,), brief=True)}
+    )
     channels = Channels({}, none)
     channels.send("phone", MESSAGE, book)
     channels.send("open", MESSAGE, book)
@@ -82,25 +84,30 @@ def test_a_message_reaches_an_address(phone: Receiver) -> None:
 
 def test_only_who_wants_to_know_is_told_that_it_is_over(phone: Receiver) -> None:
     """A message that cannot be taken back stays."""
-    book = Book(addresses={"phone": Address(urls=(phone.url,)), "team": Address(urls=(phone.url,), tell_over=True)})
+    book = NotificationPreferences(
+        addresses={
+            "phone": ChannelAddress(urls=(phone.url,)),
+            "team": ChannelAddress(urls=(phone.url,), tell_over=True),
+        }
+    )
     channels = Channels({}, none)
-    channels.withdraw("phone", "", MESSAGE, book)
-    channels.withdraw("team", "", MESSAGE, book)
+    channels.remove("phone", "", MESSAGE, book)
+    channels.remove("team", "", MESSAGE, book)
     assert len(phone.calls) == 1
 
 
 def test_a_failure_says_why_without_the_secret(phone: Receiver) -> None:
     """A service that refuses, one that is not there, an address that is none, a channel that went away."""
     phone.status = 403
-    with pytest.raises(Undelivered, match="403") as refused:
-        send_to(Address(urls=(phone.url,)), MESSAGE)
-    with pytest.raises(Undelivered) as absent:
-        send_to(Address(urls=(f"json://u:{SECRET}@127.0.0.1:1/{SECRET}",)), MESSAGE)
-    with pytest.raises(Undelivered) as unknown:
-        send_to(Address(urls=(f"fax://{SECRET}",)), MESSAGE)
+    with pytest.raises(DeliveryFailed, match="403") as refused:
+        send_to_address(ChannelAddress(urls=(phone.url,)), MESSAGE)
+    with pytest.raises(DeliveryFailed) as absent:
+        send_to_address(ChannelAddress(urls=(f"json://u:{SECRET}@127.0.0.1:1/{SECRET}",)), MESSAGE)
+    with pytest.raises(DeliveryFailed) as unknown:
+        send_to_address(ChannelAddress(urls=(f"fax://{SECRET}",)), MESSAGE)
     assert all(SECRET not in str(error.value) for error in (refused, absent, unknown))
-    with pytest.raises(Undelivered, match="no channel gone"):
-        Channels({}, none).send("gone", MESSAGE, Book())
+    with pytest.raises(DeliveryFailed, match="no channel gone"):
+        Channels({}, none).send("gone", MESSAGE, NotificationPreferences())
 
 
 @pytest.mark.parametrize(
@@ -115,7 +122,7 @@ def test_a_failure_says_why_without_the_secret(phone: Receiver) -> None:
 def test_nothing_of_an_address_is_left_in_a_text(url: str) -> None:
     """Neither the whole nor its parts, also unquoted."""
     parts = ("abcdef-GHI", "TokenBBBB", "pass%40word", "pass@word", "topic-nobody-guesses")
-    said = without_secrets(f"could not send to {url}: {' '.join(part for part in parts if part in url)}", (url,))
+    said = redact_addresses(f"could not send to {url}: {' '.join(part for part in parts if part in url)}", (url,))
     assert not [part for part in parts if part in said and part in url]
 
 
@@ -123,5 +130,5 @@ def test_a_machine_without_a_desktop_says_so_once(capsys: pytest.CaptureFixture[
     """However often it is looked at."""
     channels = Channels({}, none)
     for _ in range(3):
-        channels.states(Book())
+        channels.states(NotificationPreferences())
     assert capsys.readouterr().out.count("no_desktop") == 1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.outputs.notify.desktop import Desktop, Missing, Undelivered, find
+from claude_headspace.outputs.notify.desktop import DeliveryFailed, Desktop, NoDesktop, find_desktop
 from tests.receivers import desktop_session
 
 WORDS = ("calm-otter asks", '-e "quotes" & <b>', "http://here/agents/1")
@@ -13,8 +13,8 @@ WORDS = ("calm-otter asks", '-e "quotes" & <b>', "http://here/agents/1")
 
 def found(env: dict[str, str], platform: str = "linux") -> Desktop:
     """The desktop, which must be there."""
-    desktop = find(env, platform)
-    assert not isinstance(desktop, Missing), desktop
+    desktop = find_desktop(env, platform)
+    assert not isinstance(desktop, NoDesktop), desktop
     return desktop
 
 
@@ -29,9 +29,9 @@ def found(env: dict[str, str], platform: str = "linux") -> Desktop:
 )
 def test_no_desktop_says_why(env: dict[str, str], platform: str, why: str) -> None:
     """In words that one can act on."""
-    desktop = find(env, platform)
-    assert isinstance(desktop, Missing)
-    assert why in desktop.why
+    desktop = find_desktop(env, platform)
+    assert isinstance(desktop, NoDesktop)
+    assert why in desktop.reason
 
 
 def test_a_bus_shows_and_closes(tmp_path: Path) -> None:
@@ -47,14 +47,14 @@ def test_a_bus_shows_and_closes(tmp_path: Path) -> None:
         assert session.told("close") == [{"close": int(receipt.split()[1])}]
         desktop.close(":1.999 1")
         assert len(session.told("close")) == 1, "what somebody else showed is left alone"
-    with pytest.raises(Undelivered):
+    with pytest.raises(DeliveryFailed):
         desktop.show(*WORDS, urgent=True, tag="w1")
 
 
 def test_a_bus_without_anybody_is_no_desktop(tmp_path: Path) -> None:
     """Nothing would be shown."""
     with desktop_session(tmp_path, shows=False) as session:
-        assert find(session.env, "linux") == Missing("nobody shows notifications here")
+        assert find_desktop(session.env, "linux") == NoDesktop("nobody shows notifications here")
 
 
 def program(folder: Path, name: str, code: int = 0) -> Path:
@@ -103,5 +103,5 @@ def test_osascript_gets_the_words_as_arguments(tmp_path: Path) -> None:
 def test_a_program_that_fails_says_why(tmp_path: Path) -> None:
     """By its own words."""
     program(tmp_path, "osascript", code=1)
-    with pytest.raises(Undelivered, match="osascript failed: it broke"):
+    with pytest.raises(DeliveryFailed, match="osascript failed: it broke"):
         found({"PATH": str(tmp_path)}, "darwin").show(*WORDS, urgent=False, tag="")

@@ -8,7 +8,7 @@ from claude_headspace.errors import BadConfiguration
 from claude_headspace.kernel.agent import Project
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.notify.rules import DEFAULTS, HOUR, MINUTE
-from claude_headspace.outputs.notify.preferences import Book, BookKeeper, read_book
+from claude_headspace.outputs.notify.preferences import NotificationPreferences, PreferencesFile, read_preferences
 
 WHOLE = """
 on = true
@@ -53,17 +53,17 @@ budget = 2.5
 """
 
 
-def book_of(folder: Path, text: str) -> Book:
+def book_of(folder: Path, text: str) -> NotificationPreferences:
     """The book of a text."""
     path = folder / "notify.toml"
     path.write_text(text)
-    return read_book(path)
+    return read_preferences(path)
 
 
 def test_nothing_has_to_be_written(tmp_path: Path) -> None:
     """No file and an empty one are the defaults."""
-    assert read_book(tmp_path / "none.toml") == Book()
-    assert book_of(tmp_path, "") == Book()
+    assert read_preferences(tmp_path / "none.toml") == NotificationPreferences()
+    assert book_of(tmp_path, "") == NotificationPreferences()
 
 
 def test_everything_can_be_written(tmp_path: Path) -> None:
@@ -83,8 +83,8 @@ def test_everything_can_be_written(tmp_path: Path) -> None:
     assert (waiting.after, waiting.present_after, waiting.escalate_after) == (5 * SECOND, 90 * SECOND, HOUR)
     assert rules.kinds["finished"].longer_than == 2 * MINUTE
     shop = Project("p", "shop", str(Path.home() / "code/shop/api"))
-    assert not rules.rule("finished", shop).on
-    assert (rules.rule("cost", shop).budget, rules.rule("waiting", shop)) == (2.5, waiting)
+    assert not rules.find_rule("finished", shop).on
+    assert (rules.find_rule("cost", shop).budget, rules.find_rule("waiting", shop)) == (2.5, waiting)
     assert rules.kinds["error"] == DEFAULTS["error"]
 
 
@@ -118,8 +118,8 @@ def test_a_mistake_is_named(tmp_path: Path, text: str, problem: str) -> None:
 def test_the_book_is_kept_current(tmp_path: Path) -> None:
     """What changes counts at once; what cannot be used leaves the last good rules, and says so until it is mended."""
     path = tmp_path / "notify.toml"
-    keeper = BookKeeper(path)
-    assert keeper.current() == Book()
+    keeper = PreferencesFile(path)
+    assert keeper.current() == NotificationPreferences()
     path.write_text("digest_from = 4")
     assert (keeper.current().rules.digest_from, keeper.failure) == (4, None)
     path.write_text("digest_from = 'many'")
@@ -129,7 +129,7 @@ def test_the_book_is_kept_current(tmp_path: Path) -> None:
     assert keeper.current().rules.digest_from == 50
     assert not keeper.failure
     path.unlink()
-    assert keeper.current() == Book()
+    assert keeper.current() == NotificationPreferences()
 
 
 def test_every_recipe_of_the_documentation_can_be_used(tmp_path: Path) -> None:
@@ -138,4 +138,4 @@ def test_every_recipe_of_the_documentation_can_be_used(tmp_path: Path) -> None:
     recipes = [part.partition("```")[0] for part in page.read_text().split("```toml\n")[1:]]
     assert len(recipes) >= 5
     for recipe in recipes:
-        assert book_of(tmp_path, recipe) != Book()
+        assert book_of(tmp_path, recipe) != NotificationPreferences()

@@ -2247,9 +2247,9 @@ export interface components {
         };
         ChannelTestResult: {
             ok: boolean;
-            channels: components["schemas"]["Tried"][];
+            channels: components["schemas"]["ChannelOutcome"][];
         };
-        Tried: {
+        ChannelOutcome: {
             channel: string;
             status: string;
             detail: string;

@@ -1,7 +1,7 @@
-"""Who is there, as last heard: what inputs must know of the agents to tell news from what everybody knows.
+"""The agents of this host as last committed, in memory.
 
-Fed with every agent that the engine hands back, so it is never older than the last answer. It is a memory, not the
-truth: whoever asks it decides only whether something is worth telling.
+Inputs use it to judge whether an observation is new. It is updated with every committed agent. It is a cache: nothing
+but novelty and the list of processes to check may depend on it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from claude_headspace.kernel.agent import Agent
 
 MAX_SESSIONS = 10_000
-"""Sessions. An agent has a new one with every `/clear`."""
+"""An agent has a new session after every `/clear`."""
 
 
 class AgentCache:
@@ -24,12 +24,12 @@ class AgentCache:
             self.add_if_missing(agent)
 
     def add_if_missing(self, agent: Agent) -> None:
-        """This is what the journal has of an agent: nothing new of one that was met."""
+        """Add an agent that was read from the journal. No-op if it is cached: the cached one is newer."""
         if agent.id not in self._agents:
             self.update(agent)
 
     def update(self, agent: Agent) -> None:
-        """This is what the agent is now."""
+        """Store the latest version of an agent. No-op for agents of other hosts."""
         if agent.host != self._host:
             return
         if agent.session is not None and agent.session.client_id not in self._sessions:
@@ -42,26 +42,26 @@ class AgentCache:
         return self._agents.get(self._sessions.get(session_id, ""))
 
     def with_client(self) -> Iterator[Agent]:
-        """Those whose client's process is known."""
+        """Running agents whose client process is known."""
         return (agent for agent in self._agents.values() if agent.pid is not None and agent.ended_at is None)
 
     def with_wrapper(self) -> Iterator[Agent]:
-        """Those that somebody started and stays with."""
+        """Running agents that were started by a wrapper process (`headspace run`)."""
         return (agent for agent in self._agents.values() if agent.wrapper_pid is not None and agent.ended_at is None)
 
     def transcript_paths(self) -> Iterator[str]:
-        """The files that living agents write."""
+        """The transcripts of running agents."""
         for agent in self._agents.values():
             if agent.ended_at is None and agent.session is not None and agent.session.transcript_path:
                 yield agent.session.transcript_path
 
     def _evict(self) -> None:
-        """The sessions of those who are gone are forgotten first; a dict keeps its order."""
+        """Make room for a session: remove those of ended agents, then the oldest."""
         if len(self._sessions) < self._max_sessions:
             return
-        gone = {agent.id for agent in self._agents.values() if agent.ended_at is not None}
-        self._sessions = {session: owner for session, owner in self._sessions.items() if owner not in gone}
+        ended = {agent.id for agent in self._agents.values() if agent.ended_at is not None}
+        self._sessions = {session: owner for session, owner in self._sessions.items() if owner not in ended}
         while len(self._sessions) >= self._max_sessions:
             del self._sessions[next(iter(self._sessions))]
-        kept = set(self._sessions.values())
-        self._agents = {agent_id: agent for agent_id, agent in self._agents.items() if agent_id in kept}
+        remaining = set(self._sessions.values())
+        self._agents = {agent_id: agent for agent_id, agent in self._agents.items() if agent_id in remaining}

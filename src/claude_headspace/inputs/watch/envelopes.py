@@ -1,70 +1,81 @@
-"""Lines of transcripts are put into envelopes, each under its own id: a line is one event, wherever it stands."""
-
-from collections.abc import Callable
+"""Wraps observations in envelopes: lines of transcripts, registry entries, processes that vanished."""
 
 import msgspec
 
 from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
 from claude_headspace.clients.claude_code.transcript import LINE
 from claude_headspace.clients.client import Client
-from claude_headspace.clients.readings import Line
+from claude_headspace.clients.readings import Line, RegistryEntry
 from claude_headspace.inputs.receive.receiver import LocateProject, new_id
 from claude_headspace.inputs.receive.sanitize import Sanitizer
-from claude_headspace.kernel.envelope import Envelope, Micros, Observations, Origin
+from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations, Origin
 from claude_headspace.ports import Clock
 
 
 class EnvelopeBuilder:
-    """Puts lines into envelopes."""
+    """Builds the envelopes of one host and one client."""
 
     def __init__(
         self,
         host: str,
         clock: Clock,
-        surroundings: LocateProject,
-        client_of: Callable[[str], Observations | None] = lambda _session: None,
-        keep: Sanitizer | None = None,
+        locate_project: LocateProject,
+        sanitizer: Sanitizer | None = None,
         client: Client = CLAUDE_CODE,
     ) -> None:
+        self.host = host
+        self.clock = clock
         self.client = client
-        self._host = host
-        self._clock = clock
-        self._surroundings = surroundings
-        self._client_of = client_of
-        self._keep = keep or Sanitizer()
+        self._locate_project = locate_project
+        self._sanitizer = sanitizer or Sanitizer()
 
-    async def line(self, at: Micros, raw: bytes, line: Line) -> Envelope:
-        """An envelope around a line, with the client that has the session open.
+    async def line(self, at: Micros, raw: bytes, line: Line, process: Observations | None) -> Envelope:
+        """A line of a transcript, with the process that has its session open.
 
-        The client's word for the branch counts where its directory is not here, or not any more.
+        The delivery id is the line's own, so a copy of the line is the same event. The branch that the line names
+        counts if the directory does not exist on this host.
         """
-        around = await self._surroundings(line.cwd)
-        process = self._client_of(line.session_id) or Observations()
-        return self._envelope(
-            LINE,
-            Origin.TRANSCRIPT,
-            at,
-            self._keep.line(raw),
-            msgspec.structs.replace(process, project_root=around.project_root, branch=around.branch or line.branch),
-            f"transcript:{line.key}",
+        project = await self._locate_project(line.cwd)
+        observations = msgspec.structs.replace(
+            process or NO_OBSERVATIONS, project_root=project.project_root, branch=project.branch or line.branch
         )
+        payload = self._sanitizer.line(raw)
+        return self._build(LINE, Origin.TRANSCRIPT, at, payload, observations, f"transcript:{line.key}")
 
-    def gone(self, at: Micros) -> Envelope:
-        """An envelope that says: there is no client any more."""
-        return self._envelope("ClientVanished", Origin.PROCESS, at, b"{}", Observations(), None)
+    async def registry_entry(self, entry: RegistryEntry, raw: bytes, process: Observations) -> Envelope:
+        """An entry of the session registry."""
+        project = await self._locate_project(entry.cwd)
+        observations = msgspec.structs.replace(process, project_root=project.project_root, branch=project.branch)
+        now = self.clock()
+        at = min(entry.at, now) or now
+        return self._build("RegistryEntry", Origin.REGISTRY, at, raw, observations, entry.delivery_id)
 
-    def _envelope(
-        self, name: str, origin: Origin, at: Micros, payload: bytes, context: Observations, delivery: str | None
+    def client_vanished(self, at: Micros, pid: int | None = None) -> Envelope:
+        """The process of a client ended without a SessionEnd hook."""
+        return self._build("ClientVanished", Origin.PROCESS, at, b"{}", Observations(client_pid=pid))
+
+    def wrapper_vanished(self, pid: int | None) -> Envelope:
+        """The process of a wrapper ended without a report."""
+        return self._build("WrapperVanished", Origin.PROCESS, self.clock(), b"{}", Observations(client_pid=pid))
+
+    def _build(
+        self,
+        name: str,
+        origin: Origin,
+        at: Micros,
+        payload: bytes,
+        observations: Observations,
+        delivery_id: str | None = None,
     ) -> Envelope:
         return Envelope(
             id=new_id(),
             name=name,
             origin=origin,
             client=self.client.name,
-            host=self._host,
+            host=self.host,
             fired_at=at,
-            received_at=self._clock(),
+            received_at=self.clock(),
             payload=payload,
-            observations=context,
-            delivery_id=delivery,
+            observations=observations,
+            delivery_id=delivery_id,
         )

@@ -1,8 +1,8 @@
-"""Files that others write: found by watching, opened with care.
+"""Watches directories that clients write to, and opens files there safely.
 
-A path may come from anybody's payload, so nothing is opened that does not lie below a known root when all links are
-resolved, and nothing but regular files. Watching is what makes things fast; where it does not work, `failure` says so
-and whoever is concerned is asked to look for himself, every few seconds.
+Rules
+- A path may come from any payload. Only regular files below a known root, with all links resolved, are opened.
+- If the system cannot watch, `failure` says why and every few seconds a change is reported without a path.
 """
 
 import asyncio
@@ -21,40 +21,40 @@ log = structlog.get_logger(__name__)
 
 STEP_MS = 50
 DEBOUNCE_MS = 100
-"""A change is told when nothing else has changed for a step, at the latest after this time."""
+"""A change is reported after a step without further changes, at the latest after this time."""
 RECHECK_MS = 5_000
 MISSING_RECHECK_MS = 500
-"""How often it is checked whether the places are still the same, and whether those that are missing have appeared."""
+"""How often to check whether the directories were replaced, and whether missing ones were created."""
 RETRY_SECONDS = 2.0
-"""How often others are asked to look while nothing can be watched."""
+"""How often to retry, and to report a change without a path, while watching fails."""
 
 
 def resolve_below(path: str, roots: Iterable[Path]) -> str | None:
-    """The path with all links resolved, if it lies below one of the roots (resolved as well)."""
+    """The path with all links resolved, or None if it is not below one of the resolved roots."""
     if "\0" in path or not path.startswith(os.sep):
         return None
     try:
         real = os.path.realpath(path)
-        inside = any(Path(real).is_relative_to(os.path.realpath(root)) for root in roots)
+        is_below = any(Path(real).is_relative_to(os.path.realpath(root)) for root in roots)
     except OSError:
         return None
-    return real if inside else None
+    return real if is_below else None
 
 
 @contextmanager
 def open_regular_file(path: str) -> Iterator[int]:
-    """A regular file, open for reading; never waits for a pipe, never follows a link that was put there meanwhile."""
+    """Open a regular file for reading. Never blocks on a pipe, never follows a link as the last part of the path."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(f"{path} is no regular file")
+            raise OSError(f"{path} is not a regular file")
         yield handle
     finally:
         os.close(handle)
 
 
 class FileWatch(Loop):
-    """Tells which paths changed below some places; an empty set means: anything may have."""
+    """Reports changed paths below some directories. An empty set means that any path may have changed."""
 
     def __init__(
         self, directories: Callable[[], Sequence[Path]], on_change: Callable[[set[str]], None], *, recursive: bool
@@ -65,35 +65,36 @@ class FileWatch(Loop):
         self._recursive = recursive
         self._has_started = False
         self.watching = 0
+        """The number of watched directories."""
 
     async def _run(self) -> None:
         while True:
-            there = _inodes(self._directories())
-            self.watching = len(there)
+            existing = _inodes(self._directories())
+            self.watching = len(existing)
             try:
-                await self._watch(there)
+                await self._watch(existing)
                 self.failure = None
-            except (OSError, RuntimeError) as error:  # no more watches, or a place that vanished while we began
+            except (OSError, RuntimeError) as error:  # no more watches, or a directory was removed
                 self.failure = str(error)
                 log.warning("cannot_watch", error=self.failure)
                 self._on_change(set())
                 await asyncio.sleep(RETRY_SECONDS)
 
-    async def _watch(self, there: dict[Path, int]) -> None:
-        """Watch until the places are others."""
-        if there or not self._has_started:
+    async def _watch(self, existing: dict[Path, int]) -> None:
+        """Watch until a directory is created, removed or replaced."""
+        if existing or not self._has_started:
             self._has_started = True
             self._on_change(set())
-        patience = RECHECK_MS if len(there) == len(self._directories()) else MISSING_RECHECK_MS
-        if not there:
-            await asyncio.sleep(patience / 1000)
+        recheck_ms = RECHECK_MS if len(existing) == len(self._directories()) else MISSING_RECHECK_MS
+        if not existing:
+            await asyncio.sleep(recheck_ms / 1000)
             return
         async for changes in awatch(
-            *there,
+            *existing,
             watch_filter=None,
             debounce=DEBOUNCE_MS,
             step=STEP_MS,
-            rust_timeout=patience,
+            rust_timeout=recheck_ms,
             yield_on_timeout=True,
             recursive=self._recursive,
             ignore_permission_denied=True,
@@ -101,18 +102,18 @@ class FileWatch(Loop):
             self.failure = None
             if changes:
                 self._on_change({path for _, path in changes})
-            elif _inodes(self._directories()) != there:
+            elif _inodes(self._directories()) != existing:
                 return
 
 
-def _inodes(places: Iterable[Path]) -> dict[Path, int]:
-    """The directories that exist; one that was made anew is another."""
+def _inodes(directories: Iterable[Path]) -> dict[Path, int]:
+    """The existing directories, with the inode that shows whether one was replaced."""
     found = {}
-    for place in places:
+    for directory in directories:
         try:
-            known = place.stat()
+            status = directory.stat()
         except OSError:
             continue
-        if stat.S_ISDIR(known.st_mode):
-            found[place] = known.st_ino
+        if stat.S_ISDIR(status.st_mode):
+            found[directory] = status.st_ino
     return found

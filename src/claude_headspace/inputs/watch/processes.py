@@ -1,16 +1,15 @@
 """The process table: a client that was killed fires no hook, but its process is gone.
 
-A number alone is no process: it is given to another one some day. So a client is known by its number and its start, and
-one that has the number but began at another time is somebody else.
+A process is identified by pid and start time, because pids are reused.
 
 Rules
-- Every second each known client is asked for by its number, which costs some microseconds; its start is compared only
-  when the reconciler looks.
-- A client that ends by itself fires SessionEnd, up to 1.1 s after its process is gone: that hook knows more, so it is
-  waited for. A client that was killed had no time to remove its registry entry: then nothing is waited for.
-- A wrapper that started a client (`headspace run`) is asked for in the same way: when it was killed, nobody tells that
-  its client will never report, or will not be started anew.
-- What the process table tells of a hook's client (start, ancestors) is looked up once and remembered for a while.
+- Every second each known client is checked by its pid, which takes some microseconds. The start time is compared only
+  in a full check, at most once a minute.
+- A client that exits normally fires SessionEnd up to 1.1 s after its process ended. That hook has the exit reason, so
+  it is waited for. A killed client leaves its registry entry behind and is reported at once.
+- Wrappers (`headspace run`) are checked in the same way. A killed wrapper cannot report that its client never started
+  or will not be restarted.
+- The start time and the ancestors of a client are cached for a while.
 """
 
 import asyncio
@@ -19,16 +18,17 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
 import psutil
 import structlog
 
 from claude_headspace.background import Loop
-from claude_headspace.inputs.receive.receiver import new_id
 from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import is_same_start
-from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
-from claude_headspace.ports import Clock, Reader
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
+from claude_headspace.ports import Reader
 
 log = structlog.get_logger(__name__)
 
@@ -36,6 +36,7 @@ Submit = Callable[[Envelope, str], Awaitable[object]]
 
 INTERVAL_SECONDS = 1.0
 SESSION_END_DELAY: Micros = 3 * SECOND // 2
+"""How long a SessionEnd hook may arrive after the process ended."""
 FULL_CHECK_INTERVAL: Micros = 59 * SECOND
 MAX_ANCESTORS = 32
 CACHE_SECONDS = 30.0
@@ -44,7 +45,7 @@ TIMEOUT_SECONDS = 0.2
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process of that number runs. One that ended and was not fetched by its parent yet does not."""
+    """Whether a process with this pid runs. A zombie does not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -55,9 +56,9 @@ def is_alive(pid: int) -> bool:
 
 
 def _is_zombie(pid: int) -> bool:
-    """Whether only the entry of a process is left, where the system shows that in a file. tmux leaves some for long."""
+    """Whether a process ended and its parent has not collected it, if /proc tells. tmux leaves zombies for long."""
     try:
-        handle = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)  # a third of what a file object costs
+        handle = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)  # three times as fast as a file object
     except OSError:
         return False
     try:
@@ -69,7 +70,7 @@ def _is_zombie(pid: int) -> bool:
 
 
 def is_running(pid: int, started_at: Micros | None) -> bool:
-    """Whether that very process runs; its remains do not count. What cannot be found out counts as running."""
+    """Whether the process with this pid and start time runs. True if the process table cannot tell."""
     try:
         process = psutil.Process(pid)
         if process.status() == psutil.STATUS_ZOMBIE:
@@ -79,36 +80,36 @@ def is_running(pid: int, started_at: Micros | None) -> bool:
         return is_alive(pid)
 
 
-# --- whose child a client is ------------------------------------------------------------------------------------------
+# --- process ancestry -------------------------------------------------------------------------------------------------
 
 
 def find_ancestry(pid: int) -> Observations:
-    """When a client's process began, and what it descends from, nearest first."""
+    """The start time of a client's process, and its ancestors, nearest first."""
     try:
         process = psutil.Process(pid)
-        began = round(process.create_time() * SECOND)
-        above = tuple(parent.pid for parent in process.parents()[:MAX_ANCESTORS])
+        started_at = round(process.create_time() * SECOND)
+        ancestors = tuple(parent.pid for parent in process.parents()[:MAX_ANCESTORS])
     except (psutil.Error, OverflowError, ValueError):
         return Observations(client_pid=pid)
-    return Observations(client_pid=pid, client_started_at=began, ancestor_pids=above)
+    return Observations(client_pid=pid, client_started_at=started_at, ancestor_pids=ancestors)
 
 
 class ProcessAncestry:
-    """Looks clients up, and remembers for a while. Never more than a moment's wait."""
+    """Looks up the ancestry of clients in a thread, with a cache and a time limit."""
 
     def __init__(self) -> None:
         self._cache: dict[int, tuple[float, Observations]] = {}
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kinship")
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ancestry")
 
     async def __call__(self, pid: int, max_seconds: float = TIMEOUT_SECONDS) -> Observations:
-        """What the process table tells of a client."""
+        """The ancestry of a client; only its pid if the lookup takes too long."""
         now = time.monotonic()
-        known = self._cache.get(pid)
-        if known is not None and known[0] > now:
-            return known[1]
-        looking = asyncio.get_running_loop().run_in_executor(self._thread, find_ancestry, pid)
+        cached = self._cache.get(pid)
+        if cached is not None and cached[0] > now:
+            return cached[1]
+        lookup = asyncio.get_running_loop().run_in_executor(self._thread, find_ancestry, pid)
         try:
-            found = await asyncio.wait_for(looking, max_seconds)
+            found = await asyncio.wait_for(lookup, max_seconds)
         except TimeoutError:
             return Observations(client_pid=pid)
         if len(self._cache) >= MAX_CACHED:
@@ -117,31 +118,30 @@ class ProcessAncestry:
         return found
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-# --- who is gone ------------------------------------------------------------------------------------------------------
+# --- vanished processes -----------------------------------------------------------------------------------------------
 
 
 class ProcessWatch(Loop):
-    """Tells of the agents of this host whose client is gone."""
+    """Reports agents of this host whose client or wrapper process is gone."""
 
     def __init__(
         self,
-        host: str,
-        clock: Clock,
         reader: Reader,
         submit: Submit,
-        agents: AgentCache | None = None,
+        envelopes: EnvelopeBuilder,
+        agents: AgentCache,
         was_killed: Callable[[int], bool] = lambda _pid: False,
     ) -> None:
         super().__init__()
-        self._host = host
-        self._clock = clock
         self._reader = reader
         self._submit = submit
-        self._agents = agents or AgentCache(host)
+        self._envelopes = envelopes
+        self._clock = envelopes.clock
+        self._agents = agents
         self._was_killed = was_killed
         self._missing: dict[str, tuple[int, Micros]] = {}
         self._checked_at: Micros | None = None
@@ -151,56 +151,48 @@ class ProcessWatch(Loop):
             await asyncio.sleep(INTERVAL_SECONDS)
             try:
                 for agent in [agent for agent in self._agents.with_client() if not is_alive(agent.pid or 0)]:
-                    await self._handle_missing(agent)
+                    await self._report_client(agent)
                 for agent in [agent for agent in self._agents.with_wrapper() if not is_alive(agent.wrapper_pid or 0)]:
-                    await self._submit(self._vanished(agent, "WrapperVanished", agent.wrapper_pid), agent.id)
+                    await self._report_wrapper(agent)
                 self.failure = None
-            except Exception as error:  # whatever the journal raises, the next round asks again
+            except Exception as error:  # the next round tries again
                 self.failure = str(error)
                 log.exception("process_watch_failed")
 
-    async def __call__(self) -> None:
-        """Look at every client that is believed to live, and compare its start; not more often than once a minute."""
+    async def check(self) -> None:
+        """Check all agents of the journal, including start times. No-op if the last full check is recent."""
         now = self._clock()
         if self._checked_at is not None and 0 <= now - self._checked_at < FULL_CHECK_INTERVAL:
             return
         self._checked_at = now
-        ours = await asyncio.to_thread(self._own_agents)
-        for agent in await asyncio.to_thread(_without_client, ours):
-            await self._handle_missing(agent)
-        for agent in await asyncio.to_thread(_without_wrapper, ours):
-            await self._submit(self._vanished(agent, "WrapperVanished", agent.wrapper_pid), agent.id)
+        agents = await asyncio.to_thread(self._read_agents)
+        for agent in await asyncio.to_thread(_without_client, agents):
+            await self._report_client(agent)
+        for agent in await asyncio.to_thread(_without_wrapper, agents):
+            await self._report_wrapper(agent)
 
-    def _own_agents(self) -> list[Agent]:
-        ours = [agent for agent in self._reader.agents() if agent.host == self._host]
-        for agent in ours:
+    def _read_agents(self) -> list[Agent]:
+        agents = [agent for agent in self._reader.agents() if agent.host == self._envelopes.host]
+        for agent in agents:
             self._agents.add_if_missing(agent)
-        return ours
+        return agents
 
-    async def _handle_missing(self, agent: Agent) -> None:
-        """A client is not there: tell it, once its own last words had time to arrive."""
+    async def _report_client(self, agent: Agent) -> None:
+        """Report a missing client, once its SessionEnd hook had time to arrive."""
         pid, now = agent.pid or 0, self._clock()
-        missed, since = self._missing.get(agent.id, (pid, now))
-        if missed != pid:
+        missing_pid, since = self._missing.get(agent.id, (pid, now))
+        if missing_pid != pid:
             since = now
         self._missing[agent.id] = (pid, since)
         if now - since >= SESSION_END_DELAY or self._was_killed(pid):
-            await self._submit(self._vanished(agent, "ClientVanished", agent.pid, since), agent.id)
+            await self._submit_for(agent, self._envelopes.client_vanished(since, agent.pid))
             del self._missing[agent.id]
 
-    def _vanished(self, agent: Agent, name: str, pid: int | None, at: Micros | None = None) -> Envelope:
-        now = self._clock()
-        return Envelope(
-            id=new_id(),
-            name=name,
-            origin=Origin.PROCESS,
-            client=agent.client,
-            host=self._host,
-            fired_at=at or now,
-            received_at=now,
-            payload=b"{}",
-            observations=Observations(client_pid=pid),
-        )
+    async def _report_wrapper(self, agent: Agent) -> None:
+        await self._submit_for(agent, self._envelopes.wrapper_vanished(agent.wrapper_pid))
+
+    async def _submit_for(self, agent: Agent, envelope: Envelope) -> None:
+        await self._submit(msgspec.structs.replace(envelope, client=agent.client), agent.id)
 
 
 def _without_client(agents: Iterable[Agent]) -> list[Agent]:
@@ -208,5 +200,5 @@ def _without_client(agents: Iterable[Agent]) -> list[Agent]:
 
 
 def _without_wrapper(agents: Iterable[Agent]) -> list[Agent]:
-    there = [each for each in agents if each.wrapper_pid is not None and each.ended_at is None]
-    return [each for each in there if not is_running(each.wrapper_pid or 0, each.wrapper_started_at)]
+    wrapped = [each for each in agents if each.wrapper_pid is not None and each.ended_at is None]
+    return [each for each in wrapped if not is_running(each.wrapper_pid or 0, each.wrapper_started_at)]

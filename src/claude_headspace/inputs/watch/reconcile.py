@@ -1,7 +1,7 @@
-"""Looks for itself, for what no hook tells: once a minute while hooks arrive, every two seconds in silence.
+"""Checks for what no hook reports: once a minute while hooks arrive, every two seconds if they stop.
 
-The interval that is reported is the one in use: both come from `polling`. What a look consists of is a list of
-sources: the process table, the clients' registry, their transcripts. Time in which the machine slept is no silence.
+A check reads all sources: session registry, transcripts, process table. `polling` decides on the interval, so the
+reported interval is the one in use. Time in which the machine was asleep does not count as time without hooks.
 """
 
 import asyncio
@@ -22,21 +22,21 @@ Check = Callable[[], Awaitable[None]]
 
 
 class Mode(StrEnum):
-    """Whether hooks carry the news, or Headspace must look for it."""
+    """Whether hooks arrive, or Headspace has to poll."""
 
     HOOKS_ACTIVE = "hooks_active"
     POLLING_FALLBACK = "polling_fallback"
 
 
 class Polling(msgspec.Struct, frozen=True):
-    """The mode in use, and the pause between two looks."""
+    """The mode in use, and the pause between two checks."""
 
     mode: Mode
     interval_seconds: float
 
 
 class Cadence(msgspec.Struct, frozen=True):
-    """How often to look, and when hooks count as silent (all in seconds)."""
+    """How often to check with and without hooks, and when hooks count as silent. All in seconds."""
 
     active: float = 60.0
     silent: float = 2.0
@@ -44,20 +44,20 @@ class Cadence(msgspec.Struct, frozen=True):
 
 
 def polling(cadence: Cadence, now: Micros, last_hook_at: Micros) -> Polling:
-    """The mode that follows from when a hook was last heard (at first: when the daemon began to listen)."""
+    """The mode to use. Before the first hook, `last_hook_at` is the start of the daemon."""
     if now - last_hook_at >= cadence.silent_after * SECOND:
         return Polling(Mode.POLLING_FALLBACK, cadence.silent)
     return Polling(Mode.HOOKS_ACTIVE, cadence.active)
 
 
 def awake_clock(clock: Clock) -> Clock:
-    """A clock that stands still while the machine sleeps, and does not notice when the other one is set."""
-    began, ticks = clock(), time.monotonic_ns()
-    return lambda: began + (time.monotonic_ns() - ticks) // 1_000
+    """A clock that stops while the machine is asleep, and ignores changes of the system clock."""
+    started_at, started_ns = clock(), time.monotonic_ns()
+    return lambda: started_at + (time.monotonic_ns() - started_ns) // 1_000
 
 
 class Reconciler(Loop):
-    """The loop that looks. `hook_arrived` must be called for every hook; `awake` is a clock without time asleep."""
+    """Runs the checks. `hook_arrived` must be called for every hook; `awake` is a clock without time asleep."""
 
     def __init__(self, cadence: Cadence, clock: Clock, checks: list[Check], awake: Clock | None = None) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class Reconciler(Loop):
         self._awake = awake or clock
         self._checks = checks
         self._last_hook = self._awake()
-        self._changed = asyncio.Event()
+        self._mode_changed = asyncio.Event()
         self.started_at = clock()
         self.last_event_at: Micros | None = None
         self.checked_at: Micros | None = None
@@ -86,11 +86,11 @@ class Reconciler(Loop):
             self.set_last_hook(at)
 
     def set_last_hook(self, at: Micros) -> None:
-        """A hook arrived."""
+        """Set the time of the last hook. The interval changes at once."""
         was_silent = self.polling.mode is Mode.POLLING_FALLBACK
         self._last_hook, self.last_event_at = self._awake() - (self._clock() - at), at
         if was_silent:
-            self._changed.set()
+            self._mode_changed.set()
 
     async def _run(self) -> None:
         while True:
@@ -98,25 +98,25 @@ class Reconciler(Loop):
             await self.check()
 
     async def _pause(self) -> None:
-        """Wait for the interval in use; when hooks fall silent or resume meanwhile, for the new one."""
+        """Wait for the interval in use. Start again with the new interval if the mode changes."""
         while True:
-            self._changed.clear()
+            self._mode_changed.clear()
             until_silent = self._last_hook / SECOND + self._cadence.silent_after - self._awake() / SECOND
             interval = self.polling.interval_seconds
             pause = min(interval, until_silent + self._cadence.silent) if until_silent > 0 else interval
             try:
                 async with asyncio.timeout(pause):  # wait_for of Python 3.11 may swallow the cancellation of `stop`
-                    await self._changed.wait()
+                    await self._mode_changed.wait()
             except TimeoutError:
                 return
 
     async def check(self) -> None:
-        """Ask every source once; one that fails does not keep the others from being asked."""
+        """Run every check once, even if an earlier one fails."""
         self.checked_at = self._clock()
         self.failure = None
-        for look in self._checks:
+        for check in self._checks:
             try:
-                await look()
+                await check()
             except Exception as error:
                 self.failure = str(error)
-                log.exception("look_failed")
+                log.exception("check_failed")

@@ -21,22 +21,20 @@ import msgspec
 import structlog
 
 from claude_headspace.background import Loop
-from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
-from claude_headspace.clients.client import Client, RegistryFiles
+from claude_headspace.clients.client import RegistryFiles
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.readings import Activity, RegistryEntry
-from claude_headspace.inputs.receive.receiver import LocateProject, new_id
 from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.files import FileWatch, open_regular_file
 from claude_headspace.inputs.watch.processes import ProcessAncestry, is_alive
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.novelty import is_new
-from claude_headspace.ports import Clock
 
 log = structlog.get_logger(__name__)
 
-Submit = Callable[[Envelope], Awaitable[Agent]]
+Submit = Callable[[Envelope, str | None], Awaitable[Agent]]
 
 MAX_ENTRY_BYTES = 64 * 1024
 RETRY_SECONDS = 0.06
@@ -51,16 +49,15 @@ BUSY_WITHOUT_HOOKS: Micros = 3 * SECOND
 NEW_SESSION_SECONDS = 1.0
 PROCESS_TABLE_SECONDS = 5.0
 MAX_START_DIFFERENCE: Micros = 2 * SECOND
-"""A process that started this much later than its entry says is another one."""
+"""A process that started this much later than its entry says is another process with the same pid."""
 
 
 class RunningClient(msgspec.Struct, frozen=True):
-    """A running client: its entry, and what the process table says of it."""
+    """A running client: its registry entry, and its process."""
 
     entry: RegistryEntry
     raw: bytes
     modified_ns: int
-    """Modification time in nanoseconds."""
     process: Observations
 
 
@@ -69,24 +66,20 @@ class RegistryWatch(Loop):
 
     def __init__(
         self,
-        host: str,
-        clock: Clock,
         config_dirs: Callable[[], Sequence[Path]],
-        known: AgentCache,
+        agents: AgentCache,
         submit: Submit,
-        surroundings: LocateProject,
-        kinship: ProcessAncestry,
-        client: Client = CLAUDE_CODE,
+        envelopes: EnvelopeBuilder,
+        ancestry: ProcessAncestry,
     ) -> None:
         super().__init__()
-        self._client = client
-        self._host = host
-        self._clock = clock
         self._config_dirs = config_dirs
-        self._agents = known
+        self._agents = agents
         self._submit = submit
-        self._surroundings = surroundings
-        self._ancestry = kinship
+        self._envelopes = envelopes
+        self._clock = envelopes.clock
+        self._files = envelopes.client.registry
+        self._ancestry = ancestry
         self._clients: dict[str, RunningClient] = {}
         self._unconfirmed: dict[str, tuple[str, float]] = {}
         self._submitted: dict[str, str] = {}
@@ -112,12 +105,12 @@ class RegistryWatch(Loop):
         return any(entry.session_id == session_id and entry.activity is Activity.WAITING for entry in entries)
 
     def exists(self) -> bool:
-        """Whether there is a registry: old clients have none."""
-        return any(place.is_dir() for place in self._directories())
+        """Whether there is a registry. Old clients have none."""
+        return any(directory.is_dir() for directory in self._directories())
 
     def was_killed(self, pid: int) -> bool:
         """Whether a vanished client left its entry behind."""
-        return any((place / self._client.registry.entry_of(pid)).exists() for place in self._directories())
+        return any((directory / self._files.entry_of(pid)).exists() for directory in self._directories())
 
     def start(self) -> None:
         """Start reading."""
@@ -130,16 +123,16 @@ class RegistryWatch(Loop):
         await super().stop()
 
     def _directories(self) -> list[Path]:
-        return [place / self._client.registry.directory for place in self._config_dirs()]
+        return [config_dir / self._files.directory for config_dir in self._config_dirs()]
 
     # --- reading ---
 
     def _paths_changed(self, paths: set[str]) -> None:
-        """These entries changed; an empty set means any may have."""
+        """Read these entries soon; with an empty set, all of them."""
         if not paths:
             self._paths = None
         elif self._paths is not None:
-            self._paths |= {path for path in paths if self._client.registry.is_entry(Path(path))}
+            self._paths |= {path for path in paths if self._files.is_entry(Path(path))}
         self._wake.set()
 
     async def _run(self) -> None:
@@ -150,9 +143,9 @@ class RegistryWatch(Loop):
             try:
                 await (self.check() if paths is None else self._read_all(sorted(paths)))
                 self.failure = None
-            except Exception as error:  # the next change is read
+            except Exception as error:  # the next change tries again
                 self.failure = str(error)
-                log.exception("registry_not_read")
+                log.exception("registry_read_failed")
 
     async def first_check(self) -> None:
         """Wait until every existing entry has been read once."""
@@ -160,12 +153,12 @@ class RegistryWatch(Loop):
 
     async def check(self) -> None:
         """Read every entry."""
-        there = await asyncio.to_thread(_entries, self._client.registry, self._directories())
-        for gone in self._clients.keys() - there.keys():
-            self._forget(gone)
-        for path, written in there.items():
+        entries = await asyncio.to_thread(_list_entries, self._files, self._directories())
+        for removed in self._clients.keys() - entries.keys():
+            self._forget(removed)
+        for path, modified_ns in entries.items():
             client = self._clients.get(path)
-            if client is None or client.modified_ns != written:
+            if client is None or client.modified_ns != modified_ns:
                 await self._read(path)
             elif is_alive(client.entry.pid):
                 await self._process(path)
@@ -176,7 +169,7 @@ class RegistryWatch(Loop):
             await self._read(path)
 
     async def _read(self, path: str) -> None:
-        entry, raw, written = await _read_entry(self._client.registry, path)
+        entry, raw, modified_ns = await _read_entry(self._files, path)
         if entry is None:
             self._forget(path)
             return
@@ -184,107 +177,89 @@ class RegistryWatch(Loop):
         if not is_alive(entry.pid) or not _is_writer(process, entry):
             self._forget(path)
             return
-        self._clients[path] = RunningClient(entry, raw, written, process)
+        self._clients[path] = RunningClient(entry, raw, modified_ns, process)
         await self._process(path)
 
     def _forget(self, path: str) -> None:
-        for memory in (self._clients, self._unconfirmed, self._submitted, self._not_new):
-            memory.pop(path, None)
+        for by_path in (self._clients, self._unconfirmed, self._submitted, self._not_new):
+            by_path.pop(path, None)
 
     # --- submitting ---
 
     async def _process(self, path: str) -> None:
         """Submit an entry now, or check again later if it may still change."""
         entry = self._clients[path].entry
-        if self._clock() - entry.at < (moment := self._settle_time(entry)):
-            asyncio.get_running_loop().call_later(moment / SECOND, self._paths_changed, {path})
+        if self._clock() - entry.at < (settle_time := self._settle_time(entry)):
+            self._read_later(path, settle_time / SECOND)
             return
         now = time.monotonic()
-        held, since = self._unconfirmed.get(path, ("", now))
-        if (entry.activity is not Activity.UNKNOWN and self._agents.find_by_session(entry.session_id) is not None) or (
-            held == entry.session_id and now - since >= NEW_SESSION_SECONDS
-        ):
+        session_id, since = self._unconfirmed.get(path, ("", now))
+        is_known = entry.activity is not Activity.UNKNOWN and self._agents.find_by_session(entry.session_id) is not None
+        if is_known or (session_id == entry.session_id and now - since >= NEW_SESSION_SECONDS):
             await self._submit_entry(path)
-        elif held != entry.session_id:
+        elif session_id != entry.session_id:
             self._unconfirmed[path] = (entry.session_id, now)
-            self._retry_later(path)
+            self._read_later(path)
 
     def _settle_time(self, entry: RegistryEntry) -> Micros:
         """How long an entry must stay unchanged before it counts."""
         agent = self._agents.find_by_session(entry.session_id)
         if entry.activity is Activity.IDLE:
             return BEFORE_NEXT_TURN if agent is not None and agent.continues_by_itself(entry.at) else BETWEEN_TURNS
-        is_at_rest = agent is not None and agent.last_hook_at > 0 and agent.state in (AgentState.IDLE, AgentState.ERROR)
-        return BUSY_WITHOUT_HOOKS if entry.activity is Activity.BUSY and is_at_rest else 0
+        is_idle = agent is not None and agent.last_hook_at > 0 and agent.state in (AgentState.IDLE, AgentState.ERROR)
+        return BUSY_WITHOUT_HOOKS if entry.activity is Activity.BUSY and is_idle else 0
 
-    def _retry_later(self, path: str) -> None:
-        asyncio.get_running_loop().call_later(NEW_SESSION_SECONDS + 0.01, self._paths_changed, {path})
+    def _read_later(self, path: str, seconds: float = NEW_SESSION_SECONDS + 0.01) -> None:
+        asyncio.get_running_loop().call_later(seconds, self._paths_changed, {path})
 
     async def _submit_entry(self, path: str) -> None:
-        """Submit an entry if it is new. If a hook on its way makes it new, the next check submits it."""
+        """Submit an entry if it is new. It is checked again later, because a hook may arrive that makes it new."""
         client = self._clients[path]
         entry = client.entry
         if self._submitted.get(path) == entry.delivery_id:
             return
         agent = self._agents.find_by_session(entry.session_id)
-        judged, judged_for = self._not_new.get(path, ("", None))
-        if agent is not None and judged == entry.delivery_id and judged_for is agent:
+        delivery_id, compared_with = self._not_new.get(path, ("", None))
+        if agent is not None and delivery_id == entry.delivery_id and compared_with is agent:
             return
-        envelope = await self._envelope(client)
+        envelope = await self._envelopes.registry_entry(entry, client.raw, client.process)
         if agent is None or is_new(agent, decode(envelope)):
-            await self._submit(envelope)
+            await self._submit(envelope, None)
             self._submitted[path] = entry.delivery_id
             return
         self._not_new[path] = (entry.delivery_id, agent)
-        if judged != entry.delivery_id:
-            self._retry_later(path)
-
-    async def _envelope(self, client: RunningClient) -> Envelope:
-        now, entry = self._clock(), client.entry
-        around = await self._surroundings(entry.cwd)
-        context = msgspec.structs.replace(client.process, project_root=around.project_root, branch=around.branch)
-        return Envelope(
-            id=new_id(),
-            name="RegistryEntry",
-            origin=Origin.REGISTRY,
-            client=self._client.name,
-            host=self._host,
-            fired_at=min(entry.at, now) or now,
-            received_at=now,
-            payload=client.raw,
-            observations=context,
-            delivery_id=entry.delivery_id,
-        )
+        if delivery_id != entry.delivery_id:
+            self._read_later(path)
 
 
-def _entries(files: RegistryFiles, places: Sequence[Path]) -> dict[str, int]:
-    """All entries, and when each was written."""
+def _list_entries(files: RegistryFiles, directories: Sequence[Path]) -> dict[str, int]:
+    """The paths of all entries, with their modification times."""
     found = {}
-    for place in places:
+    for directory in directories:
         with suppress(OSError):
-            for entry in os.scandir(place):
+            for entry in os.scandir(directory):
                 if files.is_entry(Path(entry.path)):
                     found[entry.path] = entry.stat(follow_symlinks=False).st_mtime_ns
     return found
 
 
 async def _read_entry(files: RegistryFiles, path: str) -> tuple[RegistryEntry | None, bytes, int]:
-    """The entry of a file, its content, and when it was written. An unreadable one is retried: it is being written."""
+    """An entry, its raw content and its modification time. Retries while the file is being written."""
     for _ in range(MAX_TRIES):
         try:
             with open_regular_file(path) as handle:
-                written, raw = os.fstat(handle).st_mtime_ns, os.read(handle, MAX_ENTRY_BYTES)
+                modified_ns, raw = os.fstat(handle).st_mtime_ns, os.read(handle, MAX_ENTRY_BYTES)
             entry = files.read(raw)
         except (FileNotFoundError, msgspec.ValidationError):
             break
         except (OSError, msgspec.DecodeError, UnicodeError, RecursionError):
             await asyncio.sleep(RETRY_SECONDS)
         else:
-            return entry, raw, written
+            return entry, raw, modified_ns
     return None, b"", 0
 
 
 def _is_writer(process: Observations, entry: RegistryEntry) -> bool:
     """Whether the process with the entry's pid is the one that wrote it."""
-    began = process.client_started_at
-    return began is not None and began <= entry.started_at + MAX_START_DIFFERENCE
+    started_at = process.client_started_at
+    return started_at is not None and started_at <= entry.started_at + MAX_START_DIFFERENCE

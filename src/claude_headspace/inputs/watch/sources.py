@@ -1,19 +1,13 @@
-"""What is read without being told: transcripts, the clients' registry, the process table, wired and started in order.
+"""The sources that the daemon reads by itself: session registry, transcripts, process table. Connects and starts them.
 
-They need each other: the registry knows which process has a session open, the process table whether it lives, and both
-tell whose a transcript's lines are. All share one memory of the agents (`KnownAgents`).
+They depend on each other: the registry knows which process has a session open, and the process table whether that
+process runs. Both say which agent a line of a transcript belongs to.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-import structlog
-
-from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
-from claude_headspace.clients.client import Client
-from claude_headspace.inputs.receive.receiver import LocateProject
-from claude_headspace.inputs.receive.sanitize import Sanitizer
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.processes import ProcessAncestry, ProcessWatch
@@ -22,67 +16,49 @@ from claude_headspace.inputs.watch.session_registry import RegistryWatch
 from claude_headspace.inputs.watch.transcripts import TranscriptFollower
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
-from claude_headspace.ports import Clock, Journal
-
-log = structlog.get_logger(__name__)
+from claude_headspace.ports import Journal
 
 Submit = Callable[[Envelope, str | None], Awaitable[Agent]]
+"""Submits an envelope, to a given agent if one is named."""
 
 
 class Sources:
-    """All that looks for itself."""
+    """All sources, connected."""
 
     def __init__(
         self,
-        host: str,
-        clock: Clock,
         config_dirs: Callable[[], Sequence[Path]],
         journal: Journal,
         submit: Submit,
-        surroundings: LocateProject,
-        known: AgentCache,
-        keep: Sanitizer | None = None,
-        client: Client = CLAUDE_CODE,
+        envelopes: EnvelopeBuilder,
+        agents: AgentCache,
     ) -> None:
-        self._submit = submit
         self._journal = journal
-        self.agents = known
+        self.agents = agents
+        self.envelopes = envelopes
         self.ancestry = ProcessAncestry()
-        self.registry = RegistryWatch(
-            host, clock, config_dirs, self.agents, self._hand_in, surroundings, self.ancestry, client
-        )
-        self.envelopes = EnvelopeBuilder(host, clock, surroundings, self.registry.find_client, keep, client)
-        self.transcripts = TranscriptFollower(
-            host,
-            clock,
-            config_dirs,
-            self.agents,
-            journal,
-            self._hand_in,
-            self.envelopes,
-            self.registry.find_client,
-            self.registry.exists,
-        )
-        self.processes = ProcessWatch(host, clock, journal, self._hand_in, self.agents, self.registry.was_killed)
+        self.registry = RegistryWatch(config_dirs, agents, submit, envelopes, self.ancestry)
+        self.transcripts = TranscriptFollower(config_dirs, agents, journal, submit, envelopes, self.registry)
+        self.processes = ProcessWatch(journal, submit, envelopes, agents, self.registry.was_killed)
         self._starting: asyncio.Task[None] | None = None
 
     @property
     def checks(self) -> list[Check]:
-        """What the reconciler asks, in this order: who ended by himself is not missed."""
-        return [self.registry.check, self.transcripts.check, self.processes]
+        """The checks of the reconciler. Processes are last: an agent that ended by itself is not reported missing."""
+        return [self.registry.check, self.transcripts.check, self.processes.check]
 
     async def load_agents(self) -> None:
-        """Know again who was there."""
+        """Fill the cache with the agents of the journal."""
         for agent in await asyncio.to_thread(self._journal.agents):
             self.agents.add_if_missing(agent)
 
     async def read_backlog(self) -> None:
-        """Read what was written while nobody was there: it is told with the hooks of that time."""
+        """Read what was written while the daemon was down. It is submitted together with the spooled hooks."""
         await self.registry.check()
         await self.transcripts.read_backlog()
 
     def start(self) -> None:
-        """Begin: first who is there, then what was said meanwhile, then who is gone."""
+        """Start the sources one after the other: running clients, their transcripts, vanished processes."""
         self._starting = asyncio.create_task(self._start(), name="sources")
 
     async def _start(self) -> None:
@@ -90,15 +66,15 @@ class Sources:
         await self.registry.first_check()
         self.transcripts.start()
         await self.transcripts.caught_up()
-        await self.processes()
+        await self.processes.check()
         self.processes.start()
 
     def health_of(self, name: str) -> tuple[bool, str | None, str]:
-        """The health of one part, by its name."""
+        """The health of one source, by its name."""
         return self.health()[name]
 
     def health(self) -> dict[str, tuple[bool, str | None, str]]:
-        """Of each part: whether it runs, what fails, and what it has to do."""
+        """Of each source: whether it runs, why it fails, and what it reads."""
         registry, transcripts, processes = self.registry, self.transcripts, self.processes
         starting = self._starting is not None and not self._starting.done()
         refused = f", {len(transcripts.refused)} outside the known config dirs" if transcripts.refused else ""
@@ -121,7 +97,7 @@ class Sources:
         }
 
     async def stop(self) -> None:
-        """Look no more."""
+        """Stop all sources."""
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
@@ -129,6 +105,3 @@ class Sources:
         await self.transcripts.stop()
         await self.registry.stop()
         self.ancestry.close()
-
-    async def _hand_in(self, envelope: Envelope, agent_id: str | None = None) -> Agent:
-        return await self._submit(envelope, agent_id)

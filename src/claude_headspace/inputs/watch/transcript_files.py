@@ -1,9 +1,9 @@
-"""How a transcript is read: complete lines from where reading stopped, a bounded piece at a time.
+"""Reads transcripts: complete lines from the last position, in chunks of bounded size.
 
-Where transcripts are and what a line says is the client's (`clients.client.TranscriptFiles`).
+The client package knows where transcripts are and what a line means (`clients.client.TranscriptFiles`).
 
-A line that is not finished yet is left for the next time. A file that has become shorter, or has no line's end where
-reading stopped, was rewritten: it is read from its beginning, and known lines are recognised by their own id.
+An incomplete last line is left for the next read. A file that became shorter, or has no line end at the last position,
+was rewritten: it is read from the beginning, and status lines are recognised by their ids.
 """
 
 import os
@@ -33,7 +33,7 @@ class ReadPosition(msgspec.Struct):
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """The lines of one piece of a file that have facts, oldest first: time, raw line, decoded line."""
+    """A part of a file: its lines that have facts (time, raw line, decoded line), oldest first, and where it ends."""
 
     lines: list[tuple[Micros, bytes, Line]]
     offset: int
@@ -43,28 +43,28 @@ class Chunk(msgspec.Struct, frozen=True):
 
     @property
     def has_more(self) -> bool:
-        """Whether there is more to read, even if it is an unfinished line."""
+        """Whether the file is longer. The rest may be an incomplete line."""
         return self.offset < self.size
 
 
-def read_chunk(files: TranscriptFiles, path: str, reading: ReadPosition, now: Micros) -> Chunk:
-    """Read the next complete lines. A line without a time gets that of the line before; none is in the future."""
+def read_chunk(files: TranscriptFiles, path: str, position: ReadPosition, now: Micros) -> Chunk:
+    """Read the next complete lines. A line without a time gets that of the line before; no time is in the future."""
     with open_regular_file(path) as handle:
-        known = os.fstat(handle)
-        start = 0 if _was_rewritten(handle, known, reading) else reading.offset
-        raw, offset = _complete_lines(handle, start, known.st_size)
+        status = os.fstat(handle)
+        start = 0 if _was_rewritten(handle, status, position) else position.offset
+        raw, offset = _complete_lines(handle, start, status.st_size)
     if raw and start == 0:
         raw += _notes_line(files, path)
-    lines, at = [], reading.at
+    lines, at = [], position.at
     for text, line in _read_lines(files, raw):
         at = min(line.at or at or now, now)
         lines.append((at, text, line))
-    newest = max([reading.at if start else 0, *(moment for moment, _, _ in lines)])
-    return Chunk(sorted(lines, key=lambda each: each[0]), offset, newest, known.st_ino, known.st_size)
+    newest = max([position.at if start else 0, *(line_at for line_at, _, _ in lines)])
+    return Chunk(sorted(lines, key=lambda each: each[0]), offset, newest, status.st_ino, status.st_size)
 
 
 def _notes_line(files: TranscriptFiles, path: str) -> bytes:
-    """The client's notes about a sub-agent as one more line of its transcript."""
+    """The client's description of a sub-agent, as one more line of its transcript."""
     notes = files.notes_of(path)
     if notes is None:
         return b""
@@ -75,14 +75,14 @@ def _notes_line(files: TranscriptFiles, path: str) -> bytes:
         return b""
 
 
-def _was_rewritten(handle: int, known: os.stat_result, reading: ReadPosition) -> bool:
-    if known.st_size < reading.offset or reading.inode not in (0, known.st_ino):
+def _was_rewritten(handle: int, status: os.stat_result, position: ReadPosition) -> bool:
+    if status.st_size < position.offset or position.inode not in (0, status.st_ino):
         return True
-    return reading.offset > 0 and os.pread(handle, 1, reading.offset - 1) != b"\n"
+    return position.offset > 0 and os.pread(handle, 1, position.offset - 1) != b"\n"
 
 
 def _complete_lines(handle: int, start: int, size: int) -> tuple[bytes, int]:
-    """Up to a piece of complete lines, and where they end. A line beyond the bound is skipped."""
+    """Up to a chunk of complete lines, and where they end. A line beyond the limit is skipped."""
     wanted = CHUNK_BYTES
     while True:
         raw = os.pread(handle, min(wanted, max(size - start, 0)), start)
@@ -113,15 +113,16 @@ def _read_lines(files: TranscriptFiles, raw: bytes) -> Iterator[tuple[bytes, Lin
             yield text, line
 
 
-def find_transcripts_in(files: TranscriptFiles, places: Iterable[str], roots: Sequence[Path]) -> list[str]:
+def find_transcripts_in(files: TranscriptFiles, directories: Iterable[str], roots: Sequence[Path]) -> list[str]:
     """The transcripts in some directories below the roots."""
-    found = (str(path) for place in places for path in Path(place).rglob("*.jsonl") if resolve_below(place, roots))
+    allowed = (Path(directory) for directory in directories if resolve_below(directory, roots))
+    found = (str(path) for directory in allowed for path in directory.rglob("*.jsonl"))
     return [path for path in found if any(files.is_transcript(path, root) for root in roots)]
 
 
 def list_transcripts(files: TranscriptFiles, roots: Sequence[Path]) -> list[tuple[str, os.stat_result, int]]:
-    """All transcripts, and where the last complete line of each ends."""
-    return [(path, known, _end_of_last_line(path, known.st_size, roots)) for path, known in files.find(roots)]
+    """All transcripts, each with its status and the offset after its last complete line."""
+    return [(path, status, _end_of_last_line(path, status.st_size, roots)) for path, status in files.find(roots)]
 
 
 def _end_of_last_line(path: str, size: int, roots: Sequence[Path]) -> int:

@@ -5,7 +5,7 @@ line reaches the disk about 200 ms after the fact, and Headspace 100 ms after th
 
 Rules
 - Only files below the client's transcript directories are read, whatever path a payload names.
-- Every line is submitted under its own id, so reading it again is harmless. How far each file was read is stored.
+- Every line is submitted under its own id, so position it again is harmless. How far each file was read is stored.
 - Lines older than Headspace's first look at a config dir are history and left to `headspace import`, except for
   sessions that are still open.
 - A session without a client that is known from its transcript alone has ended with its last line.
@@ -27,6 +27,7 @@ from claude_headspace.clients.readings import Line
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.files import FileWatch, resolve_below
+from claude_headspace.inputs.watch.session_registry import RegistryWatch
 from claude_headspace.inputs.watch.transcript_files import (
     Chunk,
     ReadPosition,
@@ -36,10 +37,10 @@ from claude_headspace.inputs.watch.transcript_files import (
 )
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.novelty import is_new, is_older_than_recent_turns, is_repetition, measured_tokens
-from claude_headspace.ports import Clock, Position, PositionStore
+from claude_headspace.ports import Position, PositionStore
 
 log = structlog.get_logger(__name__)
 
@@ -54,14 +55,14 @@ RETRY_SECONDS = 2.0
 RECENTLY_WRITTEN: Micros = 600 * SECOND
 """A session whose transcript was written this recently may still be open, even without a registry."""
 ABSENT_FROM_REGISTRY: Micros = 30 * SECOND
-"""With a registry, a session that is not in it and wrote nothing for this long has ended."""
+"""If there is a registry, a session that is not in it and wrote nothing for this long has ended."""
 MAX_BACKLOG_BYTES = 64 * 1024 * 1024
-"""How much is read ahead at the start; the rest is read afterwards."""
+"""How much is read before the spooled hooks are processed; the rest is read afterwards."""
 USAGE_STEP = 0.01
 """The share of the context window by which usage must change to be stored on its own."""
 
 _PROVE_SESSION = (facts.UserWrote, facts.AgentWrote, facts.PromptSubmitted, facts.ToolStarted, facts.TurnFailed)
-"""Only these facts prove that there is a session."""
+"""Only these facts prove that a session exists."""
 
 
 class TranscriptFollower(Loop):
@@ -69,27 +70,23 @@ class TranscriptFollower(Loop):
 
     def __init__(
         self,
-        host: str,
-        clock: Clock,
         config_dirs: Callable[[], Sequence[Path]],
-        known: AgentCache,
-        bookmarks: PositionStore,
+        agents: AgentCache,
+        positions: PositionStore,
         submit: Submit,
-        sealer: EnvelopeBuilder,
-        client_of: Callable[[str], Observations | None],
-        has_registry: Callable[[], bool],
+        envelopes: EnvelopeBuilder,
+        registry: RegistryWatch,
     ) -> None:
         super().__init__()
-        self._reader = f"tail:{host}"
-        self._clock = clock
+        self._reader = f"tail:{envelopes.host}"
+        self._clock = envelopes.clock
         self._config_dirs = config_dirs
-        self._agents = known
-        self._store = bookmarks
+        self._agents = agents
+        self._store = positions
         self._submit = submit
-        self._envelopes = sealer
-        self._layout = sealer.client.transcripts
-        self._client_of = client_of
-        self._has_registry = has_registry
+        self._envelopes = envelopes
+        self._files = envelopes.client.transcripts
+        self._registry = registry
         self._read_positions: dict[str, ReadPosition] = {}
         self._tokens: dict[str, int] = {}
         self._without_client: dict[str, tuple[str, Micros]] = {}
@@ -106,7 +103,7 @@ class TranscriptFollower(Loop):
 
     @property
     def file_count(self) -> int:
-        """The number of known files. Roots are stored among them."""
+        """The number of known files. The positions also contain the roots."""
         return sum(path.endswith(".jsonl") for path in self._read_positions)
 
     def start(self) -> None:
@@ -122,27 +119,27 @@ class TranscriptFollower(Loop):
         await self._save_positions()
 
     async def read_backlog(self) -> None:
-        """Read what was written while the daemon was down, up to a bound; `tell_until` submits it."""
+        """Read what was written while the daemon was down, up to a limit. `submit_backlog_until` submits it."""
         await self._load_positions()
         await self._find_all()
         size = 0
         while self._pending and size < MAX_BACKLOG_BYTES:
             path = next(iter(self._pending))
             before = self._read_positions.get(path)
-            piece = await self._read_chunk(path)
-            if piece is None or (before is not None and piece.offset == before.offset) or not piece.has_more:
+            chunk = await self._read_chunk(path)
+            if chunk is None or (before is not None and chunk.offset == before.offset) or not chunk.has_more:
                 del self._pending[path]
-            if piece is not None:
-                size += piece.offset - (before.offset if before else 0)
-                self._backlog += [(at, path, raw, line) for at, raw, line in piece.lines]
-        self._backlog = deque(sorted(self._backlog, key=lambda told: told[0]))
+            if chunk is not None:
+                size += chunk.offset - (before.offset if before else 0)
+                self._backlog += [(at, path, raw, line) for at, raw, line in chunk.lines]
+        self._backlog = deque(sorted(self._backlog, key=lambda line: line[0]))
 
     async def submit_backlog_until(self, at: Micros) -> None:
         """Submit the part of the backlog that was written before a time."""
         if not self._backlog:
             return
         async with self._submitting:
-            due = [told for told in self._backlog if told[0] < at]
+            due = [line for line in self._backlog if line[0] < at]
             await self._submit_lines(due)
             for _ in due:
                 self._backlog.popleft()
@@ -152,7 +149,7 @@ class TranscriptFollower(Loop):
         await self._caught_up.wait()
 
     async def check(self) -> None:
-        """Check the files of running agents, whether or not a change was reported."""
+        """Check the files of running agents, in case a change was not reported, and end absent sessions."""
         grown, refused = await asyncio.to_thread(self._find_grown, set(self._agents.transcript_paths()))
         for path in refused:
             self._report_outside(path)
@@ -162,7 +159,7 @@ class TranscriptFollower(Loop):
         await self._end_absent_sessions()
 
     def _find_grown(self, paths: Iterable[str]) -> tuple[list[str], list[str]]:
-        """The files that have grown, and those that may not be read."""
+        """The files that have grown, and files outside the known config dirs."""
         grown, refused = list[str](), list[str]()
         for path in paths:
             if self._has_grown(path) or path not in self._read_positions:
@@ -170,7 +167,7 @@ class TranscriptFollower(Loop):
         return grown, refused
 
     def _roots(self) -> list[Path]:
-        return [place / self._layout.directory for place in self._config_dirs()]
+        return [config_dir / self._files.directory for config_dir in self._config_dirs()]
 
     def _report_outside(self, path: str) -> None:
         if path not in self.refused and len(self.refused) < 100:
@@ -185,52 +182,52 @@ class TranscriptFollower(Loop):
         for path in paths:
             if not path.endswith(".jsonl"):
                 self._new_directories.add(path)
-            elif any(self._layout.is_transcript(path, root) for root in self._roots()):
+            elif any(self._files.is_transcript(path, root) for root in self._roots()):
                 self._pending[path] = None
         self._wake.set()
 
     async def _find_in_new_directories(self) -> None:
-        """Find files that were put into a new directory before it could be watched."""
-        places, self._new_directories = self._new_directories, set()
-        for path in await asyncio.to_thread(find_transcripts_in, self._layout, places, self._roots()):
+        """Find files that were created in a new directory before it was watched."""
+        directories, self._new_directories = self._new_directories, set()
+        for path in await asyncio.to_thread(find_transcripts_in, self._files, directories, self._roots()):
             self._pending[path] = None
 
     def _has_grown(self, path: str) -> bool:
-        reading = self._read_positions.get(path)
+        position = self._read_positions.get(path)
         try:
-            return Path(path).stat().st_size != (reading.offset if reading else 0)
+            return Path(path).stat().st_size != (position.offset if position else 0)
         except OSError:
             return False
 
     async def _find_all(self) -> None:
-        """Find every file that has changed. Ended sessions are history when a config dir is first read."""
+        """Find every file that has changed. On the first read of a config dir, ended sessions are skipped."""
         roots = self._roots()
         new = [root for root in roots if str(root) not in self._read_positions]
-        for path, known, end in await asyncio.to_thread(list_transcripts, self._layout, roots):
-            reading = self._read_positions.get(path)
-            is_old = reading is None and any(Path(path).is_relative_to(root) for root in new)
-            if is_old and not self._is_open(path, known):
-                self._set_position(ReadPosition(path, end, inode=known.st_ino))
-            elif reading is None or reading.offset != known.st_size:
+        for path, status, end in await asyncio.to_thread(list_transcripts, self._files, roots):
+            position = self._read_positions.get(path)
+            is_first_read = position is None and any(Path(path).is_relative_to(root) for root in new)
+            if is_first_read and not self._is_open(path, status):
+                self._set_position(ReadPosition(path, end, inode=status.st_ino))
+            elif position is None or position.offset != status.st_size:
                 self._pending[path] = None
         for root in new:
             self._set_position(ReadPosition(str(root), at=self._clock()))
 
-    def _set_position(self, reading: ReadPosition) -> None:
-        self._read_positions[reading.path] = reading
-        self._unsaved.add(reading.path)
+    def _set_position(self, position: ReadPosition) -> None:
+        self._read_positions[position.path] = position
+        self._unsaved.add(position.path)
 
-    def _is_open(self, path: str, known: os.stat_result) -> bool:
-        if self._client_of(self._layout.session_of(path)) is not None:
+    def _is_open(self, path: str, status: os.stat_result) -> bool:
+        if self._registry.find_client(self._files.session_of(path)) is not None:
             return True
-        return self._clock() - round(known.st_mtime * SECOND) < RECENTLY_WRITTEN
+        return self._clock() - round(status.st_mtime * SECOND) < RECENTLY_WRITTEN
 
     # --- reading ---
 
     async def _load_positions(self) -> None:
         stored = await asyncio.to_thread(self._store.positions, self._reader)
-        known = {path: ReadPosition(path, position.offset, position.at) for path, position in stored.items()}
-        self._read_positions = known | self._read_positions
+        loaded = {path: ReadPosition(path, position.offset, position.at) for path, position in stored.items()}
+        self._read_positions = loaded | self._read_positions
 
     async def _run(self) -> None:
         await self._load_positions()
@@ -240,13 +237,13 @@ class TranscriptFollower(Loop):
                 await self._read_pending()
                 self.failure = None
                 await self._pause()
-            except Exception as error:  # the files stay where they are and are read again
+            except Exception as error:  # the positions are unchanged: the next round reads again
                 self.failure = str(error)
-                log.exception("transcripts_not_read")
+                log.exception("transcripts_read_failed")
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _pause(self) -> None:
-        """Wait until there is something to read; save positions after a while."""
+        """Wait until there is something to read. Save positions if that takes a while."""
         if not self._unsaved:
             await self._wake.wait()
         elif not self._wake.is_set():
@@ -272,34 +269,34 @@ class TranscriptFollower(Loop):
         self._caught_up.set()
 
     async def _read(self, path: str) -> bool:
-        """Submit a piece of a file. Return whether there is more to read now."""
+        """Read and submit a chunk of a file. Returns whether there is more to read now."""
         before = self._read_positions.get(path) or ReadPosition(path)
-        piece = await self._read_chunk(path)
-        if piece is None:
+        chunk = await self._read_chunk(path)
+        if chunk is None:
             return False
         try:
-            await self._submit_lines([(at, path, raw, line) for at, raw, line in piece.lines])
+            await self._submit_lines([(at, path, raw, line) for at, raw, line in chunk.lines])
         except BaseException:
             self._read_positions[path] = before
             raise
-        return piece.has_more and piece.offset != before.offset
+        return chunk.has_more and chunk.offset != before.offset
 
     async def _read_chunk(self, path: str) -> Chunk | None:
-        """Read the next piece of a file, if it may be read, and note how far it was read."""
+        """Read the next chunk of a file and advance its position. None if it may not or cannot be read."""
         real = resolve_below(path, self._roots())
         if real is None:
             self._report_outside(path)
             return None
         try:
-            reading = self._read_positions.get(path) or ReadPosition(path)
-            piece = await asyncio.to_thread(read_chunk, self._layout, real, reading, self._clock())
+            position = self._read_positions.get(path) or ReadPosition(path)
+            chunk = await asyncio.to_thread(read_chunk, self._files, real, position, self._clock())
         except OSError:
             return None
-        self._set_position(ReadPosition(path, piece.offset, piece.at, piece.inode))
-        return piece
+        self._set_position(ReadPosition(path, chunk.offset, chunk.at, chunk.inode))
+        return chunk
 
     async def _save_positions(self) -> None:
-        """Save how far each file was read, once all of it is submitted."""
+        """Save the positions, unless lines of the backlog are not submitted yet."""
         if self._backlog or not self._unsaved:
             return
         unsaved = set(self._unsaved)
@@ -312,22 +309,22 @@ class TranscriptFollower(Loop):
     # --- submitting ---
 
     async def _submit_lines(self, lines: Sequence[TimedLine]) -> None:
-        """Submit what is new, in the order of its times."""
+        """Submit the lines that are new, in their order."""
         agents: dict[str, Agent | None] = {}
-        telling = []
+        submissions = []
         for at, path, raw, line in lines:
             if line.session_id not in agents:
                 agents[line.session_id] = self._agents.find_by_session(line.session_id)
-            envelope = await self._envelopes.line(at, raw, line)
+            envelope = await self._envelopes.line(at, raw, line, self._registry.find_client(line.session_id))
             agent = agents[line.session_id]
             if not self._is_worth_storing(path, line, envelope, agent):
                 continue
             if agent is None:
                 agents[line.session_id] = await self._submit_line(envelope, line.session_id)
             else:
-                telling.append(self._submit_line(envelope, line.session_id))
+                submissions.append(self._submit_line(envelope, line.session_id))
                 agents[line.session_id] = evolve(agent, decode(envelope)).agent
-        await asyncio.gather(*telling)
+        await asyncio.gather(*submissions)
 
     async def _submit_line(self, envelope: Envelope, session_id: str) -> Agent:
         agent = await self._submit(envelope, None)
@@ -347,7 +344,7 @@ class TranscriptFollower(Loop):
         return True
 
     def _has_used_more(self, path: str, line: Line, agent: Agent) -> bool:
-        """Whether context usage has changed enough."""
+        """Whether context usage has changed enough to be stored."""
         tokens = measured_tokens(line.facts)
         if tokens is None:
             return False
@@ -359,11 +356,11 @@ class TranscriptFollower(Loop):
     # --- sessions without a client ---
 
     async def _end_absent_sessions(self) -> None:
-        """End sessions that are known from a transcript alone and that no client has open."""
-        now, patience = self._clock(), ABSENT_FROM_REGISTRY if self._has_registry() else RECENTLY_WRITTEN
+        """End sessions that are only known from a transcript and that no client has open."""
+        now, max_silence = self._clock(), ABSENT_FROM_REGISTRY if self._registry.exists() else RECENTLY_WRITTEN
         for session_id, (agent_id, at) in list(self._without_client.items()):
-            if self._client_of(session_id) is not None:
+            if self._registry.find_client(session_id) is not None:
                 del self._without_client[session_id]
-            elif now - at >= patience:
+            elif now - at >= max_silence:
                 del self._without_client[session_id]
-                await self._submit(self._envelopes.gone(at), agent_id)
+                await self._submit(self._envelopes.client_vanished(at), agent_id)

@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Sequence
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 
-LONGEST_TITLE = 120
-LONGEST_TEXT = 600
+MAX_TITLE_LENGTH = 120
+MAX_TEXT_LENGTH = 600
 
-VerbOf = Callable[[str], str]
+PermissionVerb = Callable[[str], str]
 """The verb for what an agent wants to do with a tool; empty if there is none."""
 
 
@@ -17,9 +17,9 @@ def no_verb(_tool: str) -> str:
     return ""
 
 
-def wants(agent: Agent, wait: Wait, verb_of: VerbOf = no_verb) -> str:
+def wait_title(agent: Agent, wait: Wait, permission_verb: PermissionVerb = no_verb) -> str:
     """What a wait is, in a title."""
-    verb = verb_of(wait.tool or "").removesuffix(" for")
+    verb = permission_verb(wait.tool or "").removesuffix(" for")
     match wait.kind:
         case "permission":
             return _title(f"{agent.name} wants to {verb or (f'use {wait.tool}' if wait.tool else 'go on')}")
@@ -31,42 +31,42 @@ def wants(agent: Agent, wait: Wait, verb_of: VerbOf = no_verb) -> str:
             return _title(f"{agent.name} asks")
 
 
-def asked(agent: Agent, wait: Wait) -> str:
+def wait_text(agent: Agent, wait: Wait) -> str:
     """What is asked, with the ways to answer, and where."""
-    lines = [_cut(wait.summary or wait.text, LONGEST_TEXT)] if not wait.questions else []
+    lines = [_truncate(wait.summary or wait.text, MAX_TEXT_LENGTH)] if not wait.questions else []
     for question in wait.questions:
-        lines.append(_cut(question.text, LONGEST_TEXT))
-        lines += [f"  {number}. {_cut(option.label, 80)}" for number, option in enumerate(question.options, 1)]
-    return "\n".join((*filter(None, lines), where(agent)))
+        lines.append(_truncate(question.text, MAX_TEXT_LENGTH))
+        lines += [f"  {number}. {_truncate(option.label, 80)}" for number, option in enumerate(question.options, 1)]
+    return "\n".join((*filter(None, lines), location(agent)))
 
 
-def stopped(agent: Agent) -> str:
+def error_title(agent: Agent) -> str:
     """A turn that ended in an error."""
     return _title(f"{agent.name} stopped: {(agent.error or 'unknown error').replace('_', ' ')}")
 
 
-def done(agent: Agent, took: Micros) -> str:
+def finished_title(agent: Agent, duration: Micros) -> str:
     """Work that is finished."""
-    return _title(f"{agent.name} is done after {span(took)}")
+    return _title(f"{agent.name} is done after {format_duration(duration)}")
 
 
-def full(agent: Agent, percent: float) -> str:
+def context_title(agent: Agent, percent: float) -> str:
     """A context that fills."""
     return _title(f"{agent.name} has used {percent:.0f} % of its context")
 
 
-def expensive(agent: Agent, cost: float, budget: float) -> str:
+def cost_title(agent: Agent, cost: float, budget: float) -> str:
     """A session that cost more than it should."""
     return _title(f"{agent.name} has cost ${cost:.2f} (budget ${budget:g})")
 
 
-def about(agent: Agent) -> str:
+def command_text(agent: Agent) -> str:
     """What it was told to do, and where."""
-    text = _cut(agent.command.text, 200) if agent.command else ""
-    return "\n".join(filter(None, (text, where(agent))))
+    text = _truncate(agent.command.text, 200) if agent.command else ""
+    return "\n".join(filter(None, (text, location(agent))))
 
 
-def where(agent: Agent) -> str:
+def location(agent: Agent) -> str:
     """Project, branch and machine."""
     place = f"{agent.project.name} ({agent.branch})" if agent.branch else agent.project.name
     return f"in {place} on {agent.host}"
@@ -78,9 +78,9 @@ def digest(names: Collection[str], titles: Sequence[str]) -> tuple[str, str]:
     return f"{who} you: {len(titles)} calls", "\n".join(f"• {title}" for title in titles)
 
 
-def span(micros: Micros) -> str:
+def format_duration(duration: Micros) -> str:
     """How long, in one unit."""
-    seconds = micros // SECOND
+    seconds = duration // SECOND
     for unit, size, until in (("s", 1, 60), ("min", 60, 3_600)):
         if seconds < until:
             return f"{seconds // size} {unit}"
@@ -88,10 +88,10 @@ def span(micros: Micros) -> str:
 
 
 def _title(text: str) -> str:
-    return _cut(text, LONGEST_TITLE)
+    return _truncate(text, MAX_TITLE_LENGTH)
 
 
-def _cut(text: str, length: int) -> str:
+def _truncate(text: str, max_length: int) -> str:
     """One line, cut at the end."""
     line = " ".join(text.split())
-    return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"
+    return line if len(line) <= max_length else f"{line[: max_length - 1].rstrip()}…"

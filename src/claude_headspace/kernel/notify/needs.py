@@ -15,7 +15,7 @@ import msgspec
 from claude_headspace.kernel.agent import RESULT_DELAY, Agent, AgentState, Command, Outcome, Trigger
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.notify import messages as texts
-from claude_headspace.kernel.notify.messages import VerbOf, no_verb
+from claude_headspace.kernel.notify.messages import PermissionVerb, no_verb
 from claude_headspace.kernel.notify.rules import Rule, Rules
 
 HEADLESS = "headless"
@@ -31,23 +31,23 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     text: str
     wait_id: str = ""
-    unsure_until: Micros = 0
+    not_before: Micros = 0
     """Until then it may turn out to be none."""
 
 
-def needs_of(agent: Agent, rules: Rules, now: Micros, verb_of: VerbOf = no_verb) -> list[Need]:
+def find_needs(agent: Agent, rules: Rules, now: Micros, permission_verb: PermissionVerb = no_verb) -> list[Need]:
     """The needs of an agent."""
     if not rules.on or agent.imported_from is not None:
         return []
     found: list[Need] = []
-    for kind, look in _KINDS.items():
-        rule = rules.rule(kind, agent.project)
+    for kind, look in _FINDERS.items():
+        rule = rules.find_rule(kind, agent.project)
         if rule.on:
-            found += [need for need in look(agent, rule, verb_of) if now - need.since < rule.life]
+            found += [need for need in look(agent, rule, permission_verb) if now - need.since < rule.max_age]
     return found
 
 
-def _waiting(agent: Agent, _rule: Rule, verb_of: VerbOf) -> Iterator[Need]:
+def _waiting_needs(agent: Agent, _rule: Rule, permission_verb: PermissionVerb) -> Iterator[Need]:
     if agent.ended_at is not None:
         return
     for wait in agent.waits:
@@ -57,32 +57,32 @@ def _waiting(agent: Agent, _rule: Rule, verb_of: VerbOf) -> Iterator[Need]:
                 kind="waiting",
                 agent=agent,
                 since=wait.opened_at,
-                title=texts.wants(agent, wait, verb_of),
-                text=texts.asked(agent, wait),
+                title=texts.wait_title(agent, wait, permission_verb),
+                text=texts.wait_text(agent, wait),
                 wait_id=wait.id,
             )
 
 
-def _error(agent: Agent, _rule: Rule, _verb_of: VerbOf) -> Iterator[Need]:
+def _error_needs(agent: Agent, _rule: Rule, _verb_of: PermissionVerb) -> Iterator[Need]:
     if agent.state is AgentState.ERROR and agent.seen_at < agent.state_since and agent.parent_id is None:
         yield Need(
             id=f"error-{agent.state_since}",
             kind="error",
             agent=agent,
             since=agent.state_since,
-            title=texts.stopped(agent),
-            text=texts.about(agent),
+            title=texts.error_title(agent),
+            text=texts.command_text(agent),
         )
 
 
-def _finished(agent: Agent, rule: Rule, _verb_of: VerbOf) -> Iterator[Need]:
+def _finished_needs(agent: Agent, rule: Rule, _verb_of: PermissionVerb) -> Iterator[Need]:
     command = agent.command
-    if command is None or command.outcome is not Outcome.COMPLETED or command.ended_at is None or not _rests(agent):
+    if command is None or command.outcome is not Outcome.COMPLETED or command.ended_at is None or not _is_idle(agent):
         return
-    took = command.ended_at - _begun(agent, command)
-    if took < rule.longer_than or agent.seen_at >= command.ended_at or agent.parent_id is not None:
+    duration = command.ended_at - _started_at(agent, command)
+    if duration < rule.longer_than or agent.seen_at >= command.ended_at or agent.parent_id is not None:
         return
-    unsure = [
+    result_deadlines = [
         sub.stopped_at + RESULT_DELAY
         for sub in agent.subagents
         if sub.background and sub.id not in agent.delivered_results
@@ -92,29 +92,29 @@ def _finished(agent: Agent, rule: Rule, _verb_of: VerbOf) -> Iterator[Need]:
         kind="finished",
         agent=agent,
         since=command.ended_at,
-        title=texts.done(agent, took),
-        text=texts.about(agent),
-        unsure_until=max(unsure, default=0),
+        title=texts.finished_title(agent, duration),
+        text=texts.command_text(agent),
+        not_before=max(result_deadlines, default=0),
     )
 
 
-def _rests(agent: Agent) -> bool:
+def _is_idle(agent: Agent) -> bool:
     """Whether nothing runs any more; who has left has seen it, unless nobody ever sat there."""
     if agent.running_background or agent.running_subagents or agent.queued_prompts or agent.pending_results:
         return False
     return agent.state is AgentState.IDLE or (agent.state is AgentState.ENDED and agent.mode == HEADLESS)
 
 
-def _begun(agent: Agent, command: Command) -> Micros:
+def _started_at(agent: Agent, command: Command) -> Micros:
     """When a person began it: work that comes back by itself belongs to what was asked before."""
-    for before in reversed(agent.past_commands):
+    for earlier in reversed(agent.past_commands):
         if command.trigger is not Trigger.NOTIFICATION:
             break
-        command = before
+        command = earlier
     return command.started_at
 
 
-def _context(agent: Agent, rule: Rule, _verb_of: VerbOf) -> Iterator[Need]:
+def _context_needs(agent: Agent, rule: Rule, _verb_of: PermissionVerb) -> Iterator[Need]:
     used = agent.context_percent
     if agent.ended_at is not None or used is None or agent.session is None:
         return
@@ -125,12 +125,12 @@ def _context(agent: Agent, rule: Rule, _verb_of: VerbOf) -> Iterator[Need]:
             kind="context",
             agent=agent,
             since=agent.state_since,
-            title=texts.full(agent, used),
-            text=texts.about(agent),
+            title=texts.context_title(agent, used),
+            text=texts.command_text(agent),
         )
 
 
-def _cost(agent: Agent, rule: Rule, _verb_of: VerbOf) -> Iterator[Need]:
+def _cost_needs(agent: Agent, rule: Rule, _verb_of: PermissionVerb) -> Iterator[Need]:
     cost = agent.cost_usd
     if agent.ended_at is None and rule.budget > 0 and cost is not None and cost >= rule.budget:
         session = agent.session.client_id if agent.session else ""
@@ -139,15 +139,15 @@ def _cost(agent: Agent, rule: Rule, _verb_of: VerbOf) -> Iterator[Need]:
             kind="cost",
             agent=agent,
             since=agent.state_since,
-            title=texts.expensive(agent, cost, rule.budget),
-            text=texts.about(agent),
+            title=texts.cost_title(agent, cost, rule.budget),
+            text=texts.command_text(agent),
         )
 
 
-_KINDS: dict[str, Callable[[Agent, Rule, VerbOf], Iterator[Need]]] = {
-    "waiting": _waiting,
-    "error": _error,
-    "finished": _finished,
-    "context": _context,
-    "cost": _cost,
+_FINDERS: dict[str, Callable[[Agent, Rule, PermissionVerb], Iterator[Need]]] = {
+    "waiting": _waiting_needs,
+    "error": _error_needs,
+    "finished": _finished_needs,
+    "context": _context_needs,
+    "cost": _cost_needs,
 }

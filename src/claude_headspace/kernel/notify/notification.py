@@ -12,57 +12,57 @@ import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
 
-CLAIM: Micros = 60 * SECOND
+CLAIM_DURATION: Micros = 60 * SECOND
 """So long a call may take. After that whoever began it is believed to be gone."""
-TRIES = 3
-PAUSES: tuple[Micros, ...] = (10 * SECOND, 60 * SECOND)
+MAX_ATTEMPTS = 3
+RETRY_DELAYS: tuple[Micros, ...] = (10 * SECOND, 60 * SECOND)
 """After the first failure, and after every further one."""
-REMEMBERED_OVER = 8
+MAX_CLOSED = 8
 """How many notices that are over an agent carries."""
 
 
-class Notice(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+class Notification(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     """One call about one need."""
 
     need: str
     kind: str
     channel: str
     title: str
-    begun_at: Micros
+    started_at: Micros
     attempts: int = 1
-    settled_at: Micros = 0
+    completed_at: Micros = 0
     """When its result was known; 0: it is under way."""
     failure: str = ""
     receipt: str = ""
     """What the channel calls it, to take it back."""
-    over_at: Micros = 0
+    closed_at: Micros = 0
     outcome: str = ""
     """Why nobody has to be called about it any more."""
 
     @property
     def status(self) -> str:
         """How far it is, in a word."""
-        if self.over_at:
+        if self.closed_at:
             return "over"
-        if not self.settled_at:
+        if not self.completed_at:
             return "sending"
         return "failed" if self.failure else "delivered"
 
     @property
-    def arrived(self) -> bool:
+    def is_delivered(self) -> bool:
         """Whether it went out."""
-        return self.settled_at > 0 and not self.failure
+        return self.completed_at > 0 and not self.failure
 
     @property
-    def again_at(self) -> Micros | None:
+    def retry_at(self) -> Micros | None:
         """When it may be tried again; None: never."""
-        if self.over_at or self.arrived or self.attempts >= TRIES:
+        if self.closed_at or self.is_delivered or self.attempts >= MAX_ATTEMPTS:
             return None
-        if not self.settled_at:
-            return self.begun_at + CLAIM
-        return self.settled_at + PAUSES[min(self.attempts, len(PAUSES)) - 1]
+        if not self.completed_at:
+            return self.started_at + CLAIM_DURATION
+        return self.completed_at + RETRY_DELAYS[min(self.attempts, len(RETRY_DELAYS)) - 1]
 
 
-def find_notice(notices: tuple[Notice, ...], need: str, channel: str) -> Notice | None:
+def find_notification(notifications: tuple[Notification, ...], need: str, channel: str) -> Notification | None:
     """The call about a need through a channel."""
-    return next((each for each in notices if each.need == need and each.channel == channel), None)
+    return next((each for each in notifications if each.need == need and each.channel == channel), None)

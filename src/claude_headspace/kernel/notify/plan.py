@@ -15,43 +15,43 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.notify.messages import VerbOf, no_verb
-from claude_headspace.kernel.notify.needs import Need, needs_of
-from claude_headspace.kernel.notify.notification import Notice
-from claude_headspace.kernel.notify.rules import HOUR, Limits, Rule, Rules
+from claude_headspace.kernel.notify.messages import PermissionVerb, no_verb
+from claude_headspace.kernel.notify.needs import Need, find_needs
+from claude_headspace.kernel.notify.notification import Notification
+from claude_headspace.kernel.notify.rules import HOUR, ChannelLimits, Rule, Rules
 
-LOOK_AGAIN: Micros = 3 * SECOND
+WATCHED_CHECK_INTERVAL: Micros = 3 * SECOND
 """How soon it is looked again whether somebody still has an agent before him."""
-THERE_STILL: Micros = 30 * SECOND
+PRESENCE_CHECK_INTERVAL: Micros = 30 * SECOND
 """How soon it is looked again whether somebody is still at the machine."""
-SEEN_BY_LOOKING = ("waiting", "error", "finished")
+SEEN_BY_VIEWING = ("waiting", "error", "finished")
 """Kinds of which it is told that somebody saw them: the last two are settled by that, the first is not passed on."""
 
 
-class Looking(msgspec.Struct, frozen=True):
+class Attention(msgspec.Struct, frozen=True):
     """Where people look: the agents that somebody has before him, and whether somebody is at the machine at all."""
 
     watched: frozenset[str] = frozenset()
-    present: bool = False
+    is_present: bool = False
 
 
-class Call(msgspec.Struct, frozen=True):
+class Delivery(msgspec.Struct, frozen=True):
     """Call somebody through a channel; about several needs in one message."""
 
     channel: str
     needs: tuple[Need, ...]
 
 
-class Held(msgspec.Struct, frozen=True):
+class DelayedNotification(msgspec.Struct, frozen=True):
     """A call that is not made yet, why, and until when at least."""
 
     need: Need
     channel: str
-    why: str
+    reason: str
     until: Micros | None
 
 
-class Over(msgspec.Struct, frozen=True):
+class ClosedNeed(msgspec.Struct, frozen=True):
     """A need that is no more."""
 
     agent: Agent
@@ -62,159 +62,161 @@ class Over(msgspec.Struct, frozen=True):
 class Plan(msgspec.Struct):
     """All that is to be done now."""
 
-    calls: list[Call] = []
-    over: list[Over] = []
+    deliveries: list[Delivery] = []
+    closed: list[ClosedNeed] = []
     seen: list[Agent] = []
     """Agents that somebody has before him, and that have something to be seen."""
-    held: list[Held] = []
+    delayed: list[DelayedNotification] = []
 
     @property
-    def wake_at(self) -> Micros | None:
+    def next_check_at(self) -> Micros | None:
         """When to look again, if nothing happens before."""
-        return min((held.until for held in self.held if held.until is not None), default=None)
+        return min((held.until for held in self.delayed if held.until is not None), default=None)
 
 
-class Moment(msgspec.Struct, frozen=True, kw_only=True):
+class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     """All that a plan depends on beside the agents."""
 
     rules: Rules
     available: frozenset[str]
     """The channels that can be used here and now."""
     now: Micros
-    looking: Looking = Looking()
+    attention: Attention = Attention()
     quiet_until: Micros | None = None
-    verb_of: VerbOf = no_verb
+    permission_verb: PermissionVerb = no_verb
     """The words for tools in titles."""
 
 
-def unsettled(agents: Iterable[Agent], rules: Rules, now: Micros) -> list[Agent]:
+def find_notifiable(agents: Iterable[Agent], rules: Rules, now: Micros) -> list[Agent]:
     """The agents about which somebody may have to be called: only of these it matters who looks at them."""
-    return [agent for agent in agents if any(_may_call(need, rules) for need in needs_of(agent, rules, now))]
+    return [agent for agent in agents if any(_may_notify(need, rules) for need in find_needs(agent, rules, now))]
 
 
-def _may_call(need: Need, rules: Rules) -> bool:
-    rule = rules.rule(need.kind, need.agent.project)
-    arrived = any(notice.need == need.id and notice.arrived for notice in need.agent.notices)
-    return rule.escalate_after > 0 or not arrived
+def _may_notify(need: Need, rules: Rules) -> bool:
+    rule = rules.find_rule(need.kind, need.agent.project)
+    is_delivered = any(notice.need == need.id and notice.is_delivered for notice in need.agent.notices)
+    return rule.escalate_after > 0 or not is_delivered
 
 
-def plan(agents: Collection[Agent], moment: Moment) -> Plan:
+def plan(agents: Collection[Agent], conditions: Conditions) -> Plan:
     """What is to be done."""
-    made = Plan()
+    result = Plan()
     ready: dict[str, list[Need]] = {}
     for agent in agents:
-        needs = needs_of(agent, moment.rules, moment.now, moment.verb_of)
-        made.over += _over(agent, {need.id for need in needs})
-        if agent.id in moment.looking.watched and any(map(_is_unseen, needs)):
-            made.seen.append(agent)
+        needs = find_needs(agent, conditions.rules, conditions.now, conditions.permission_verb)
+        result.closed += _closed_needs(agent, {need.id for need in needs})
+        if agent.id in conditions.attention.watched and any(map(_is_unseen, needs)):
+            result.seen.append(agent)
         for need in needs:
-            for channel, due in _due(need, moment):
-                if (held := _hold(need, channel, due, moment)) is not None:
-                    made.held.append(held)
+            for channel, due in _due_channels(need, conditions):
+                if (delayed := _delay(need, channel, due, conditions)) is not None:
+                    result.delayed.append(delayed)
                 else:
                     ready.setdefault(channel, []).append(need)
-    sent = _sent(agents)
+    sent = _send_times(agents)
     for channel, found in ready.items():
-        _release(made, channel, found, sent.get(channel, []), moment)
-    return made
+        _apply_limits(result, channel, found, sent.get(channel, []), conditions)
+    return result
 
 
 def _is_unseen(need: Need) -> bool:
     """Whether nobody has looked since it came, or since somebody was called about it."""
-    told = (notice.settled_at for notice in need.agent.notices if notice.need == need.id)
-    return need.kind in SEEN_BY_LOOKING and need.agent.seen_at < max(need.since, *told, 0)
+    completed = (notice.completed_at for notice in need.agent.notices if notice.need == need.id)
+    return need.kind in SEEN_BY_VIEWING and need.agent.seen_at < max(need.since, *completed, 0)
 
 
-def _over(agent: Agent, open_needs: Collection[str]) -> Iterator[Over]:
+def _closed_needs(agent: Agent, open_needs: Collection[str]) -> Iterator[ClosedNeed]:
     gone = {
-        notice.need: notice.kind for notice in agent.notices if not notice.over_at and notice.need not in open_needs
+        notice.need: notice.kind for notice in agent.notices if not notice.closed_at and notice.need not in open_needs
     }
-    return (Over(agent, need, kind) for need, kind in gone.items())
+    return (ClosedNeed(agent, need, kind) for need, kind in gone.items())
 
 
 # --- when -------------------------------------------------------------------------------------------------------------
 
 
-def _due(need: Need, moment: Moment) -> Iterator[tuple[str, Micros]]:
+def _due_channels(need: Need, conditions: Conditions) -> Iterator[tuple[str, Micros]]:
     """The channels that a need is announced through next, and from when on."""
-    rule = moment.rules.rule(need.kind, need.agent.project)
-    said = {notice.channel: notice for notice in need.agent.notices if notice.need == need.id}
-    delay = rule.present_after if moment.looking.present else rule.after
-    due: Micros | None = max(need.since + delay, need.unsure_until)
-    arrived = any(notice.arrived for notice in said.values())
-    for step in moment.rules.chain(rule, moment.available | said.keys()):
+    rule = conditions.rules.find_rule(need.kind, need.agent.project)
+    notifications = {notice.channel: notice for notice in need.agent.notices if notice.need == need.id}
+    delay = rule.present_after if conditions.attention.is_present else rule.after
+    due: Micros | None = max(need.since + delay, need.not_before)
+    is_delivered = any(notice.is_delivered for notice in notifications.values())
+    for step in conditions.rules.available_steps(rule, conditions.available | notifications.keys()):
         if due is None:
             return
-        usable = tuple(channel for channel in step if channel in moment.available)
-        yield from _of_step(usable, said, due, arrived=arrived)
-        due = _next_step([said.get(channel) for channel in step], rule, need.agent, moment.now)
+        usable = tuple(channel for channel in step if channel in conditions.available)
+        yield from _due_in_step(usable, notifications, due, is_delivered=is_delivered)
+        due = _next_step_due([notifications.get(channel) for channel in step], rule, need.agent, conditions.now)
 
 
-def _of_step(
-    step: tuple[str, ...], said: Mapping[str, Notice], due: Micros, *, arrived: bool
+def _due_in_step(
+    step: tuple[str, ...], notifications: Mapping[str, Notification], due: Micros, *, is_delivered: bool
 ) -> Iterator[tuple[str, Micros]]:
     """Each channel once; one that failed again after a while, as long as nobody was reached."""
     for channel in step:
-        notice = said.get(channel)
-        if notice is None:
+        notification = notifications.get(channel)
+        if notification is None:
             yield channel, due
-        elif not arrived and notice.again_at is not None:
-            yield channel, notice.again_at
+        elif not is_delivered and notification.retry_at is not None:
+            yield channel, notification.retry_at
 
 
-def _next_step(step: list[Notice | None], rule: Rule, agent: Agent, now: Micros) -> Micros | None:
+def _next_step_due(step: list[Notification | None], rule: Rule, agent: Agent, now: Micros) -> Micros | None:
     """When the step after this one is due; None: not as things are."""
-    known = [notice for notice in step if notice is not None]
-    if len(known) < len(step):
+    used = [notice for notice in step if notice is not None]
+    if len(used) < len(step):
         return None
-    reached = [notice for notice in known if notice.arrived]
-    if not reached:
-        return None if any(not notice.settled_at for notice in known) else now
-    first = min(notice.settled_at for notice in reached)
-    if rule.escalate_after <= 0 or agent.seen_at >= first:
+    delivered = [notice for notice in used if notice.is_delivered]
+    if not delivered:
+        return None if any(not notice.completed_at for notice in used) else now
+    first_at = min(notice.completed_at for notice in delivered)
+    if rule.escalate_after <= 0 or agent.seen_at >= first_at:
         return None
-    return first + rule.escalate_after
+    return first_at + rule.escalate_after
 
 
 # --- whether ----------------------------------------------------------------------------------------------------------
 
 
-def _hold(need: Need, channel: str, due: Micros, moment: Moment) -> Held | None:
+def _delay(need: Need, channel: str, due: Micros, conditions: Conditions) -> DelayedNotification | None:
     """Why a call is not made now, if so."""
-    quiet = moment.quiet_until
-    lets_through = moment.rules.quiet is not None and need.kind in moment.rules.quiet.let_through
-    if need.agent.id in moment.looking.watched:
-        return Held(need, channel, "somebody looks at it", moment.now + LOOK_AGAIN)
-    if due > moment.now:
-        until = min(due, moment.now + THERE_STILL) if moment.looking.present else due
-        return Held(need, channel, "it is not time yet", until)
-    if quiet is not None and not lets_through:
-        return Held(need, channel, "quiet hours", quiet)
+    quiet_until = conditions.quiet_until
+    is_let_through = conditions.rules.quiet is not None and need.kind in conditions.rules.quiet.let_through
+    if need.agent.id in conditions.attention.watched:
+        return DelayedNotification(need, channel, "somebody looks at it", conditions.now + WATCHED_CHECK_INTERVAL)
+    if due > conditions.now:
+        until = min(due, conditions.now + PRESENCE_CHECK_INTERVAL) if conditions.attention.is_present else due
+        return DelayedNotification(need, channel, "it is not time yet", until)
+    if quiet_until is not None and not is_let_through:
+        return DelayedNotification(need, channel, "quiet hours", quiet_until)
     return None
 
 
-def _sent(agents: Iterable[Agent]) -> dict[str, list[Micros]]:
+def _send_times(agents: Iterable[Agent]) -> dict[str, list[Micros]]:
     """When each channel was used; what was told together counts once."""
-    moments: dict[str, set[Micros]] = {}
+    times: dict[str, set[Micros]] = {}
     for agent in agents:
         for notice in agent.notices:
-            moments.setdefault(notice.channel, set()).add(notice.begun_at // SECOND * SECOND)
-    return {channel: sorted(found) for channel, found in moments.items()}
+            times.setdefault(notice.channel, set()).add(notice.started_at // SECOND * SECOND)
+    return {channel: sorted(found) for channel, found in times.items()}
 
 
-def _release(made: Plan, channel: str, needs: list[Need], sent: list[Micros], moment: Moment) -> None:
+def _apply_limits(result: Plan, channel: str, needs: list[Need], sent: list[Micros], conditions: Conditions) -> None:
     """Let calls go, apart or together, as often as the channel may be used."""
-    limits, now = moment.rules.channels.get(channel, Limits()), moment.now
-    lately = [at for at in sent if at > now - HOUR]
-    free_at = lately[-1] + limits.spacing if lately else now
+    limits, now = conditions.rules.channels.get(channel, ChannelLimits()), conditions.now
+    recent = [at for at in sent if at > now - HOUR]
+    free_at = recent[-1] + limits.spacing if recent else now
     if free_at > now:
-        made.held += [Held(need, channel, "another call was made just now", free_at) for need in needs]
+        result.delayed += [
+            DelayedNotification(need, channel, "another call was made just now", free_at) for need in needs
+        ]
         return
-    left = limits.per_hour - len(lately)
-    if left <= 0:
-        why, until = f"no more than {limits.per_hour} calls an hour", lately[-limits.per_hour] + HOUR
-        made.held += [Held(need, channel, why, until) for need in needs]
-    elif len(needs) >= moment.rules.digest_from or len(needs) > left:
-        made.calls.append(Call(channel, tuple(needs)))
+    remaining = limits.per_hour - len(recent)
+    if remaining <= 0:
+        reason, until = f"no more than {limits.per_hour} calls an hour", recent[-limits.per_hour] + HOUR
+        result.delayed += [DelayedNotification(need, channel, reason, until) for need in needs]
+    elif len(needs) >= conditions.rules.digest_from or len(needs) > remaining:
+        result.deliveries.append(Delivery(channel, tuple(needs)))
     else:
-        made.calls += [Call(channel, (need,)) for need in needs]
+        result.deliveries += [Delivery(channel, (need,)) for need in needs]

@@ -14,10 +14,10 @@ HOUR: Micros = 60 * MINUTE
 DAY: Micros = 24 * HOUR
 
 DESKTOP, PAGE = "desktop", "page"
-BUILT_IN = (DESKTOP, PAGE)
+BUILT_IN_CHANNELS = (DESKTOP, PAGE)
 """The channels that need no address."""
 
-Chain = tuple[tuple[str, ...], ...]
+Steps = tuple[tuple[str, ...], ...]
 """Steps; the channels of one step are called together, the next step when nobody reacts."""
 
 
@@ -25,7 +25,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """What is done about one kind of need."""
 
     on: bool = True
-    to: Chain = ()
+    to: Steps = ()
     """Empty: the desktop and the page, then every other channel."""
     after: Micros = 0
     present_after: Micros = 20 * SECOND
@@ -38,21 +38,21 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """For `context`: percents, each announced once per context window."""
     budget: float = 0.0
     """For `cost`: dollars of one session; 0: none."""
-    life: Micros = 12 * HOUR
+    max_age: Micros = 12 * HOUR
     """What nobody was called about for so long is no news any more."""
 
 
 DEFAULTS: Mapping[str, Rule] = {
-    "waiting": Rule(escalate_after=3 * MINUTE, life=7 * DAY),
+    "waiting": Rule(escalate_after=3 * MINUTE, max_age=7 * DAY),
     "error": Rule(escalate_after=3 * MINUTE),
     "finished": Rule(after=5 * SECOND, present_after=30 * SECOND, longer_than=10 * MINUTE),
-    "context": Rule(levels=(90.0,), life=7 * DAY),
-    "cost": Rule(life=7 * DAY),
+    "context": Rule(levels=(90.0,), max_age=7 * DAY),
+    "cost": Rule(max_age=7 * DAY),
 }
 KINDS = tuple(DEFAULTS)
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class ChannelLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How often a channel may be used."""
 
     per_hour: int = 20
@@ -60,14 +60,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What comes so soon after a call waits, and is told together with others."""
 
 
-LIMITS: Mapping[str, Limits] = {
-    DESKTOP: Limits(per_hour=120, spacing=5 * SECOND),
-    PAGE: Limits(per_hour=1_000, spacing=0),
+BUILT_IN_LIMITS: Mapping[str, ChannelLimits] = {
+    DESKTOP: ChannelLimits(per_hour=120, spacing=5 * SECOND),
+    PAGE: ChannelLimits(per_hour=1_000, spacing=0),
 }
 """Of the channels that need no address."""
 
 
-class Quiet(msgspec.Struct, frozen=True, kw_only=True):
+class QuietHours(msgspec.Struct, frozen=True, kw_only=True):
     """Hours in which nobody is called: minutes of the day, from and to (over midnight if to is earlier)."""
 
     begins: int
@@ -77,16 +77,16 @@ class Quiet(msgspec.Struct, frozen=True, kw_only=True):
     let_through: frozenset[str] = frozenset()
     """Kinds that are announced all the same."""
 
-    def until(self, now: Micros, offset: Micros) -> Micros | None:
+    def until(self, now: Micros, utc_offset: Micros) -> Micros | None:
         """When the quiet hours end that it is in now; None if it is in none. `offset`: local time less UTC."""
-        local = now + offset
-        day, rest = divmod(local, DAY)
-        minute = rest // MINUTE
+        local = now + utc_offset
+        day, time_of_day = divmod(local, DAY)
+        minute = time_of_day // MINUTE
         length = (self.ends - self.begins) % (24 * 60) or 24 * 60
-        for begun in (day, day - 1):
-            since = minute + (day - begun) * 24 * 60 - self.begins
-            if 0 <= since < length and (begun + 3) % 7 in self.days:  # 1970 began on a Thursday
-                return (begun * 24 * 60 + self.begins + length) * MINUTE - offset
+        for start_day in (day, day - 1):
+            elapsed = minute + (day - start_day) * 24 * 60 - self.begins
+            if 0 <= elapsed < length and (start_day + 3) % 7 in self.days:  # 1970 began on a Thursday
+                return (start_day * 24 * 60 + self.begins + length) * MINUTE - utc_offset
         return None
 
 
@@ -97,27 +97,27 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     kinds: Mapping[str, Rule] = msgspec.field(default_factory=lambda: DEFAULTS)
     projects: tuple[tuple[str, Mapping[str, Rule]], ...] = ()
     """Patterns of a project's name or directory; the first that fits counts."""
-    channels: Mapping[str, Limits] = msgspec.field(default_factory=lambda: LIMITS)
-    quiet: Quiet | None = None
+    channels: Mapping[str, ChannelLimits] = msgspec.field(default_factory=lambda: BUILT_IN_LIMITS)
+    quiet: QuietHours | None = None
     digest_from: int = 3
     """So many needs at one moment become one message."""
 
-    def rule(self, kind: str, project: Project) -> Rule:
+    def find_rule(self, kind: str, project: Project) -> Rule:
         """What is done about a kind of need in a project."""
         for pattern, kinds in self.projects:
-            if fits(pattern, project):
+            if matches_project(pattern, project):
                 return kinds[kind]
         return self.kinds[kind]
 
-    def chain(self, rule: Rule, available: frozenset[str]) -> Chain:
+    def available_steps(self, rule: Rule, available: frozenset[str]) -> Steps:
         """The steps of a rule, as far as they can be taken here."""
-        others = tuple((name,) for name in self.channels if name not in BUILT_IN)
-        steps = rule.to or (BUILT_IN, *others)
+        others = tuple((name,) for name in self.channels if name not in BUILT_IN_CHANNELS)
+        steps = rule.to or (BUILT_IN_CHANNELS, *others)
         reachable = (tuple(channel for channel in step if channel in available) for step in steps)
         return tuple(step for step in reachable if step)
 
 
-def fits(pattern: str, project: Project) -> bool:
+def matches_project(pattern: str, project: Project) -> bool:
     """Whether a pattern means a project: its name, or its directory or one above."""
     if "/" not in pattern:
         return _glob(pattern).fullmatch(project.name) is not None

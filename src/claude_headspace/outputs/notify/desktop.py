@@ -15,15 +15,15 @@ from typing import Any, Protocol
 
 import msgspec
 
-PATIENCE_SECONDS = 5.0
-NAME, PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
+TIMEOUT_SECONDS = 5.0
+NOTIFICATIONS_NAME, NOTIFICATIONS_PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
 BUS = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
-SENDER = 7
+SENDER_FIELD = 7
 """The field of a D-Bus header that says who sent it."""
-TITLE = "Headspace"
+APP_NAME = "Headspace"
 
 
-class Undelivered(Exception):
+class DeliveryFailed(Exception):
     """It did not go out, and here is why."""
 
 
@@ -39,26 +39,30 @@ class Desktop(Protocol):
         """Take one back, if it is still there."""
 
 
-class Missing(msgspec.Struct, frozen=True):
+class NoDesktop(msgspec.Struct, frozen=True):
     """There is no desktop, and why."""
 
-    why: str
+    reason: str
 
 
-def find(env: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Desktop | Missing:
+def find_desktop(env: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Desktop | NoDesktop:
     """The desktop of this machine, if there is one."""
     if platform == "darwin":
         return _find_mac(env)
-    address = env.get("DBUS_SESSION_BUS_ADDRESS") or _usual_address(env)
+    address = env.get("DBUS_SESSION_BUS_ADDRESS") or _default_address(env)
     if not address:
-        return Missing("no D-Bus session: DBUS_SESSION_BUS_ADDRESS is not set")
+        return NoDesktop("no D-Bus session: DBUS_SESSION_BUS_ADDRESS is not set")
     try:
-        return FreeDesktop(address) if FreeDesktop(address).is_there() else Missing("nobody shows notifications here")
-    except Undelivered as error:
-        return Missing(str(error))
+        return (
+            DBusDesktop(address)
+            if DBusDesktop(address).is_available()
+            else NoDesktop("nobody shows notifications here")
+        )
+    except DeliveryFailed as error:
+        return NoDesktop(str(error))
 
 
-def _usual_address(env: Mapping[str, str]) -> str:
+def _default_address(env: Mapping[str, str]) -> str:
     """Where systemd keeps the user's bus."""
     path = Path(env.get("XDG_RUNTIME_DIR", "")) / "bus"
     return f"unix:path={path}" if path.is_absolute() and path.is_socket() else ""
@@ -67,7 +71,7 @@ def _usual_address(env: Mapping[str, str]) -> str:
 # --- Linux ------------------------------------------------------------------------------------------------------------
 
 
-class FreeDesktop:
+class DBusDesktop:
     """Notifications over D-Bus, as every Linux desktop takes them."""
 
     kind = "D-Bus"
@@ -75,70 +79,80 @@ class FreeDesktop:
     def __init__(self, address: str) -> None:
         self._address = address
 
-    def is_there(self) -> bool:
+    def is_available(self) -> bool:
         """Whether somebody shows notifications, or would be started to."""
-        if self._ask(*BUS, "NameHasOwner", "s", (NAME,)).body[0]:
+        if self._request(*BUS, "NameHasOwner", "s", (NOTIFICATIONS_NAME,)).body[0]:
             return True
-        return NAME in self._ask(*BUS, "ListActivatableNames").body[0]
+        return NOTIFICATIONS_NAME in self._request(*BUS, "ListActivatableNames").body[0]
 
     def show(self, title: str, text: str, link: str, *, urgent: bool, tag: str) -> str:
         """Show it; what is urgent stays until somebody acts."""
         del tag  # the bus gives every notification a number of its own
-        capabilities = self._ask(NAME, PATH, NAME, "GetCapabilities").body[0]
+        capabilities = self._request(
+            NOTIFICATIONS_NAME, NOTIFICATIONS_PATH, NOTIFICATIONS_NAME, "GetCapabilities"
+        ).body[0]
         body = html.escape(text, quote=False) if "body-markup" in capabilities else text
         if link:
             label = html.escape(link)
             body += f'\n<a href="{label}">{label}</a>' if "body-hyperlinks" in capabilities else f"\n{link}"
-        hints = {"urgency": ("y", 2 if urgent else 1), "category": ("s", "im.received"), "desktop-entry": ("s", TITLE)}
-        given: tuple[Any, ...] = (TITLE, 0, "", title, body, [], hints, 0 if urgent else -1)
-        reply = self._ask(NAME, PATH, NAME, "Notify", "susssasa{sv}i", given)
-        return f"{reply.header.fields.get(SENDER, '')} {reply.body[0]}"
+        hints = {
+            "urgency": ("y", 2 if urgent else 1),
+            "category": ("s", "im.received"),
+            "desktop-entry": ("s", APP_NAME),
+        }
+        arguments: tuple[Any, ...] = (APP_NAME, 0, "", title, body, [], hints, 0 if urgent else -1)
+        reply = self._request(
+            NOTIFICATIONS_NAME, NOTIFICATIONS_PATH, NOTIFICATIONS_NAME, "Notify", "susssasa{sv}i", arguments
+        )
+        return f"{reply.header.fields.get(SENDER_FIELD, '')} {reply.body[0]}"
 
     def close(self, receipt: str) -> None:
         """Take it back, from whoever showed it: another one counts anew, and the number may mean somebody else's."""
-        shower, _, number = receipt.partition(" ")
-        if self._ask(*BUS, "GetNameOwner", "s", (NAME,)).body[0] == shower:
-            self._ask(NAME, PATH, NAME, "CloseNotification", "u", (int(number),))
+        owner, _, number = receipt.partition(" ")
+        if self._request(*BUS, "GetNameOwner", "s", (NOTIFICATIONS_NAME,)).body[0] == owner:
+            self._request(
+                NOTIFICATIONS_NAME, NOTIFICATIONS_PATH, NOTIFICATIONS_NAME, "CloseNotification", "u", (int(number),)
+            )
 
-    def _ask(
+    def _request(
         self,
         name: str,
         path: str,
         interface: str,
         method: str,
         signature: str | None = None,
-        given: tuple[Any, ...] = (),
+        arguments: tuple[Any, ...] = (),
     ) -> Any:
         from jeepney import DBusAddress, MessageType, new_method_call  # type: ignore[import-untyped]
         from jeepney.io.blocking import open_dbus_connection  # type: ignore[import-untyped]
         from jeepney.wrappers import DBusErrorResponse  # type: ignore[import-untyped]
 
-        call = new_method_call(DBusAddress(path, bus_name=name, interface=interface), method, signature, given)
+        message = new_method_call(DBusAddress(path, bus_name=name, interface=interface), method, signature, arguments)
         try:
             with open_dbus_connection(self._address) as bus:
-                reply = bus.send_and_get_reply(call, timeout=PATIENCE_SECONDS)
+                reply = bus.send_and_get_reply(message, timeout=TIMEOUT_SECONDS)
         except (OSError, ValueError, RuntimeError, EOFError) as error:
-            raise Undelivered(f"the D-Bus session does not answer ({type(error).__name__}: {error})") from error
+            raise DeliveryFailed(f"the D-Bus session does not answer ({type(error).__name__}: {error})") from error
         if reply.header.message_type is MessageType.error:
-            raise Undelivered(f"the desktop refused: {DBusErrorResponse(reply)}")
+            raise DeliveryFailed(f"the desktop refused: {DBusErrorResponse(reply)}")
         return reply
 
 
 # --- macOS ------------------------------------------------------------------------------------------------------------
 
-SCRIPT = (
+APPLE_SCRIPT = (
     "on run argv",
     "display notification (item 3 of argv) with title (item 1 of argv) subtitle (item 2 of argv)",
     "end run",
 )
 
 
-def _find_mac(env: Mapping[str, str]) -> Desktop | Missing:
+def _find_mac(env: Mapping[str, str]) -> Desktop | NoDesktop:
     if program := shutil.which("terminal-notifier", path=env.get("PATH")):
         return TerminalNotifier(program)
     if program := shutil.which("osascript", path=env.get("PATH")):
         return AppleScript(program)
-    return Missing("neither terminal-notifier nor osascript is in PATH")
+    return NoDesktop("neither terminal-notifier nor osascript is in PATH")
 
 
 class TerminalNotifier:
@@ -151,10 +165,10 @@ class TerminalNotifier:
 
     def show(self, title: str, text: str, link: str, *, urgent: bool, tag: str) -> str:
         """Show it under its own name, so that it can be found again."""
-        opened = ("-open", link) if link else ()
-        sound = ("-sound", "default") if urgent else ()
-        told = ("-title", TITLE, "-subtitle", _argument(title), "-message", _argument(text))
-        _run(self._program, *told, "-group", tag, *opened, *sound)
+        link_options = ("-open", link) if link else ()
+        sound_options = ("-sound", "default") if urgent else ()
+        text_options = ("-title", APP_NAME, "-subtitle", _escape_argument(title), "-message", _escape_argument(text))
+        _run(self._program, *text_options, "-group", tag, *link_options, *sound_options)
         return tag
 
     def close(self, receipt: str) -> None:
@@ -173,24 +187,24 @@ class AppleScript:
     def show(self, title: str, text: str, link: str, *, urgent: bool, tag: str) -> str:
         """Show it: the words are arguments of the script, never part of it."""
         del urgent, tag
-        lines = [part for line in SCRIPT for part in ("-e", line)]
-        _run(self._program, *lines, "--", TITLE, title, f"{text}\n{link}".strip())
+        lines = [part for line in APPLE_SCRIPT for part in ("-e", line)]
+        _run(self._program, *lines, "--", APP_NAME, title, f"{text}\n{link}".strip())
         return ""
 
     def close(self, receipt: str) -> None:
         """It cannot be taken back."""
 
 
-def _argument(text: str) -> str:
+def _escape_argument(text: str) -> str:
     """terminal-notifier takes a first `[`, `(` or `-` for something of its own."""
     return f"\u200b{text}" if text[:1] in ("[", "(", "-", "<") else text
 
 
 def _run(*command: str) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
     except (OSError, subprocess.SubprocessError) as error:
-        raise Undelivered(f"{Path(command[0]).name} could not be run: {error}") from error
+        raise DeliveryFailed(f"{Path(command[0]).name} could not be run: {error}") from error
     if done.returncode:
-        said = done.stderr.strip() or f"exit code {done.returncode}"
-        raise Undelivered(f"{Path(command[0]).name} failed: {said}")
+        reason = done.stderr.strip() or f"exit code {done.returncode}"
+        raise DeliveryFailed(f"{Path(command[0]).name} failed: {reason}")

@@ -27,14 +27,23 @@ from claude_headspace.kernel.acts import AgentSeen, NoticeBegun, NoticeOver, Not
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.notify import messages as texts
-from claude_headspace.kernel.notify.needs import Need, needs_of
-from claude_headspace.kernel.notify.notification import CLAIM, Notice, find_notice
-from claude_headspace.kernel.notify.plan import Call, Held, Looking, Moment, Over, Plan, plan, unsettled
+from claude_headspace.kernel.notify.needs import Need, find_needs
+from claude_headspace.kernel.notify.notification import CLAIM_DURATION, Notification, find_notification
+from claude_headspace.kernel.notify.plan import (
+    Attention,
+    ClosedNeed,
+    Conditions,
+    DelayedNotification,
+    Delivery,
+    Plan,
+    find_notifiable,
+    plan,
+)
 from claude_headspace.kernel.notify.rules import PAGE
-from claude_headspace.outputs.notify.attention import Attention
+from claude_headspace.outputs.notify.attention import AttentionTracker
 from claude_headspace.outputs.notify.channels import Channels, ChannelState, Message
-from claude_headspace.outputs.notify.desktop import Undelivered
-from claude_headspace.outputs.notify.preferences import Book, BookKeeper
+from claude_headspace.outputs.notify.desktop import DeliveryFailed
+from claude_headspace.outputs.notify.preferences import NotificationPreferences, PreferencesFile
 from claude_headspace.ports import Clock, Reader, Recorder
 
 log = structlog.get_logger(__name__)
@@ -42,33 +51,33 @@ log = structlog.get_logger(__name__)
 AnswerLink = Callable[[Wait, str], str | None]
 """The address at which whoever a channel reaches can answer a wait without signing in, if there is any."""
 
-Key = tuple[str, str]
+TaskKey = tuple[str, str]
 """A need and a channel: what is being done."""
-OVER = ""
+CLOSE = ""
 """In place of a channel: the need is being settled."""
 
-URGENT = ("waiting", "error")
+URGENT_KINDS = ("waiting", "error")
 RETRY_SECONDS = 5.0
 """How soon what could not be written is tried again."""
-LOOK_AGAIN_SECONDS = 60.0
+MAX_PAUSE_SECONDS = 60.0
 """How soon it is looked again whether there is a channel for a need that has none."""
-SEND_SECONDS = CLAIM / SECOND * 0.75
-REMEMBERED = 100
+SEND_TIMEOUT_SECONDS = CLAIM_DURATION / SECOND * 0.75
+MAX_UNSENT = 100
 
 
 def no_link(_wait: Wait, _to: str) -> None:
     """Nobody can answer from elsewhere."""
 
 
-class Unsent(msgspec.Struct, frozen=True):
+class UnsentNeed(msgspec.Struct, frozen=True):
     """A need that came and went without a call, and why."""
 
     need: Need
-    why: str
+    reason: str
     at: Micros
 
 
-class Tried(msgspec.Struct, frozen=True):
+class ChannelOutcome(msgspec.Struct, frozen=True):
     """What came of a test of a channel: `sent`, `failed`, or `unavailable` here and now; and why."""
 
     channel: str
@@ -94,25 +103,25 @@ class Notifier(Loop):
         self._recorder = recorder
         self._reader = reader
         self._clock = clock
-        self.keeper = BookKeeper(preferences_file)
-        self._attention = Attention()
+        self.preferences = PreferencesFile(preferences_file)
+        self._attention = AttentionTracker()
         self.channels = Channels(has_page=self._attention.has_page)
         self._base_url = base_url
         self._answer_link = answer_link
         self._agents: dict[str, Agent] = {}
-        self._busy: set[Key] = set()
+        self._in_progress: set[TaskKey] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="notify")
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.held: list[Held] = []
-        self.unsent: deque[Unsent] = deque(maxlen=REMEMBERED)
-        self.last: dict[str, tuple[Micros, str]] = {}
+        self.delayed: list[DelayedNotification] = []
+        self.unsent: deque[UnsentNeed] = deque(maxlen=MAX_UNSENT)
+        self.last_results: dict[str, tuple[Micros, str]] = {}
         """When each channel was last used, and why that failed, if it did."""
 
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it runs, and why its preferences cannot be used."""
-        return self.running, self.keeper.failure, "on"
+        return self.running, self.preferences.failure, "on"
 
     # --- following the board ---
 
@@ -132,110 +141,110 @@ class Notifier(Loop):
 
     def show(self, agents: Sequence[Agent]) -> None:
         """The board as it is now; only who needs somebody, or was called about, is of interest."""
-        rules, now = self.keeper.current().rules, self._clock()
+        rules, now = self.preferences.current().rules, self._clock()
         before = self._agents
         ours = (agent for agent in agents if agent.host == self._host and agent.imported_from is None)
-        self._agents = {agent.id: agent for agent in ours if agent.notices or needs_of(agent, rules, now)}
+        self._agents = {agent.id: agent for agent in ours if agent.notices or find_needs(agent, rules, now)}
         if (self._agents or before) and self._loop is not None:
-            self._loop.call_soon_threadsafe(self._news.set)
+            self._loop.call_soon_threadsafe(self._changed.set)
 
-    def sight(self, page_id: str, agent_id: str | None, *, visible: bool, notifies: bool) -> None:
+    def report_page(self, page_id: str, agent_id: str | None, *, visible: bool, notifies: bool) -> None:
         """A page says what its reader has before him: whoever turns away may have to be called."""
-        if self._attention.page(page_id, agent_id, visible=visible, notifies=notifies):
-            self._news.set()
+        if self._attention.report_page(page_id, agent_id, visible=visible, notifies=notifies):
+            self._changed.set()
 
     def clear(self) -> None:
         """What was shown stays: the needs are still there."""
 
     async def _run(self) -> None:
         while True:
-            self._news.clear()
+            self._changed.clear()
             try:
-                pause = await self._round()
+                pause = await self._process()
             except Exception:
                 log.exception("notifier_failed")
                 pause = RETRY_SECONDS
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
-                    await self._news.wait()
+                    await self._changed.wait()
 
     # --- one round ---
 
-    async def _round(self) -> float | None:
+    async def _process(self) -> float | None:
         """Do what is due; how long nothing more is."""
         agents = list(self._agents.values())
         if not agents:
-            self._note_held([], agents)
+            self._update_delayed([], agents)
             return None
-        book, moment = await asyncio.to_thread(self._moment, agents)
-        made = plan(agents, moment)
-        self._note_held(made.held, agents)
-        for agent in made.seen:
-            await self._see(agent)
-        for over in made.over:
-            if (over.need, OVER) not in self._busy:
-                self._begin({(over.need, OVER)}, self._finish(over, book))
-        for call in made.calls:
-            fresh = tuple(need for need in call.needs if (need.id, call.channel) not in self._busy)
-            if fresh:
-                keys = {(need.id, call.channel) for need in fresh}
-                self._begin(keys, self._send(Call(call.channel, fresh), book))
-        return self._pause(made, moment)
+        preferences, conditions = await asyncio.to_thread(self._read_conditions, agents)
+        planned = plan(agents, conditions)
+        self._update_delayed(planned.delayed, agents)
+        for agent in planned.seen:
+            await self._record_seen(agent)
+        for closed in planned.closed:
+            if (closed.need, CLOSE) not in self._in_progress:
+                self._start_task({(closed.need, CLOSE)}, self._close(closed, preferences))
+        for delivery in planned.deliveries:
+            needs = tuple(need for need in delivery.needs if (need.id, delivery.channel) not in self._in_progress)
+            if needs:
+                keys = {(need.id, delivery.channel) for need in needs}
+                self._start_task(keys, self._send(Delivery(delivery.channel, needs), preferences))
+        return self._pause_seconds(planned, conditions)
 
-    def _pause(self, made: Plan, moment: Moment) -> float | None:
+    def _pause_seconds(self, planned: Plan, conditions: Conditions) -> float | None:
         """How long to rest; never for long while something is held, since a machine that slept has lost that time."""
-        if made.wake_at is not None:
-            return min(max((made.wake_at - self._clock()) / SECOND, 0.05), LOOK_AGAIN_SECONDS)
-        return None if moment.available else LOOK_AGAIN_SECONDS
+        if planned.next_check_at is not None:
+            return min(max((planned.next_check_at - self._clock()) / SECOND, 0.05), MAX_PAUSE_SECONDS)
+        return None if conditions.available else MAX_PAUSE_SECONDS
 
-    def _moment(self, agents: Sequence[Agent]) -> tuple[Book, Moment]:
+    def _read_conditions(self, agents: Sequence[Agent]) -> tuple[NotificationPreferences, Conditions]:
         """All that a plan depends on; asks the desktop and tmux, so it runs in a thread."""
-        book, now = self.keeper.current(), self._clock()
-        available = self.channels.available(book)
-        asking = unsettled(agents, book.rules, now) if available else []
-        looking = self._attention.look(asking, book.present_for) if asking else Looking()
+        preferences, now = self.preferences.current(), self._clock()
+        available = self.channels.available(preferences)
+        notifiable = find_notifiable(agents, preferences.rules, now) if available else []
+        attention = self._attention.observe(notifiable, preferences.present_for) if notifiable else Attention()
         quiet = self.quiet_until()
-        moment = Moment(
-            rules=book.rules,
+        conditions = Conditions(
+            rules=preferences.rules,
             available=available,
             now=now,
-            looking=looking,
+            attention=attention,
             quiet_until=quiet,
-            verb_of=permission_verb,
+            permission_verb=permission_verb,
         )
-        return book, moment
+        return preferences, conditions
 
     def quiet_until(self) -> Micros | None:
         """Until when nobody is called, if it is such an hour."""
-        quiet, now = self.keeper.current().rules.quiet, self._clock()
-        return quiet.until(now, local_offset(now)) if quiet is not None else None
+        quiet, now = self.preferences.current().rules.quiet, self._clock()
+        return quiet.until(now, utc_offset(now)) if quiet is not None else None
 
-    def _note_held(self, held: list[Held], agents: Sequence[Agent]) -> None:
+    def _update_delayed(self, delayed: list[DelayedNotification], agents: Sequence[Agent]) -> None:
         """Remember what is held, and what came and went without a call."""
         now = self._clock()
         known = {notice.need for agent in agents for notice in agent.notices}
-        known |= {each.need.id for each in held} | {need for need, _channel in self._busy}
-        gone = {each.need.id: each for each in self.held if each.need.id not in known}
-        self.unsent.extend(Unsent(each.need, each.why, now) for each in gone.values())
-        self.held = held
+        known |= {each.need.id for each in delayed} | {need for need, _channel in self._in_progress}
+        gone = {each.need.id: each for each in self.delayed if each.need.id not in known}
+        self.unsent.extend(UnsentNeed(each.need, each.reason, now) for each in gone.values())
+        self.delayed = delayed
 
-    async def _see(self, agent: Agent) -> None:
+    async def _record_seen(self, agent: Agent) -> None:
         """Somebody has it before him: what it came to is no news any more."""
         with suppress(HeadspaceError):
-            self._know((await self._recorder.record(AgentSeen(via="terminal"), agent.id)).agent)
+            self._update_agent((await self._recorder.record(AgentSeen(via="terminal"), agent.id)).agent)
 
-    def _know(self, agent: Agent) -> None:
+    def _update_agent(self, agent: Agent) -> None:
         self._agents[agent.id] = agent
-        self._news.set()
+        self._changed.set()
 
-    def _begin(self, keys: set[Key], work: Awaitable[None]) -> None:
+    def _start_task(self, keys: set[TaskKey], work: Awaitable[None]) -> None:
         """Do something beside the loop, once at a time."""
-        self._busy |= keys
-        task = asyncio.ensure_future(self._guarded(keys, work))
+        self._in_progress |= keys
+        task = asyncio.ensure_future(self._run_task(keys, work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _guarded(self, keys: set[Key], work: Awaitable[None]) -> None:
+    async def _run_task(self, keys: set[TaskKey], work: Awaitable[None]) -> None:
         try:
             await work
         except BadRequest:
@@ -243,42 +252,47 @@ class Notifier(Loop):
         except Exception as error:
             if not isinstance(error, JournalUnavailable):
                 log.exception("notify_failed", needs=sorted(keys))
-            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._news.set)
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._changed.set)
         finally:
-            self._busy -= keys
+            self._in_progress -= keys
 
     # --- calling ---
 
-    async def _send(self, call: Call, book: Book) -> None:
+    async def _send(self, delivery: Delivery, preferences: NotificationPreferences) -> None:
         """Claim, send, write down what came of it."""
-        claimed = [need for need in call.needs if await self._claim(need, call.channel)]
+        claimed = [need for need in delivery.needs if await self._claim(need, delivery.channel)]
         if not claimed:
             return
-        message = self._message(claimed, call.channel, book)
+        message = self._compose_message(claimed, delivery.channel, preferences)
         try:
-            receipt, failure = await self._threaded(lambda: self.channels.send(call.channel, message, book)), ""
-        except Undelivered as error:
+            receipt, failure = (
+                await self._run_in_thread(lambda: self.channels.send(delivery.channel, message, preferences)),
+                "",
+            )
+        except DeliveryFailed as error:
             receipt, failure = "", str(error) or "it did not go out"
         except TimeoutError:
-            receipt, failure = "", f"no answer within {SEND_SECONDS:.0f} s"
-        self.last[call.channel] = (self._clock(), failure)
-        log.info("notified", channel=call.channel, needs=len(claimed), failure=failure or None)
+            receipt, failure = "", f"no answer within {SEND_TIMEOUT_SECONDS:.0f} s"
+        self.last_results[delivery.channel] = (self._clock(), failure)
+        log.info("notified", channel=delivery.channel, needs=len(claimed), failure=failure or None)
         for need in claimed:
-            await self._settle(need, call.channel, failure, receipt, book)
+            await self._record_result(need, delivery.channel, failure, receipt, preferences)
 
     async def _claim(self, need: Need, channel: str) -> bool:
         act = NoticeBegun(need=need.id, kind=need.kind, channel=channel, words=need.title, wait_id=need.wait_id)
         try:
-            self._know((await self._recorder.record(act, need.agent.id)).agent)
+            self._update_agent((await self._recorder.record(act, need.agent.id)).agent)
         except BadRequest:
             return False
         return True
 
-    async def _threaded(self, work: Callable[[], str]) -> str:
+    async def _run_in_thread(self, work: Callable[[], str]) -> str:
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
-        return await asyncio.wait_for(done, SEND_SECONDS)
+        return await asyncio.wait_for(done, SEND_TIMEOUT_SECONDS)
 
-    async def _settle(self, need: Need, channel: str, failure: str, receipt: str, book: Book) -> None:
+    async def _record_result(
+        self, need: Need, channel: str, failure: str, receipt: str, preferences: NotificationPreferences
+    ) -> None:
         """Write the result down, however long the database is away: it would be sent again otherwise."""
         act = NoticeSettled(need=need.id, channel=channel, reason=failure, receipt=receipt)
         while True:
@@ -287,27 +301,27 @@ class Notifier(Loop):
                 break
             except JournalUnavailable:
                 await asyncio.sleep(RETRY_SECONDS)
-        self._know(agent)
-        notice = find_notice(agent.notices, need.id, channel)
-        if notice is not None and notice.over_at:  # it was settled while it was sent
-            await self._take_back(agent, notice, book)
+        self._update_agent(agent)
+        notification = find_notification(agent.notices, need.id, channel)
+        if notification is not None and notification.closed_at:  # it was settled while it was sent
+            await self._remove(agent, notification, preferences)
 
-    def _message(self, needs: Sequence[Need], channel: str, book: Book) -> Message:
-        urgent = any(need.kind in URGENT for need in needs)
+    def _compose_message(self, needs: Sequence[Need], channel: str, preferences: NotificationPreferences) -> Message:
+        urgent = any(need.kind in URGENT_KINDS for need in needs)
         if len(needs) == 1:
             need = needs[0]
-            link = self._answered_at(need, channel, book) or self._page(f"/agents/{need.agent.id}")
+            link = self._find_answer_link(need, channel, preferences) or self._page_url(f"/agents/{need.agent.id}")
             return Message(title=need.title, text=need.text, link=link, urgent=urgent, tag=need.id)
         title, text = texts.digest([need.agent.name for need in needs], [need.title for need in needs])
-        return Message(title=title, text=text, link=self._page("/waits"), urgent=urgent, tag=needs[0].id)
+        return Message(title=title, text=text, link=self._page_url("/waits"), urgent=urgent, tag=needs[0].id)
 
-    def _page(self, path: str = "") -> str:
+    def _page_url(self, path: str = "") -> str:
         base = self._base_url()
         return f"{base}{path}" if base else ""
 
-    def _answered_at(self, need: Need, channel: str, book: Book) -> str | None:
+    def _find_answer_link(self, need: Need, channel: str, preferences: NotificationPreferences) -> str | None:
         """A link that answers; not where the page itself is at hand, nor where others may read it."""
-        address = book.addresses.get(channel)
+        address = preferences.addresses.get(channel)
         if address is None or address.brief:
             return None
         agent = self._agents.get(need.agent.id, need.agent)
@@ -316,74 +330,74 @@ class Notifier(Loop):
 
     # --- taking back ---
 
-    async def _finish(self, over: Over, book: Book) -> None:
-        why = await asyncio.to_thread(self._why, over)
-        agent = (await self._recorder.record(NoticeOver(need=over.need, reason=why), over.agent.id)).agent
-        self._know(agent)
-        for notice in agent.notices:
-            if notice.need == over.need and notice.arrived:
-                await self._take_back(agent, notice, book)
+    async def _close(self, closed: ClosedNeed, preferences: NotificationPreferences) -> None:
+        reason = await asyncio.to_thread(self._closing_reason, closed)
+        agent = (await self._recorder.record(NoticeOver(need=closed.need, reason=reason), closed.agent.id)).agent
+        self._update_agent(agent)
+        for notification in agent.notices:
+            if notification.need == closed.need and notification.is_delivered:
+                await self._remove(agent, notification, preferences)
 
-    async def _take_back(self, agent: Agent, notice: Notice, book: Book) -> None:
-        shared = bool(notice.receipt) and any(
-            other.receipt == notice.receipt and other.channel == notice.channel and not other.over_at
+    async def _remove(self, agent: Agent, notification: Notification, preferences: NotificationPreferences) -> None:
+        is_shared = bool(notification.receipt) and any(
+            other.receipt == notification.receipt and other.channel == notification.channel and not other.closed_at
             for each in self._agents.values()
             for other in each.notices
         )
-        if shared:  # a digest stays while anything in it is open
+        if is_shared:  # a digest stays while anything in it is open
             return
-        told = Message(title=f"Settled: {notice.title}", text=notice.outcome, tag=notice.need)
+        message = Message(title=f"Settled: {notification.title}", text=notification.outcome, tag=notification.need)
 
         def withdraw() -> str:
-            self.channels.withdraw(notice.channel, notice.receipt, told, book)
+            self.channels.remove(notification.channel, notification.receipt, message, preferences)
             return ""
 
-        with suppress(Undelivered, TimeoutError):
-            await self._threaded(withdraw)
+        with suppress(DeliveryFailed, TimeoutError):
+            await self._run_in_thread(withdraw)
 
-    def _why(self, over: Over) -> str:
+    def _closing_reason(self, closed: ClosedNeed) -> str:
         """What became of a need."""
-        wait = self._reader.wait(over.need) if over.kind == "waiting" else None
+        wait = self._reader.wait(closed.need) if closed.kind == "waiting" else None
         if wait is not None and wait.answered is not None:
             return f"{wait.answered.words} by {wait.answered.by} through {wait.answered.via}"
         if wait is not None:
             return wait.resolution or "over"
-        if over.agent.ended_at is not None:
+        if closed.agent.ended_at is not None:
             return "the agent ended"
-        notices = [notice for notice in over.agent.notices if notice.need == over.need]
-        is_seen = any(over.agent.seen_at >= notice.begun_at for notice in notices)
+        notices = [notice for notice in closed.agent.notices if notice.need == closed.need]
+        is_seen = any(closed.agent.seen_at >= notice.started_at for notice in notices)
         return "seen" if is_seen else "the agent went on"
 
     # --- trying it out ---
 
-    async def test(self, only: str | None = None) -> list[Tried]:
+    async def test(self, channel: str | None = None) -> list[ChannelOutcome]:
         """Send a test through every channel that is set up, or through one, whatever the rules say."""
-        book = await asyncio.to_thread(self.keeper.current)
-        states = await asyncio.to_thread(self.channels.states, book)
-        chosen = [state for state in states if only in (None, state.name)]
+        preferences = await asyncio.to_thread(self.preferences.current)
+        states = await asyncio.to_thread(self.channels.states, preferences)
+        chosen = [state for state in states if channel in (None, state.name)]
         if not chosen:
             names = ", ".join(state.name for state in states)
-            raise BadRequest("unknown_channel", f"There is no channel {only}.", f"There are: {names}.", status=404)
-        return [await self._try(state, book) for state in chosen]
+            raise BadRequest("unknown_channel", f"There is no channel {channel}.", f"There are: {names}.", status=404)
+        return [await self._test_channel(state, preferences) for state in chosen]
 
-    async def _try(self, state: ChannelState, book: Book) -> Tried:
+    async def _test_channel(self, state: ChannelState, preferences: NotificationPreferences) -> ChannelOutcome:
         channel = state.name
         if not state.available or channel == PAGE:
-            return Tried(channel, "sent" if state.available else "unavailable", state.detail)
+            return ChannelOutcome(channel, "sent" if state.available else "unavailable", state.detail)
         text = f"Headspace on {self._host} can reach you here."
-        message = Message(title="A test of Headspace", text=text, link=self._page(), tag="test")
+        message = Message(title="A test of Headspace", text=text, link=self._page_url(), tag="test")
         failure = ""
         try:
-            await self._threaded(lambda: self.channels.send(channel, message, book))
-        except Undelivered as error:
+            await self._run_in_thread(lambda: self.channels.send(channel, message, preferences))
+        except DeliveryFailed as error:
             failure = str(error)
         except TimeoutError:
-            failure = f"no answer within {SEND_SECONDS:.0f} s"
-        self.last[channel] = (self._clock(), failure)
-        return Tried(channel, "failed" if failure else "sent", failure or state.detail)
+            failure = f"no answer within {SEND_TIMEOUT_SECONDS:.0f} s"
+        self.last_results[channel] = (self._clock(), failure)
+        return ChannelOutcome(channel, "failed" if failure else "sent", failure or state.detail)
 
 
-def local_offset(now: Micros) -> Micros:
+def utc_offset(now: Micros) -> Micros:
     """How far local time is ahead of UTC."""
     offset = datetime.fromtimestamp(now / SECOND, tz=UTC).astimezone().utcoffset()
     return round(offset.total_seconds()) * SECOND if offset is not None else 0

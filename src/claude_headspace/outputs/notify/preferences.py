@@ -28,14 +28,14 @@ from msgspec import Meta
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.notify.rules import (
-    BUILT_IN,
+    BUILT_IN_CHANNELS,
     DAY,
     DEFAULTS,
     HOUR,
     KINDS,
     MINUTE,
-    Limits,
-    Quiet,
+    ChannelLimits,
+    QuietHours,
     Rule,
     Rules,
 )
@@ -44,11 +44,11 @@ log = structlog.get_logger(__name__)
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _UNITS = {"": SECOND, "s": SECOND, "m": MINUTE, "min": MINUTE, "h": HOUR, "d": DAY}
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|d)?")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|d)?")
 _TIME = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 
-Span = Annotated[str | float, Meta(description='Seconds, or a text such as "90s", "5m", "1h".')]
+Duration = Annotated[str | float, Meta(description='Seconds, or a text such as "90s", "5m", "1h".')]
 Step = str | tuple[str, ...]
 
 
@@ -58,7 +58,7 @@ class _Channel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     url: str = ""
     urls: tuple[str, ...] = ()
     per_hour: Annotated[int, Meta(ge=1)] | None = None
-    spacing: Span | None = None
+    spacing: Duration | None = None
     brief: bool = False
     tell_over: bool = False
 
@@ -68,10 +68,10 @@ class _Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     on: bool | None = None
     to: tuple[Step, ...] | None = None
-    after: Span | None = None
-    present_after: Span | None = None
-    escalate_after: Span | None = None
-    longer_than: Span | None = None
+    after: Duration | None = None
+    present_after: Duration | None = None
+    escalate_after: Duration | None = None
+    longer_than: Duration | None = None
     levels: tuple[float, ...] | None = None
     budget: Annotated[float, Meta(ge=0)] | None = None
 
@@ -86,7 +86,7 @@ class _Quiet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     on: bool = True
     digest_from: Annotated[int, Meta(ge=2)] = 3
-    present_for: Span = "2m"
+    present_for: Duration = "2m"
     channels: dict[str, _Channel] = {}
     quiet: _Quiet | None = None
     waiting: _Rule | bool = _Rule()
@@ -97,7 +97,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     project: dict[str, dict[str, _Rule | bool]] = {}
 
 
-class Address(msgspec.Struct, frozen=True, kw_only=True):
+class ChannelAddress(msgspec.Struct, frozen=True, kw_only=True):
     """How a channel is reached, and how much it is told."""
 
     urls: tuple[str, ...]
@@ -107,22 +107,22 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it is told as well that a need is over."""
 
 
-class Book(msgspec.Struct, frozen=True, kw_only=True):
+class NotificationPreferences(msgspec.Struct, frozen=True, kw_only=True):
     """All that was read."""
 
     rules: Rules = Rules()
-    addresses: Mapping[str, Address] = {}
+    addresses: Mapping[str, ChannelAddress] = {}
     present_for: Micros = 2 * MINUTE
     """How long after the last key somebody is believed to be there."""
 
 
-def read_book(path: Path) -> Book:
+def read_preferences(path: Path) -> NotificationPreferences:
     """The book of a file; no file is the defaults."""
     try:
-        found = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
-        return _composed(found)
+        file = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
+        return _build_preferences(file)
     except FileNotFoundError:
-        return Book()
+        return NotificationPreferences()
     except (OSError, ValueError) as error:  # all that TOML, msgspec and our own readers raise
         raise BadConfiguration(
             "bad_notifications",
@@ -131,31 +131,32 @@ def read_book(path: Path) -> Book:
         ) from error
 
 
-def _composed(found: _File) -> Book:
-    for name in found.channels:
+def _build_preferences(file: _File) -> NotificationPreferences:
+    for name in file.channels:
         if not _NAME.fullmatch(name):
             raise ValueError(f"a channel cannot be called {name!r}: small letters, digits and dashes")
-    channels = {**Rules().channels, **{name: _limits(name, channel) for name, channel in found.channels.items()}}
+    channels = {**Rules().channels, **{name: _limits(name, channel) for name, channel in file.channels.items()}}
     addresses = {
-        name: Address(urls=_urls(name, channel), brief=channel.brief, tell_over=channel.tell_over)
-        for name, channel in found.channels.items()
-        if name not in BUILT_IN
+        name: ChannelAddress(urls=_urls(name, channel), brief=channel.brief, tell_over=channel.tell_over)
+        for name, channel in file.channels.items()
+        if name not in BUILT_IN_CHANNELS
     }
-    kinds = {kind: _rule(kind, getattr(found, kind), DEFAULTS[kind], channels) for kind in KINDS}
+    kinds = {kind: _override_rule(kind, getattr(file, kind), DEFAULTS[kind], channels) for kind in KINDS}
     projects = tuple(
-        (_expanded(pattern), _of_project(pattern, given, kinds, channels)) for pattern, given in found.project.items()
+        (_expand_home(pattern), _project_rules(pattern, overrides, kinds, channels))
+        for pattern, overrides in file.project.items()
     )
-    return Book(
+    return NotificationPreferences(
         rules=Rules(
-            on=found.on,
+            on=file.on,
             kinds=kinds,
             projects=projects,
             channels=channels,
-            quiet=_quiet(found.quiet) if found.quiet else None,
-            digest_from=found.digest_from,
+            quiet=_quiet_hours(file.quiet) if file.quiet else None,
+            digest_from=file.digest_from,
         ),
         addresses=addresses,
-        present_for=_span(found.present_for),
+        present_for=_parse_duration(file.present_for),
     )
 
 
@@ -166,89 +167,89 @@ def _urls(name: str, channel: _Channel) -> tuple[str, ...]:
     return urls
 
 
-def _limits(name: str, channel: _Channel) -> Limits:
-    usual = Rules().channels.get(name, Limits())
-    return Limits(
-        per_hour=usual.per_hour if channel.per_hour is None else channel.per_hour,
-        spacing=usual.spacing if channel.spacing is None else _span(channel.spacing),
+def _limits(name: str, channel: _Channel) -> ChannelLimits:
+    default = Rules().channels.get(name, ChannelLimits())
+    return ChannelLimits(
+        per_hour=default.per_hour if channel.per_hour is None else channel.per_hour,
+        spacing=default.spacing if channel.spacing is None else _parse_duration(channel.spacing),
     )
 
 
-def _of_project(
-    pattern: str, given: dict[str, _Rule | bool], kinds: Mapping[str, Rule], channels: Mapping[str, Limits]
+def _project_rules(
+    pattern: str, overrides: dict[str, _Rule | bool], kinds: Mapping[str, Rule], channels: Mapping[str, ChannelLimits]
 ) -> dict[str, Rule]:
-    if unknown := [kind for kind in given if kind not in KINDS]:
+    if unknown := [kind for kind in overrides if kind not in KINDS]:
         raise ValueError(f"there is no kind {unknown[0]!r} in project {pattern!r}: {', '.join(KINDS)}")
-    return {kind: _rule(kind, given.get(kind, True), kinds[kind], channels) for kind in KINDS}
+    return {kind: _override_rule(kind, overrides.get(kind, True), kinds[kind], channels) for kind in KINDS}
 
 
-def _rule(kind: str, given: _Rule | bool, usual: Rule, channels: Mapping[str, Limits]) -> Rule:
+def _override_rule(kind: str, override: _Rule | bool, default: Rule, channels: Mapping[str, ChannelLimits]) -> Rule:
     """A rule as the user changed it; `false` switches it off."""
-    if isinstance(given, bool):
-        return usual if given else msgspec.structs.replace(usual, on=False)
-    changed = {name: value for name, value in msgspec.structs.asdict(given).items() if value is not None}
+    if isinstance(override, bool):
+        return default if override else msgspec.structs.replace(default, on=False)
+    changes = {name: value for name, value in msgspec.structs.asdict(override).items() if value is not None}
     for name in ("after", "present_after", "escalate_after", "longer_than"):
-        if name in changed:
-            changed[name] = _span(changed[name])
-    if "to" in changed:
-        changed["to"] = tuple((step,) if isinstance(step, str) else step for step in changed["to"])
-        if unknown := [name for step in changed["to"] for name in step if name not in channels]:
+        if name in changes:
+            changes[name] = _parse_duration(changes[name])
+    if "to" in changes:
+        changes["to"] = tuple((step,) if isinstance(step, str) else step for step in changes["to"])
+        if unknown := [name for step in changes["to"] for name in step if name not in channels]:
             raise ValueError(f"`{kind}` names the channel {unknown[0]!r}, which there is not: {', '.join(channels)}")
-    return msgspec.structs.replace(usual, **changed)
+    return msgspec.structs.replace(default, **changes)
 
 
-def _quiet(found: _Quiet) -> Quiet:
-    if unknown := [day for day in found.days if day.lower()[:3] not in DAYS]:
+def _quiet_hours(section: _Quiet) -> QuietHours:
+    if unknown := [day for day in section.days if day.lower()[:3] not in DAYS]:
         raise ValueError(f"there is no day {unknown[0]!r}: {', '.join(DAYS)}")
-    if unknown := [kind for kind in found.let_through if kind not in KINDS]:
+    if unknown := [kind for kind in section.let_through if kind not in KINDS]:
         raise ValueError(f"there is no kind {unknown[0]!r} to let through: {', '.join(KINDS)}")
-    return Quiet(
-        begins=_minute(found.start),
-        ends=_minute(found.end),
-        days=frozenset(DAYS.index(day.lower()[:3]) for day in found.days),
-        let_through=frozenset(found.let_through),
+    return QuietHours(
+        begins=_parse_time_of_day(section.start),
+        ends=_parse_time_of_day(section.end),
+        days=frozenset(DAYS.index(day.lower()[:3]) for day in section.days),
+        let_through=frozenset(section.let_through),
     )
 
 
-def _minute(text: str) -> int:
+def _parse_time_of_day(text: str) -> int:
     if (match := _TIME.fullmatch(text)) is None:
         raise ValueError(f'{text!r} is no time of day: write "22:00"')
     return (int(match[1]) * 60 + int(match[2])) % (24 * 60)
 
 
-def _span(value: str | float) -> Micros:
-    match = _SPAN.fullmatch(str(value).strip())
+def _parse_duration(value: str | float) -> Micros:
+    match = _DURATION.fullmatch(str(value).strip())
     if match is None:
         raise ValueError(f'{value!r} is no time: write "90s", "5m" or "1h"')
     return round(float(match[1]) * _UNITS[match[2] or ""])
 
 
-def _expanded(pattern: str) -> str:
+def _expand_home(pattern: str) -> str:
     return str(Path(pattern).expanduser()) if pattern.startswith("~") else pattern
 
 
-class BookKeeper:
+class PreferencesFile:
     """Keeps the book current: the file is read again when it changed, and a bad one changes nothing."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._stamp: object = ""
+        self._version: object = ""
         self.failure: str | None = None
-        self._book = Book()
+        self._preferences = NotificationPreferences()
 
-    def current(self) -> Book:
+    def current(self) -> NotificationPreferences:
         """The rules in force."""
-        stamp = self._look()
-        if stamp != self._stamp:
-            self._stamp = stamp
+        version = self._file_version()
+        if version != self._version:
+            self._version = version
             try:
-                self._book, self.failure = read_book(self.path), None
+                self._preferences, self.failure = read_preferences(self.path), None
             except BadConfiguration as error:
                 self.failure = error.message
                 log.error("notify_unusable", problem=error.message)  # noqa: TRY400  # its message says it all
-        return self._book
+        return self._preferences
 
-    def _look(self) -> object:
+    def _file_version(self) -> object:
         try:
             status = self.path.stat()
         except OSError:

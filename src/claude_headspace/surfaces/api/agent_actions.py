@@ -12,7 +12,7 @@ from claude_headspace.kernel.acts import Act, AgentRegistered
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.names import NAME
-from claude_headspace.outputs.keyboard import checked
+from claude_headspace.outputs.pane_input import validate_text
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.auth.requester import Requester
@@ -63,7 +63,7 @@ class AgentActions:
 
     async def send(self, agent: Agent, text: str, send_id: str, requester: Requester) -> Sent:
         """Type a text into the agent's terminal, on the agent's host."""
-        action = Action("send", requester.name, requester.via, checked(text), send_id)
+        action = Action("send", requester.name, requester.via, validate_text(text), send_id)
         return await self._remote_actions.do(agent, action, Sent)
 
     async def interrupt(self, agent: Agent, requester: Requester) -> Interrupted:

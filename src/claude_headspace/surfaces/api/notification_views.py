@@ -100,9 +100,9 @@ def notifications_view(notifier: Notifier, agents: Iterable[Agent]) -> Notificat
     """The notifications about these agents, and what the notifier holds back."""
     sent = [SentNotification(each.id, each.name, notice_view(notice)) for each in agents for notice in each.notices]
     sent.sort(key=lambda each: each.notice.begun_at, reverse=True)
-    held = [_unsent(each.need, each.channel, each.why, each.until) for each in notifier.held]
-    unsent = [_unsent(each.need, "", each.why, each.at) for each in reversed(notifier.unsent)]
-    rules = notifier.keeper.current().rules
+    held = [_unsent(each.need, each.channel, each.reason, each.until) for each in notifier.delayed]
+    unsent = [_unsent(each.need, "", each.reason, each.at) for each in reversed(notifier.unsent)]
+    rules = notifier.preferences.current().rules
     return Notifications(
         rules.on, sent[:MAX_NOTIFICATIONS], held[:MAX_NOTIFICATIONS], unsent, _channels(notifier, rules)
     )
@@ -115,12 +115,12 @@ def _unsent(need: Need, channel: str, why: str, until: Micros | None) -> UnsentN
 
 def rules_view(notifier: Notifier) -> RulesView:
     """The rules in force."""
-    preferences = notifier.keeper.current()
+    preferences = notifier.preferences.current()
     rules = preferences.rules
     return RulesView(
         rules.on,
-        str(notifier.keeper.path),
-        notifier.keeper.failure,
+        str(notifier.preferences.path),
+        notifier.preferences.failure,
         _rules(rules, rules.kinds),
         {pattern: _rules(rules, kinds) for pattern, kinds in rules.projects},
         _quiet(notifier),
@@ -132,8 +132,8 @@ def rules_view(notifier: Notifier) -> RulesView:
 
 def _channels(notifier: Notifier, rules: Rules) -> list[ChannelView]:
     views = []
-    for state in notifier.channels.states(notifier.keeper.current()):
-        limits, (at, failure) = rules.channels[state.name], notifier.last.get(state.name, (0, ""))
+    for state in notifier.channels.states(notifier.preferences.current()):
+        limits, (at, failure) = rules.channels[state.name], notifier.last_results.get(state.name, (0, ""))
         views.append(
             ChannelView(
                 state.name,
@@ -154,7 +154,7 @@ def _rules(rules: Rules, kinds: Mapping[str, Rule]) -> list[RuleView]:
         RuleView(
             kind,
             rule.on,
-            [list(step) for step in rules.chain(rule, channels)],
+            [list(step) for step in rules.available_steps(rule, channels)],
             rule.after / SECOND,
             rule.present_after / SECOND,
             rule.escalate_after / SECOND,
@@ -167,7 +167,7 @@ def _rules(rules: Rules, kinds: Mapping[str, Rule]) -> list[RuleView]:
 
 
 def _quiet(notifier: Notifier) -> QuietView | None:
-    quiet = notifier.keeper.current().rules.quiet
+    quiet = notifier.preferences.current().rules.quiet
     if quiet is None:
         return None
     until = notifier.quiet_until()

@@ -20,7 +20,7 @@ from claude_headspace.engine.remote_actions import Action
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.acts import EscPressed, TextTyped, TypingFailed
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.outputs.keyboard import Keyboard, checked, refuse_resting, refuse_unready
+from claude_headspace.outputs.pane_input import PaneInput, require_interruptible, require_ready, validate_text
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.read.model import ReadModel
 
@@ -50,25 +50,25 @@ class Interrupted(msgspec.Struct, frozen=True):
 class TerminalInput:
     """Types into the terminals of this host's agents."""
 
-    def __init__(self, read: ReadModel, recorder: Recorder, keyboard: Keyboard) -> None:
+    def __init__(self, read: ReadModel, recorder: Recorder, keyboard: PaneInput) -> None:
         self._read = read
         self._recorder = recorder
         self._keyboard = keyboard
 
     async def type_text(self, agent: Agent, action: Action) -> Sent:
         """Type a text, once, and wait for the client to report it."""
-        text = checked(action.text)
-        async with self._keyboard.turn(agent):
+        text = validate_text(action.text)
+        async with self._keyboard.lock(agent):
             agent = await self._current(agent)  # it may have changed while the lock was held
-            refuse_unready(agent)
-            await self._keyboard.check(agent)
+            require_ready(agent)
+            await self._keyboard.check_pane(agent)
             after = await asyncio.to_thread(self._read.events.last_seq, agent.id)
             act = TextTyped(text=text, by=action.by, via=action.via)
             delivery_id = f"send-{action.id}" if action.id else None
             if (await self._recorder.record(act, agent.id, delivery_id=delivery_id)).duplicate:
                 return Sent("duplicate", agent.id, agent.name)
             try:
-                await self._keyboard.type(agent, text)
+                await self._keyboard.type_text(agent, text)
             except HeadspaceError as error:
                 await self._record_failure(agent, error)
                 raise
@@ -77,13 +77,13 @@ class TerminalInput:
 
     async def press_escape(self, agent: Agent, action: Action) -> Interrupted:
         """Press Esc, once, and wait for the client to stop."""
-        async with self._keyboard.turn(agent):
+        async with self._keyboard.lock(agent):
             before = await self._current(agent)  # it may have changed while the lock was held
-            refuse_resting(before)
-            await self._keyboard.check(before)
+            require_interruptible(before)
+            await self._keyboard.check_pane(before)
             await self._recorder.record(EscPressed(by=action.by, via=action.via), agent.id)
             try:
-                await self._keyboard.press(before, "Escape")
+                await self._keyboard.press_key(before, "Escape")
             except HeadspaceError as error:
                 await self._record_failure(agent, error)
                 raise

@@ -44,7 +44,7 @@ def start(
     client = ApiClient.local()
     if not record:
         find_client()
-        tmux.require()
+        tmux.require_tmux()
     mode = "background" if background else "mission"
     text = _words(goal)
     begun = client.start_mission(text, str(Path.cwd()), mode, conversation=conversation, name=name, role=role)

@@ -48,7 +48,7 @@ def run(
         reject_session_options(context.args)
     client, program = ApiClient.local(), find_client()
     inside = bool(os.environ.get("TMUX"))
-    if detached or (not inside and not here and tmux.is_there() and sys.stdin.isatty()):
+    if detached or (not inside and not here and tmux.is_installed() and sys.stdin.isatty()):
         traits = {"name": name, "role": role, "mode": mode, "mission": mission, "prompt": prompt}
         given = [f"--{key}={value}" for key, value in traits.items() if value] + ["--supervise"] * supervise
         _in_new_session(["run", *given, "--here", *context.args], name, detached=detached)
@@ -68,7 +68,7 @@ def _launch(
     from claude_headspace.surfaces.launch.supervise import RESTART_PROMPT
 
     role, mode, mission = (traits.get(name) for name in ("role", "mode", "mission"))
-    headspace_id, session, directory = mission or new_headspace_id(), tmux.session_of(), str(Path.cwd())
+    headspace_id, session, directory = mission or new_headspace_id(), tmux.current_session(), str(Path.cwd())
     env = client_environment(client.url, headspace_id, session, role, mode, mission)
     where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE"), "wrapper_pid": os.getpid()}
     try:
@@ -166,5 +166,5 @@ def resume(context: typer.Context, agent: Agent) -> None:
     found: Json = client.agent(agent)
     session_id, directory, variables = resume_target(found, load_settings(places()).host_name)
     part = found["role"], found["mode"] if found["mode"] != INTERACTIVE else None
-    env = {**client_environment(client.url, new_headspace_id(), tmux.session_of(), *part), **variables}
+    env = {**client_environment(client.url, new_headspace_id(), tmux.current_session(), *part), **variables}
     raise typer.Exit(ClientProcess([program, "--resume", session_id, *context.args], env, directory).wait())

@@ -14,7 +14,7 @@ from claude_headspace.inputs.context.claude_os import (
 )
 from claude_headspace.inputs.receive.project_location import locate_project
 from claude_headspace.kernel.claude_os.context_files import MODE, ROLE, ComposedContext, compose
-from claude_headspace.outputs.file_contents import BUDGET
+from claude_headspace.outputs.file_contents import MAX_REPLY_CHARACTERS
 
 
 class Role(msgspec.Struct, frozen=True):
@@ -53,7 +53,9 @@ def house_of(settings: Settings, directory: str) -> ContextRoots:
 def preview(settings: Settings, directory: str, role: str | None, mode: str | None) -> Preview:
     """What a session in a directory would be given; an effort takes some of the room."""
     house = house_of(settings, directory)
-    composed: ComposedContext = compose(read_context_files(house, role, mode), settings.claude_os_prefix, BUDGET)
+    composed: ComposedContext = compose(
+        read_context_files(house, role, mode), settings.claude_os_prefix, MAX_REPLY_CHARACTERS
+    )
     return Preview(role, mode, house.root, house.project, composed.text, composed.loaded, composed.left_out)
 
 

@@ -184,7 +184,7 @@ class Job(msgspec.Struct, frozen=True):
 def open_session(home: Paths, name: str, job: Job, directory: str) -> Path:
     """Start a job in a new tmux session; the file in which its exit code will stand."""
     return _hand_over(
-        home, job, lambda command: tmux.tmux("", "new-session", "-d", "-s", name, "-c", directory, "--", *command)
+        home, job, lambda command: tmux.run_tmux("", "new-session", "-d", "-s", name, "-c", directory, "--", *command)
     )
 
 

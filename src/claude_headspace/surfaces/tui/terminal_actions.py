@@ -31,8 +31,8 @@ class TerminalActions:
         if agent["state"] == "ended":
             name = agent["name"]
             raise BadRequest("agent_ended", f"{name} has ended.", f"Use `headspace resume {name}`.")
-        pane = tmux.pane_of(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
-        return ActionResult("", tmux.bring_forward(pane, self._env))
+        pane = tmux.find_agent_pane(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
+        return ActionResult("", tmux.show_pane(pane, self._env))
 
     def send(self, agent: Json, text: str) -> ActionResult:
         return ActionResult(send_result(self._client().send(agent["id"], text, uuid.uuid4().hex)))
@@ -62,8 +62,8 @@ class TerminalActions:
 
     def should_ring(self, agent: Json) -> bool:
         with suppress(HeadspaceError):
-            pane = tmux.pane_of(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
-            if tmux.is_watched(pane):
+            pane = tmux.find_agent_pane(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
+            if tmux.is_visible(pane):
                 return False
         return True
 

@@ -18,7 +18,7 @@ from claude_headspace.kernel.acts import (
 )
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.views import AgentView, agent_view
-from claude_headspace.outputs.keyboard import LONGEST_TEXT
+from claude_headspace.outputs.pane_input import MAX_TEXT_LENGTH
 from claude_headspace.surfaces.api.agent_actions import check_name
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import Endpoint
@@ -74,7 +74,7 @@ class Empty(msgspec.Struct, frozen=True):
 class Sending(msgspec.Struct, frozen=True):
     """A prompt to type. The same `id` is typed once."""
 
-    text: Annotated[str, Meta(max_length=LONGEST_TEXT)]
+    text: Annotated[str, Meta(max_length=MAX_TEXT_LENGTH)]
     id: Annotated[str, Meta(max_length=100)] = ""
 
 

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
-from claude_headspace.outputs.notify.notifier import Tried
+from claude_headspace.outputs.notify.notifier import ChannelOutcome
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.notification_views import Notifications, RulesView, notifications_view, rules_view
 from claude_headspace.surfaces.api.openapi import Endpoint
@@ -24,7 +24,7 @@ class ChannelTestResult(msgspec.Struct, frozen=True):
     """The result of a test, for each channel."""
 
     ok: bool
-    channels: list[Tried]
+    channels: list[ChannelOutcome]
 
 
 class PageView(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ async def test(context: ApiContext, request: Request) -> ChannelTestResult:
 async def report_page_view(context: ApiContext, request: Request) -> Accepted:
     """Store what a page shows."""
     seen = await read_body(request, PageView)
-    context.notifier.sight(seen.page, seen.agent_id, visible=seen.visible, notifies=seen.notifies)
+    context.notifier.report_page(seen.page, seen.agent_id, visible=seen.visible, notifies=seen.notifies)
     return Accepted()
 
 

@@ -12,10 +12,10 @@ from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.outputs import tmux
 from claude_headspace.outputs.tmux import Refused
 
-LONGEST_TEXT = 50_000
+MAX_TEXT_LENGTH = 50_000
 
 
-def refuse_elsewhere(agent: Agent, host: str) -> None:
+def require_local(agent: Agent, host: str) -> None:
     """Only the daemon of the agent's machine does an act; others ask it, where they share its journal (`errands`)."""
     if agent.host != host:
         raise Refused(
@@ -25,14 +25,14 @@ def refuse_elsewhere(agent: Agent, host: str) -> None:
         )
 
 
-def refuse_unready(agent: Agent) -> None:
+def require_ready(agent: Agent) -> None:
     """Whether a prompt would be taken for what it is."""
-    for applies, code, message, hint in _REASONS:
+    for applies, code, message, hint in _NOT_READY:
         if applies(agent):
             raise Refused(code, message.format(name=agent.name), hint.format(name=agent.name))
 
 
-_REASONS: tuple[tuple[Callable[[Agent], bool], str, str, str], ...] = (
+_NOT_READY: tuple[tuple[Callable[[Agent], bool], str, str, str], ...] = (
     (
         lambda agent: agent.ended_at is not None,
         "agent_ended",
@@ -54,7 +54,7 @@ _REASONS: tuple[tuple[Callable[[Agent], bool], str, str, str], ...] = (
 )
 
 
-def refuse_resting(agent: Agent) -> None:
+def require_interruptible(agent: Agent) -> None:
     """Whether an Esc would stop something. A question in plain text is no dialog: its turn is over."""
     shows_dialog = any(not wait.asked_in_text for wait in agent.waits)
     if agent.ended_at is None and (shows_dialog or agent.state is AgentState.WORKING):
@@ -62,46 +62,46 @@ def refuse_resting(agent: Agent) -> None:
     raise Refused("at_rest", f"{agent.name} does nothing that could be interrupted.", "See `headspace list`.")
 
 
-def checked(text: str) -> str:
+def validate_text(text: str) -> str:
     """A text that can be typed; what a terminal would act on is refused, and so is nothing."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     bad = next((sign for sign in text if (ord(sign) < 32 and sign not in "\n\t") or 127 <= ord(sign) < 160), None)
-    if not text.strip() or bad is not None or len(text) > LONGEST_TEXT:
+    if not text.strip() or bad is not None or len(text) > MAX_TEXT_LENGTH:
         problem = "is empty" if not text.strip() else "has control characters" if bad is not None else "is too long"
-        raise Refused("bad_text", f"The text {problem}.", f"Send up to {LONGEST_TEXT} characters of plain text.")
+        raise Refused("bad_text", f"The text {problem}.", f"Send up to {MAX_TEXT_LENGTH} characters of plain text.")
     return text
 
 
-class Keyboard:
+class PaneInput:
     """Types, one text at a time per pane."""
 
     def __init__(self) -> None:
-        self._panes: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    def turn(self, agent: Agent) -> asyncio.Lock:
+    def lock(self, agent: Agent) -> asyncio.Lock:
         """Whose turn it is to type to an agent."""
-        return self._panes[agent.tmux_pane or agent.id]
+        return self._locks[agent.tmux_pane or agent.id]
 
-    async def check(self, agent: Agent) -> None:
+    async def check_pane(self, agent: Agent) -> None:
         """Refuse, before anything is written down, where there is no pane to type into."""
-        await asyncio.to_thread(_pane_of, agent)
+        await asyncio.to_thread(_find_pane, agent)
 
     async def is_in_use(self, agent: Agent) -> bool:
         """Whether somebody types in an agent's pane at the moment; refused where that is not its own."""
         return await asyncio.to_thread(_is_in_use, agent)
 
-    async def type(self, agent: Agent, text: str) -> None:
+    async def type_text(self, agent: Agent, text: str) -> None:
         """Check that the pane is still the client's, then type."""
-        await asyncio.to_thread(lambda: tmux.type_text(_pane_of(agent), text))
+        await asyncio.to_thread(lambda: tmux.type_text(_find_pane(agent), text))
 
-    async def press(self, agent: Agent, key: str) -> None:
+    async def press_key(self, agent: Agent, key: str) -> None:
         """Check that the pane is still the client's, then press one key."""
-        await asyncio.to_thread(lambda: tmux.press_key(_pane_of(agent), key))
+        await asyncio.to_thread(lambda: tmux.press_key(_find_pane(agent), key))
 
 
 def _is_in_use(agent: Agent) -> bool:
-    return tmux.is_typed_in(_pane_of(agent))
+    return tmux.has_recent_input(_find_pane(agent))
 
 
-def _pane_of(agent: Agent) -> tmux.Pane:
-    return tmux.pane_of(agent.name, agent.tmux_pane, agent.pid)
+def _find_pane(agent: Agent) -> tmux.Pane:
+    return tmux.find_agent_pane(agent.name, agent.tmux_pane, agent.pid)
