@@ -341,12 +341,12 @@ def test_an_effort_can_be_read_and_follows_from_the_log(journal: Journal) -> Non
     assert (effort.id, effort.ordinal) == ("e2", 2)
     first = journal.effort("e1")
     assert first is not None
-    assert (first.active, first.logged) == (False, 1)
+    assert (first.is_active, first.log_count) == (False, 1)
     assert [each.id for each in journal.efforts(only_active=False)] == ["e2", "e1"]
     [window] = journal.effort_windows("e1")
     assert (window.heartbeat, window.end_reason) == (0, "the effort is finished")
     assert [each.kind for each in journal.effort_messages("e1")] == ["log", "finished"]
-    assert [task.efforts for task in journal.tasks()] == [2]
+    assert [task.effort_count for task in journal.tasks()] == [2]
     assert list(journal.verify()) == []
     before = (journal.efforts(only_active=False), journal.effort_windows("e1"), journal.effort_messages("e1"))
     journal.rebuild()

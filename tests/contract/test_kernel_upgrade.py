@@ -7,7 +7,7 @@ from sqlalchemy import event, text
 
 from claude_headspace.journal.search_index import add_words, remove_words
 from claude_headspace.journal.sql import SqlJournal
-from claude_headspace.kernel.search_terms import read_query
+from claude_headspace.kernel.search_terms import parse_query
 from claude_headspace.ports import SearchFilter
 from claude_headspace.testing import START, hook
 from tests.journals import store
@@ -26,7 +26,7 @@ def journal(any_journal: SqlJournal) -> SqlJournal:
 
 def downgrade(journal: SqlJournal) -> None:
     """Leave the journal as an older version did, which indexed only the start of a result."""
-    [match] = journal.search(read_query("failed"), SearchFilter(), 10)
+    [match] = journal.search(parse_query("failed"), SearchFilter(), 10)
     [(document, indexed)] = journal.documents([match.document_id]).values()
     with journal.transaction() as batch:
         remove_words(batch.connection, [(document.id, indexed)])
@@ -37,11 +37,11 @@ def downgrade(journal: SqlJournal) -> None:
 def test_an_older_index_is_rebuilt(journal: SqlJournal) -> None:
     """`verify` finds no difference afterwards, and search finds the whole text."""
     downgrade(journal)
-    assert journal.search(read_query("failed"), SearchFilter(), 10) == []
+    assert journal.search(parse_query("failed"), SearchFilter(), 10) == []
     assert list(journal.verify()) != []
     journal.open()
     assert list(journal.verify()) == []
-    assert len(journal.search(read_query("failed rejects"), SearchFilter(), 10)) == 1
+    assert len(journal.search(parse_query("failed rejects"), SearchFilter(), 10)) == 1
 
 
 def test_a_current_journal_is_not_changed(journal: SqlJournal) -> None:

@@ -14,7 +14,7 @@ from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.journal.transaction import SqlTransaction
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
-from claude_headspace.kernel.search_terms import read_query
+from claude_headspace.kernel.search_terms import parse_query
 from claude_headspace.ports import Journal, SearchFilter
 from claude_headspace.testing import START, hook
 from tests.journals import TemporaryJournal, opened, store
@@ -50,7 +50,7 @@ def fill(journal: Journal) -> None:
 
 def count_matches(journal: Journal, text: str) -> int:
     """How many documents match a query."""
-    return len(journal.search(read_query(text), SearchFilter(), 100))
+    return len(journal.search(parse_query(text), SearchFilter(), 100))
 
 
 def test_old_events_are_removed_and_the_rest_is_unchanged(any_journal: Journal) -> None:

@@ -7,7 +7,7 @@ import pytest
 from claude_headspace.engine.batch import Batch
 from claude_headspace.engine.submission import BatchRules
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.kernel.search_terms import Query, read_query, steps
+from claude_headspace.kernel.search_terms import Query, parse_query, query_steps
 from claude_headspace.ports import Journal, SearchFilter
 from claude_headspace.testing import START, hook
 from tests.journals import store, submission
@@ -36,7 +36,7 @@ def journal(any_journal: Journal) -> Journal:
 
 def search(journal: Journal, text: str, **wanted: object) -> list[str]:
     """The matching texts, newest first."""
-    return texts(journal, read_query(text), **wanted)
+    return texts(journal, parse_query(text), **wanted)
 
 
 def texts(journal: Journal, query: Query, **wanted: object) -> list[str]:
@@ -99,7 +99,7 @@ def test_whole_words_and_prefixes_are_separate_steps(
     journal: Journal, query: str, itself: list[str], beginning: list[str]
 ) -> None:
     """Matches of the whole last word come first, and are not repeated as matches of the prefix."""
-    first, second = steps(read_query(query))
+    first, second = query_steps(parse_query(query))
     assert texts(journal, first) == itself
     assert texts(journal, second) == beginning
 
@@ -120,7 +120,7 @@ def test_filters(journal: Journal) -> None:
 
 def test_a_document_has_its_context(journal: Journal) -> None:
     """Kind, agent, project, command, tool and time."""
-    [match] = journal.search(read_query("rejected"), SearchFilter(), 10)
+    [match] = journal.search(parse_query("rejected"), SearchFilter(), 10)
     document, text = journal.documents([match.document_id])[match.document_id]
     [command] = journal.commands("agent-1")
     assert text == ANSWER
@@ -159,7 +159,7 @@ def test_the_index_follows_from_the_log(journal: Journal) -> None:
 
 def test_results_are_limited_to_the_newest(journal: Journal) -> None:
     """And `max_document_id` excludes newer documents."""
-    newest, *older = journal.search(read_query("expired"), SearchFilter(), 10)
-    assert journal.search(read_query("expired"), SearchFilter(), 1) == [newest]
-    below = journal.search(read_query("expired"), SearchFilter(max_document_id=newest.document_id - 1), 10)
+    newest, *older = journal.search(parse_query("expired"), SearchFilter(), 10)
+    assert journal.search(parse_query("expired"), SearchFilter(), 1) == [newest]
+    below = journal.search(parse_query("expired"), SearchFilter(max_document_id=newest.document_id - 1), 10)
     assert [match.document_id for match in below] == [match.document_id for match in older]

@@ -11,7 +11,7 @@ from claude_headspace.kernel.effort import model as nouns
 from claude_headspace.kernel.effort.model import Delivery, Effort, Lifecycle
 from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.testing import START, hook
-from tests.desk_work import ROOT, Work, heartbeat, play
+from tests.effort_engine import ROOT, Work, heartbeat, play
 
 
 def test_nothing_of_this_is_felt_without_an_effort() -> None:
@@ -169,7 +169,7 @@ def test_a_new_session_goes_on_where_the_last_one_stopped() -> None:
         assert "Half done." in "".join(second.advice.context)
         assert second.advice.preload == ("/a.py",)
         before, after = work.journal.effort_windows("e1")
-        assert (before.dehydration, before.end_reason) == ("Half done.", "another session began")
+        assert (before.handover, before.end_reason) == ("Half done.", "another session began")
         assert (after.ended_at, after.heartbeat) == (None, 0)
 
     play(story)
@@ -264,9 +264,9 @@ def test_efforts_of_a_task_are_numbered() -> None:
         first, second = await work.start("e1", title="Checkout"), await work.start("e2", keywords=("pay",))
         other = await work.start("e3", task_dir="/elsewhere")
         assert [each.ordinal for each in (first, second, other)] == [1, 2, 1]
-        assert nouns.artifacts(second)["log"] == f"{ROOT}/2_FIX_LOG.md"
+        assert nouns.artifact_paths(second)["log"] == f"{ROOT}/2_FIX_LOG.md"
         [task, _] = work.journal.tasks()
-        assert (task.title, task.keywords, task.efforts) == ("Checkout", ("pay",), 2)
+        assert (task.title, task.keywords, task.effort_count) == ("Checkout", ("pay",), 2)
 
     play(story)
 
@@ -390,7 +390,7 @@ def test_any_history_is_taken_in_and_told_again_by_the_log(seed: int) -> None:
 
 def spent(effort: Effort) -> list[str | None]:
     """Why each open window should be followed by another one."""
-    return [window.spent for window in effort.windows]
+    return [window.restart_reason for window in effort.windows]
 
 
 @pytest.mark.parametrize(("trigger", "why"), [("auto", "its context is being compacted"), ("manual", None)])

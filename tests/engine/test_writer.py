@@ -21,7 +21,7 @@ from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import PROBE
-from claude_headspace.kernel.names import suggestions
+from claude_headspace.kernel.names import suggest_names
 from claude_headspace.ports import Outcome, StreamMessage
 from claude_headspace.testing import START, hook
 from tests.engines import engine_over
@@ -164,7 +164,7 @@ def test_agents_that_begin_together_have_different_names() -> None:
     """No two living agents have one name, even if they are born in one batch."""
 
     async def play(room: Room) -> None:
-        taken = next(suggestions("agent-2"))
+        taken = next(suggest_names("agent-2"))
         first = await room.engine.submit(hook("SessionStart", session_id="first", cwd="/first"))
         await room.engine.submit(renaming(taken), first.agent.id)
         await room.all([hook("SessionStart", session_id=f"s-{n}", cwd=f"/{n}") for n in range(500)])

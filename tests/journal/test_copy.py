@@ -9,7 +9,7 @@ from sqlalchemy import text
 from claude_headspace.errors import BadRequest, JournalUnavailable
 from claude_headspace.journal.copy import copy, count_rows
 from claude_headspace.journal.sql import SqlJournal
-from claude_headspace.kernel.search_terms import read_query
+from claude_headspace.kernel.search_terms import parse_query
 from claude_headspace.ports import NamedToken, Position, SearchFilter
 from claude_headspace.testing import START, hook
 from tests.journals import opened, sqlite_journal, store
@@ -81,7 +81,7 @@ def test_a_copy_equals_the_original(make: Make, origin: str, target: str) -> Non
     assert destination.counts() == source.counts()
     assert destination.tokens() == source.tokens()
     assert destination.positions("tail") == source.positions("tail")
-    assert len(destination.search(read_query("needle"), SearchFilter(), 10)) == 3
+    assert len(destination.search(parse_query("needle"), SearchFilter(), 10)) == 3
     assert list(destination.verify()) == []
     store(destination, hook("SessionStart", START + 99, session_id="new", cwd="/new"))
     assert list(destination.verify()) == []

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.kernel.forms import MOST_FIELDS, Content, filled, form_of, problem
+from claude_headspace.kernel.forms import MAX_FIELDS, Content, convert_values, find_problem, parse_form
 from claude_headspace.kernel.wait_request import Field, Option
 
 SCHEMA: dict[str, Any] = {
@@ -21,7 +21,7 @@ SCHEMA: dict[str, Any] = {
         "tags": {"type": "array", "items": {"enum": ["x", "y"]}},
     },
 }
-FORM = form_of(SCHEMA)
+FORM = parse_form(SCHEMA)
 NEEDED: Content = {"board": 7, "name": "Ann"}
 
 
@@ -43,13 +43,13 @@ def test_a_schema_becomes_fields_in_its_order() -> None:
 )
 def test_whatever_stands_for_a_schema_is_read(schema: object) -> None:
     """A server may send anything: the form has what can be told, or nothing."""
-    assert len(form_of(schema)) <= 1
+    assert len(parse_form(schema)) <= 1
 
 
 def test_a_form_has_bounds() -> None:
     """A schema with thousands of properties is no form that anybody fills in."""
     many: dict[str, Any] = {"properties": {str(number): {} for number in range(5000)}}
-    assert len(form_of(many)) == MOST_FIELDS
+    assert len(parse_form(many)) == MAX_FIELDS
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_form_has_bounds() -> None:
 )
 def test_what_is_right(content: Content) -> None:
     """What is needed is there, what is there fits; what was left empty is no matter."""
-    assert problem(FORM, content) is None
+    assert find_problem(FORM, content) is None
 
 
 @pytest.mark.parametrize(
@@ -90,13 +90,13 @@ def test_what_is_right(content: Content) -> None:
 )
 def test_what_is_wrong_is_named(content: Content | None, reason: str) -> None:
     """The field, and what it takes."""
-    assert reason in (problem(FORM, content) or "")
+    assert reason in (find_problem(FORM, content) or "")
 
 
 def test_a_server_without_a_form_takes_anything() -> None:
     """Nothing was asked for, so there is nothing to check."""
-    assert problem((), None) is None
-    assert problem((), {"any": "thing"}) is None
+    assert find_problem((), None) is None
+    assert find_problem((), {"any": "thing"}) is None
 
 
 def test_words_become_what_the_fields_want() -> None:
@@ -109,9 +109,9 @@ def test_words_become_what_the_fields_want() -> None:
         "name": "Ann",
         "mail": "",
     }
-    assert filled(FORM, words) == {"board": 7, "share": 0.5, "urgent": True, "tags": ["x", "y"], "name": "Ann"}
-    assert filled(FORM, {"board": "seven", "urgent": "perhaps"}) == {"board": "seven", "urgent": "perhaps"}
-    assert filled(FORM, {"urgent": "no", "tags": ["y"], "name": ["Ann"]}) == {
+    assert convert_values(FORM, words) == {"board": 7, "share": 0.5, "urgent": True, "tags": ["x", "y"], "name": "Ann"}
+    assert convert_values(FORM, {"board": "seven", "urgent": "perhaps"}) == {"board": "seven", "urgent": "perhaps"}
+    assert convert_values(FORM, {"urgent": "no", "tags": ["y"], "name": ["Ann"]}) == {
         "urgent": False,
         "tags": ["y"],
         "name": "Ann",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_headspace.kernel.phrases import Phrases, words_of
+from claude_headspace.kernel.phrases import PhraseTable, index_sentence
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ from claude_headspace.kernel.phrases import Phrases, words_of
 )
 def test_notation_of_the_tables(phrase: str, sentence: str, expected: str) -> None:
     """A phrase matches whole words, with choices, gaps, anchors and endings as the notation says."""
-    assert Phrases(phrase).find(words_of(sentence)) == expected
+    assert PhraseTable(phrase).find(index_sentence(sentence)) == expected

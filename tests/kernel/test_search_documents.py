@@ -10,14 +10,20 @@ from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.creation import create_agent
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
-from claude_headspace.kernel.search_documents import LONGEST_CALL, LONGEST_TURN, call_text, call_texts, documents
+from claude_headspace.kernel.search_documents import (
+    MAX_CALL_CHARACTERS,
+    MAX_TURN_CHARACTERS,
+    call_text,
+    call_texts,
+    event_documents,
+)
 from claude_headspace.testing import hook
 
 
 def of(envelope: Envelope) -> list[tuple[str, str | None, str]]:
     """Kind, tool and text of an event's documents."""
     event = decode(envelope)
-    found = documents(7, event, evolve(create_agent("a", envelope, event), event))
+    found = event_documents(7, event, evolve(create_agent("a", envelope, event), event))
     return [(document.kind, document.tool, text) for document, text in found]
 
 
@@ -73,7 +79,7 @@ LONG_RUN = "collected 900 items\n" + "tests/shop.py ....\n" * 1_000 + "FAILED re
 def test_a_long_result_is_found_by_both_its_ends(envelope: Envelope) -> None:
     """However much a tool was given or gave back, one document is short, and says how it began and how it ended."""
     [(_kind, _tool, text)] = of(envelope)
-    assert len(text) <= LONGEST_CALL
+    assert len(text) <= MAX_CALL_CHARACTERS
     assert text.startswith("collected 900 items\n")
     assert text.endswith("\nFAILED rejects_expired_cards")
 
@@ -82,7 +88,7 @@ def test_what_was_said_is_found_by_both_its_ends() -> None:
     """A prompt that is longer than the bound too."""
     prompt = "First of all " + "read this line\n" * 6_000 + "and tell me at last"
     [(_kind, _tool, text)] = of(hook("UserPromptSubmit", prompt=prompt))
-    assert len(text) <= LONGEST_TURN < len(prompt)
+    assert len(text) <= MAX_TURN_CHARACTERS < len(prompt)
     assert text.startswith("First of all ")
     assert text.endswith("and tell me at last")
 
@@ -91,7 +97,7 @@ def test_the_text_is_read_again_from_the_event() -> None:
     """By the document's number, and nothing where there is none."""
     envelope = hook("PreToolUse", tool_name="Bash", tool_input={"command": "make"})
     event = decode(envelope)
-    [(document, text)] = documents(7, event, evolve(create_agent("a", envelope, event), event))
+    [(document, text)] = event_documents(7, event, evolve(create_agent("a", envelope, event), event))
     assert call_text(document.id, event) == text == "make"
     assert call_text(document.id + 1, event) == ""
 

@@ -87,12 +87,12 @@ def started_demo(
 def choose_scenarios(number: int | None) -> "list[Scenario]":
     """This many scenarios. Repeated ones get another name and start at another time of their loop."""
     from claude_headspace.demo.scenarios import SCENARIOS
-    from claude_headspace.kernel.names import suggestions
+    from claude_headspace.kernel.names import suggest_names
 
     chosen = list(SCENARIOS[:number])
     names = {scenario.profile.name for scenario in SCENARIOS}
     for index in range(len(chosen), number or 0):
-        name = next(name for name in suggestions(f"demo {index}") if name not in names)
+        name = next(name for name in suggest_names(f"demo {index}") if name not in names)
         names.add(name)
         scenario = SCENARIOS[index % len(SCENARIOS)]
         elapsed = scenario.elapsed + 7.0 * index % 300

@@ -4,7 +4,7 @@ import contextlib
 
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.effort.acts import FilesLoaded
-from claude_headspace.kernel.effort.advise import ASKED
+from claude_headspace.kernel.effort.advise import ADVISED_HOOKS
 from claude_headspace.kernel.effort.model import Effort, EffortOutcome
 from claude_headspace.ports import ExpectHooks, Reader, Recorder
 
@@ -33,8 +33,8 @@ class ActiveEfforts:
     def update(self, effort: Effort) -> None:
         """An effort changed. No-op for efforts of other hosts."""
         if effort.host == self._host:
-            (self._ids.add if effort.active else self._ids.discard)(effort.id)
-            self._expect(ASKED if self._ids else frozenset())
+            (self._ids.add if effort.is_active else self._ids.discard)(effort.id)
+            self._expect(ADVISED_HOOKS if self._ids else frozenset())
 
     async def record_loaded(self, outcome: EffortOutcome, files: tuple[str, ...]) -> None:
         """Record the files that were added to a window. A failure does not affect the reply."""

@@ -5,9 +5,9 @@ from itertools import islice
 
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Found, Identity
-from claude_headspace.kernel.effort.resolve import is_at_work
+from claude_headspace.kernel.effort.resolve import has_live_client
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.names import suggestions
+from claude_headspace.kernel.names import suggest_names
 from claude_headspace.ports import Transaction
 
 NAMES_PER_TRY = 8
@@ -34,7 +34,7 @@ class BatchAgents:
     def is_working(self, agent_id: str) -> bool:
         """Whether an agent is there and has not ended."""
         agent = self.get(agent_id)
-        return agent is not None and is_at_work(agent)
+        return agent is not None and has_live_client(agent)
 
     def find(self, identities: list[Identity]) -> dict[Identity, Found]:
         """The agents that have these identities."""
@@ -61,7 +61,7 @@ class BatchAgents:
 
     def free_name(self, agent_id: str) -> str:
         """A name for a new agent."""
-        choices = suggestions(agent_id)
+        choices = suggest_names(agent_id)
         while True:
             names = list(islice(choices, NAMES_PER_TRY))
             in_use = self.names_in_use(names)

@@ -24,8 +24,8 @@ from claude_headspace.kernel.acts import ContextLoaded
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.context_files import ComposedContext, compose
 from claude_headspace.kernel.claude_os.notices import ANSWERED_HOOKS, ClaudeOsSettings, uses_claude_os
-from claude_headspace.kernel.effort.advice import NOTHING
-from claude_headspace.kernel.effort.advise import injected
+from claude_headspace.kernel.effort.advice import NO_ADVICE
+from claude_headspace.kernel.effort.advise import delivered_injections
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.facts import Event, SessionStarted
 from claude_headspace.kernel.hooks import HookKind
@@ -74,8 +74,8 @@ class ContextInjection:
     async def reply(self, event: Event, outcome: Outcome) -> bytes:
         """The client's reply: the verdict, and the context to inject. Files are recorded before they are sent."""
         reply = verdict_reply(event.meta.name, outcome.verdict)
-        advice, effort = outcome.advice or NOTHING, outcome.effort
-        injections = injected(effort.effort, advice) if effort is not None else ()
+        advice, effort = outcome.advice or NO_ADVICE, outcome.effort
+        injections = delivered_injections(effort.effort, advice) if effort is not None else ()
         session_context = ""
         if self._opens_window(event, outcome):
             session_context = await self._load(outcome.agent, remaining_characters(advice, injections))

@@ -14,10 +14,10 @@ from claude_headspace.kernel.acts import caused_by
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy, project_at
 from claude_headspace.kernel.effort import acts
-from claude_headspace.kernel.effort.advance import act_on
-from claude_headspace.kernel.effort.advice import NOTHING
+from claude_headspace.kernel.effort.advance import process_act
+from claude_headspace.kernel.effort.advice import NO_ADVICE
 from claude_headspace.kernel.effort.advise import advise
-from claude_headspace.kernel.effort.evolve import evolve, managed_teams, settle, signal_of
+from claude_headspace.kernel.effort.evolve import apply_advice, evolve, format_team_signal, managed_teams
 from claude_headspace.kernel.effort.model import Delivery, Effort, EffortChange, EffortOutcome, Task, task_id
 from claude_headspace.kernel.effort.resolve import IsAlive, resolve
 from claude_headspace.kernel.effort.views import effort_view
@@ -48,21 +48,21 @@ class EffortBatch:
     def act(self, envelope: Envelope) -> tuple[Record, EffortOutcome]:
         """Store an act on an effort. Refuses one that cannot be done."""
         envelope = self._numbered(envelope)
-        act = acts.read(envelope)
+        act = acts.decode_act(envelope)
         if not isinstance(act, acts.EffortStarted):
             self._check(act.effort_id)
-        change = act_on(envelope, self._effort, self._task)
+        change = process_act(envelope, self._effort, self._task)
         assert change is not None
         self._update(change)
         return _record(envelope, change), EffortOutcome(change.effort, None, tuple(change.messages))
 
     def _numbered(self, envelope: Envelope) -> Envelope:
         """A new effort has the next number of its task."""
-        act = acts.read(envelope)
+        act = acts.decode_act(envelope)
         if not isinstance(act, acts.EffortStarted):
             return envelope
         task = self._task(task_id(act.host, act.task_dir))
-        numbered = replace(act, ordinal=task.efforts + 1 if task else 1)
+        numbered = replace(act, ordinal=task.effort_count + 1 if task else 1)
         return replace(envelope, payload=msgspec.json.encode(numbered))
 
     def _check(self, effort_id: str) -> None:
@@ -71,7 +71,7 @@ class EffortBatch:
             raise BadRequest(
                 "unknown_effort", f"There is no effort {effort_id}.", "`headspace effort list` shows them.", status=404
             )
-        if not effort.active:
+        if not effort.is_active:
             raise BadRequest(
                 "effort_finished", "That effort is finished.", "Begin another: headspace effort start SKILL", status=409
             )
@@ -100,9 +100,9 @@ class EffortBatch:
         if expects_reply:
             window = change.effort.window(session, event.meta.subagent_id)
             advice = advise(change.effort, window, event)
-            envelope = decided(envelope, advice=None if advice == NOTHING else advice)
+            envelope = decided(envelope, advice=None if advice == NO_ADVICE else advice)
         envelope = decided(envelope, effort_id=effort.id)
-        settle(change, replace(event, decisions=envelope.decisions), agent)
+        apply_advice(change, replace(event, decisions=envelope.decisions), agent)
         self._update(change)
         ended = next((each for each in change.windows if each.subagent_id == event.meta.subagent_id), None)
         window = change.effort.window(session, event.meta.subagent_id) or ended
@@ -149,13 +149,13 @@ class EffortBatch:
 
     def _signals(self, chief: Effort | None, envelope: Envelope, event: Event) -> list[Record]:
         """The injection for the coordinator, as an act after the hook."""
-        text = signal_of(event)
+        text = format_team_signal(event)
         return [self._inject(chief, text, envelope)] if chief is not None and text is not None else []
 
     def _inject(self, effort: Effort, text: str, cause: Envelope) -> Record:
         act = acts.InjectionQueued(effort_id=effort.id, text=text, source=cause.id)
         envelope = caused_by(cause, act, "signal")
-        change = act_on(envelope, self._effort, self._task)
+        change = process_act(envelope, self._effort, self._task)
         assert change is not None
         self._update(change)
         return _record(envelope, change)
@@ -164,7 +164,7 @@ class EffortBatch:
 
     def _active(self, host: str) -> list[Effort]:
         stored = {effort.id: effort for effort in self._transaction.active_efforts(host)}
-        return [effort for effort in (stored | self._efforts).values() if effort.active and effort.host == host]
+        return [effort for effort in (stored | self._efforts).values() if effort.is_active and effort.host == host]
 
     def _effort(self, effort_id: str) -> Effort | None:
         return self._efforts.get(effort_id) or self._transaction.effort(effort_id)
@@ -208,7 +208,7 @@ def _record(envelope: Envelope, change: EffortChange) -> Record:
 
 def _shown(effort: Effort) -> object:
     """The parts of an effort whose changes are published. Counts are not: the tool calls are published themselves."""
-    windows = [(window.id, window.spent, window.overflow_told) for window in effort.windows]
+    windows = [(window.id, window.restart_reason, window.overflow_reported) for window in effort.windows]
     deliveries = [injection.delivery for injection in effort.injections]
     return windows, deliveries, effort.directives, effort.holder
 

@@ -21,7 +21,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.acts import AgentImported, wrap_act
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy, identities
-from claude_headspace.kernel.effort.snapshot import KEY
+from claude_headspace.kernel.effort.snapshot import EFFORTS_SNAPSHOT_ID
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decode_context, encode_context
 from claude_headspace.kernel.replay import replay_event
 from claude_headspace.kernel.snapshot import Snapshot
@@ -154,7 +154,7 @@ def read_header(line: bytes) -> Header:
         header = msgspec.json.decode(line, type=FirstLine).header
     except (msgspec.DecodeError, UnicodeError) as error:
         raise _bad(1, "it is not the header of an exported log") from error
-    if not header.agent_id or header.agent_id == KEY:
+    if not header.agent_id or header.agent_id == EFFORTS_SNAPSHOT_ID:
         raise _bad(1, "it names no agent")
     if (header.format, header.version) != (FORMAT, VERSION):
         raise BadRequest(

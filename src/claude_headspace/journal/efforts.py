@@ -93,7 +93,7 @@ class ActiveEffortCache:
         """Apply what was committed. No-op until the efforts were loaded."""
         active = self._active if self._active is not None else {}
         for effort in efforts:
-            if effort.active:
+            if effort.is_active:
                 active[effort.id] = effort
             else:
                 active.pop(effort.id, None)

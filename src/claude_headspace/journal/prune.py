@@ -25,10 +25,10 @@ from claude_headspace.journal.database_errors import translate_errors
 from claude_headspace.journal.prune_efforts import finished_effort_ids, prune_efforts
 from claude_headspace.journal.writer import SqlWriter
 from claude_headspace.kernel.correlate import Identity
-from claude_headspace.kernel.effort.snapshot import KEY
+from claude_headspace.kernel.effort.snapshot import EFFORTS_SNAPSHOT_ID
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.replay import replay_event
-from claude_headspace.kernel.search_documents import Document, documents
+from claude_headspace.kernel.search_documents import Document, event_documents
 from claude_headspace.kernel.snapshot import Snapshot, SnapshotBuilder
 from claude_headspace.ports import PruneResult
 
@@ -44,7 +44,11 @@ _BY_ID = {schema.sessions: "sessions", schema.commands: "commands", schema.turns
 def load_snapshots(connection: Connection) -> Iterator[Snapshot]:
     """The snapshots at which pruned logs start, by sequence number."""
     table = schema.snapshots.c
-    for body in connection.execute(select(table.body).where(table.agent_id != KEY).order_by(table.seq)).scalars().all():
+    for body in (
+        connection.execute(select(table.body).where(table.agent_id != EFFORTS_SNAPSHOT_ID).order_by(table.seq))
+        .scalars()
+        .all()
+    ):
         yield rows.decode_snapshot(body)
 
 
@@ -195,7 +199,7 @@ def _replay_oldest(connection: Connection, cut: AgentCut, limit: int) -> PrunedH
         if retold is not None:
             builder.add(retold.change)
             claims.update(retold.claims)
-            texts += documents(stored.seq, event, retold.change)
+            texts += event_documents(stored.seq, event, retold.change)
     return PrunedHistory(builder, claims, texts, count, seq, at)
 
 

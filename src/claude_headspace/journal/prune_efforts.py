@@ -14,7 +14,13 @@ from claude_headspace.journal import efforts, schema
 from claude_headspace.journal.bulk_insert import insert_rows
 from claude_headspace.journal.reader import SEQUENCE_COUNTER
 from claude_headspace.kernel.effort.model import Effort, Lifecycle, Message
-from claude_headspace.kernel.effort.snapshot import KEY, NO_EFFORTS, EffortsSnapshot, KeptEffort, is_over
+from claude_headspace.kernel.effort.snapshot import (
+    EFFORTS_SNAPSHOT_ID,
+    NO_EFFORTS,
+    EffortsSnapshot,
+    EffortWithRows,
+    is_finished_before,
+)
 from claude_headspace.kernel.envelope import Micros
 
 _decode = msgspec.json.Decoder(EffortsSnapshot).decode
@@ -22,7 +28,9 @@ _decode = msgspec.json.Decoder(EffortsSnapshot).decode
 
 def load_efforts_snapshot(connection: Connection) -> EffortsSnapshot:
     """The snapshot at which the log of the efforts starts."""
-    found = connection.execute(select(schema.snapshots.c.body).where(schema.snapshots.c.agent_id == KEY)).scalar()
+    found = connection.execute(
+        select(schema.snapshots.c.body).where(schema.snapshots.c.agent_id == EFFORTS_SNAPSHOT_ID)
+    ).scalar()
     return _decode(found) if found else NO_EFFORTS
 
 
@@ -30,7 +38,7 @@ def finished_effort_ids(connection: Connection, before: Micros) -> list[str]:
     """The efforts that were finished before a time."""
     table = schema.efforts.c
     finished = connection.execute(select(table.body).where(table.lifecycle == Lifecycle.FINISHED.value)).scalars()
-    return [effort.id for effort in map(efforts.decode_effort, finished) if is_over(effort, before)]
+    return [effort.id for effort in map(efforts.decode_effort, finished) if is_finished_before(effort, before)]
 
 
 def prune_efforts(connection: Connection, before: Micros) -> int:
@@ -43,7 +51,11 @@ def prune_efforts(connection: Connection, before: Micros) -> int:
     snapshot = _take_snapshot(connection)
     if snapshot.tasks:
         body = msgspec.json.encode(snapshot).decode()
-        insert_rows(connection, schema.snapshots, [{"agent_id": KEY, "seq": snapshot.seq, "at": before, "body": body}])
+        insert_rows(
+            connection,
+            schema.snapshots,
+            [{"agent_id": EFFORTS_SNAPSHOT_ID, "seq": snapshot.seq, "at": before, "body": body}],
+        )
     return len(finished)
 
 
@@ -59,11 +71,11 @@ def _take_snapshot(connection: Connection) -> EffortsSnapshot:
     )
 
 
-def _kept(connection: Connection, effort: Effort) -> KeptEffort:
+def _kept(connection: Connection, effort: Effort) -> EffortWithRows:
     windows, messages = schema.windows.c, schema.messages.c
     window_query = select(windows.body).where(windows.effort_id == effort.id).order_by(windows.id)
     message_query: Any = select(schema.messages).where(messages.effort_id == effort.id).order_by(messages.id)
-    return KeptEffort(
+    return EffortWithRows(
         effort=effort,
         windows=[efforts.decode_window(body) for body in connection.execute(window_query).scalars()],
         messages=[Message(**row) for row in connection.execute(message_query).mappings()],

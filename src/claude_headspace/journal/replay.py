@@ -10,10 +10,10 @@ from claude_headspace.clients.decode import decode
 from claude_headspace.journal.rows import Projection
 from claude_headspace.journal.values import Row, replace_nul
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.effort.advance import Ledger
+from claude_headspace.kernel.effort.advance import EffortReplay
 from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot
 from claude_headspace.kernel.replay import replay_event
-from claude_headspace.kernel.search_documents import Document, documents
+from claude_headspace.kernel.search_documents import Document, event_documents
 from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.ports import Difference, StoredEvent
 
@@ -25,7 +25,7 @@ def project(
     kept_efforts: EffortsSnapshot = NO_EFFORTS,
 ) -> tuple[Projection, int]:
     """The projections of a log and its number of events; search documents go to `add_documents`."""
-    projection, agents, efforts, count = Projection(), dict[str, Agent](), Ledger(kept_efforts), 0
+    projection, agents, efforts, count = Projection(), dict[str, Agent](), EffortReplay(kept_efforts), 0
     projection.add_efforts_snapshot(kept_efforts)
     steps: Iterable[Snapshot | StoredEvent] = merge(snapshots, events, key=_seq)
     for step in steps:
@@ -39,9 +39,9 @@ def project(
         if retold is not None:
             agents[stored.agent_id] = retold.change.agent
             projection.add_change(stored.seq, retold.change, retold.claims)
-            add_documents(documents(stored.seq, event, retold.change))
+            add_documents(event_documents(stored.seq, event, retold.change))
         agent = retold.change.agent if retold else None
-        if effort_change := efforts.read(stored.seq, stored.envelope, event, agent):
+        if effort_change := efforts.apply(stored.seq, stored.envelope, event, agent):
             projection.add_effort_change(effort_change)
     projection.table_rows(lambda _agent_id: None)
     return projection, count

@@ -239,7 +239,7 @@ class Projection:
         """Add the rows of the efforts at the start of a pruned log."""
         self.tables[schema.tasks].update({task.id: task_row(task) for task in snapshot.tasks})
         for kept in snapshot.efforts:
-            self.add_effort_change(kept.change())
+            self.add_effort_change(kept.to_change())
 
     def _patch(self, patch: TurnPatch) -> None:
         row = self.tables[schema.turns].get(patch.id)

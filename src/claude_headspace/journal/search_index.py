@@ -11,12 +11,12 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Connection, Float, cast, func, literal, literal_column, table
 from sqlalchemy.dialects.postgresql import TSQUERY
 
-from claude_headspace.kernel.search_terms import GAP, LONGEST_WORD, Query, Term, words
+from claude_headspace.kernel.search_terms import GAP, MAX_WORD_CHARACTERS, Query, Term, split_words
 
 MAX_POSITIONS = 255
 """How many positions of one word a tsvector keeps."""
 
-_LONG_RUN = re.compile(rf"[A-Za-z0-9]{{{LONGEST_WORD + 1}}}")
+_LONG_RUN = re.compile(rf"[A-Za-z0-9]{{{MAX_WORD_CHARACTERS + 1}}}")
 
 SQLITE = (
     # The `ascii` tokenizer treats all non-ASCII characters as parts of words; `fts5_text` puts spaces between words.
@@ -82,13 +82,13 @@ def fts5_text(content: str) -> str:
 def _split_words(content: str) -> str:
     if content.isascii() and not _LONG_RUN.search(content):
         return content
-    return " ".join(words(content))
+    return " ".join(split_words(content))
 
 
 def tsvector_text(content: str) -> str:
     """A text as a tsvector literal."""
     positions: dict[str, list[int]] = {}
-    for position, word in enumerate(words(content), 1):
+    for position, word in enumerate(split_words(content), 1):
         found = positions.setdefault(word, [])
         if len(found) < MAX_POSITIONS:
             found.append(min(position, 16_383))
@@ -123,17 +123,17 @@ class IndexQuery:
 def fts5_query(query: Query) -> str:
     """The query in the syntax of FTS5. Every word is quoted, so none is an operator."""
     terms = " AND ".join(_fts5_term(term) for term in query.terms)
-    return f"({terms}) NOT {_fts5_term(query.without)}" if query.without else terms
+    return f"({terms}) NOT {_fts5_term(query.excluded)}" if query.excluded else terms
 
 
 def _fts5_term(term: Term) -> str:
     phrase = " ".join(term.words).replace('"', '""')
-    return f'"{phrase}" *' if term.open_end else f'"{phrase}"'
+    return f'"{phrase}" *' if term.is_prefix else f'"{phrase}"'
 
 
 def tsquery(query: Query) -> str:
     """The query in the syntax of PostgreSQL."""
-    return f"{_all_of(query)} & !{_phrase(query.without)}" if query.without else _all_of(query)
+    return f"{_all_of(query)} & !{_phrase(query.excluded)}" if query.excluded else _all_of(query)
 
 
 def _all_of(query: Query) -> str:
@@ -146,7 +146,7 @@ def _phrase(term: Term) -> str:
 
 def _lexemes(term: Term) -> list[str]:
     quoted = [_quoted(word) for word in term.words]
-    return [*quoted[:-1], f"{quoted[-1]}:*"] if term.open_end else quoted
+    return [*quoted[:-1], f"{quoted[-1]}:*"] if term.is_prefix else quoted
 
 
 # --- verification -----------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from claude_headspace.journal.writer_cache import WriterCache
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.search_documents import Document, documents
+from claude_headspace.kernel.search_documents import Document, event_documents
 from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.ports import LockScope, Record, StoredDelivery, StreamMessage
 
@@ -135,7 +135,7 @@ class SqlTransaction(EffortLookups):
             events.append(rows.event_row(seq, record))
             if record.change is not None:
                 self.projection.add_change(seq, record.change, record.claims)
-                texts += documents(seq, record.event, record.change) if record.event is not None else ()
+                texts += event_documents(seq, record.event, record.change) if record.event is not None else ()
             for change in record.efforts:
                 self.projection.add_effort_change(change)
             for publish in record.publish:

@@ -95,7 +95,7 @@ def mismatch(wait: Wait, answer: Answer) -> str | None:
 def _form_mismatch(wait: Wait, answer: Answer) -> str | None:
     if answer.action is None:
         return "Answer an elicitation with `action`: accept, decline or cancel."
-    return forms.problem(wait.form, answer.content) if answer.action == "accept" else None
+    return forms.find_problem(wait.form, answer.content) if answer.action == "accept" else None
 
 
 def _answers_mismatch(wait: Wait, answers: dict[str, str | list[str]] | None) -> str | None:

@@ -4,14 +4,14 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Identity, identities, project_at
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.names import suggestions
+from claude_headspace.kernel.names import suggest_names
 
 
 def create_agent(agent_id: str, envelope: Envelope, event: Event) -> Agent:
     """A new agent. Its host, project and name come from the envelope."""
     return Agent(
         id=agent_id,
-        name=envelope.decisions.assigned_name or next(suggestions(agent_id)),
+        name=envelope.decisions.assigned_name or next(suggest_names(agent_id)),
         host=envelope.host,
         client=envelope.client,
         project=project_at(envelope.host, envelope.observations.project_root or event.meta.cwd),

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 PRIORITY = ("error", "attention", "working", "checked", "done")
 
 
-def rollup(statuses: Iterable[str]) -> str:
+def combined_status(statuses: Iterable[str]) -> str:
     """The status of a group; an empty one is done."""
     return min(statuses, key=_urgency, default=PRIORITY[-1])
 

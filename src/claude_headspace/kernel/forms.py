@@ -17,8 +17,8 @@ from typing import Any
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.wait_request import Field, Option
 
-MOST_FIELDS = 50
-MOST_OPTIONS = 200
+MAX_FIELDS = 50
+MAX_OPTIONS = 200
 
 Content = dict[str, Any]
 
@@ -35,65 +35,65 @@ FORMATS = {
 # --- reading a schema -------------------------------------------------------------------------------------------------
 
 
-def form_of(schema: object) -> tuple[Field, ...]:
+def parse_form(schema: object) -> tuple[Field, ...]:
     """The fields of a JSON schema, in its order."""
-    wanted = _table(schema)
-    properties = list(_table(wanted.get("properties")).items())[:MOST_FIELDS]
-    required = _list(wanted.get("required"))
-    return tuple(_field(name, _table(told), required=name in required) for name, told in properties)
+    wanted = _as_object(schema)
+    properties = list(_as_object(wanted.get("properties")).items())[:MAX_FIELDS]
+    required = _as_list(wanted.get("required"))
+    return tuple(_parse_field(name, _as_object(told), required=name in required) for name, told in properties)
 
 
-def _field(name: str, told: Content, *, required: bool) -> Field:
-    kind, options = _kind(told)
+def _parse_field(name: str, property_schema: Content, *, required: bool) -> Field:
+    kind, options = _parse_kind(property_schema)
     floor, ceiling = ("minLength", "maxLength") if kind == "text" else ("minimum", "maximum")
     return Field(
         name=name,
         kind=kind,
-        title=one_line(_text(told.get("title"))),
-        description=one_line(_text(told.get("description"))),
+        title=one_line(_as_text(property_schema.get("title"))),
+        description=one_line(_as_text(property_schema.get("description"))),
         required=required,
         options=options,
-        default=told.get("default") if _is_plain(told.get("default")) else None,
-        least=_number(told.get(floor)),
-        most=_number(told.get(ceiling)),
-        format=short(_text(told.get("format"))),
+        default=property_schema.get("default") if _is_plain(property_schema.get("default")) else None,
+        least=_as_float(property_schema.get(floor)),
+        most=_as_float(property_schema.get(ceiling)),
+        format=short(_as_text(property_schema.get("format"))),
     )
 
 
-def _kind(told: Content) -> tuple[str, tuple[Option, ...]]:
+def _parse_kind(property_schema: Content) -> tuple[str, tuple[Option, ...]]:
     """The kind of input of a property, and its choices."""
-    if told.get("type") == "array":
-        return "choices", _options(_table(told.get("items")))
-    if options := _options(told):
+    if property_schema.get("type") == "array":
+        return "choices", _parse_options(_as_object(property_schema.get("items")))
+    if options := _parse_options(property_schema):
         return "choice", options
-    named = _text(told.get("type"))
+    named = _as_text(property_schema.get("type"))
     return named if named in ("number", "integer", "boolean") else "text", ()
 
 
-def _options(told: Content) -> tuple[Option, ...]:
+def _parse_options(property_schema: Content) -> tuple[Option, ...]:
     """The values of an enumeration with their titles."""
-    titled = told.get("oneOf") or told.get("anyOf")
+    titled = property_schema.get("oneOf") or property_schema.get("anyOf")
     if isinstance(titled, list):
         pairs = [(each.get("const"), each.get("title")) for each in titled if isinstance(each, dict)]
     else:
-        pairs = list(zip_longest(_list(told.get("enum")), _list(told.get("enumNames"))))
-    labelled = [(_text(value), one_line(_text(words))) for value, words in pairs[:MOST_OPTIONS]]
+        pairs = list(zip_longest(_as_list(property_schema.get("enum")), _as_list(property_schema.get("enumNames"))))
+    labelled = [(_as_text(value), one_line(_as_text(words))) for value, words in pairs[:MAX_OPTIONS]]
     return tuple(Option(value, words) for value, words in labelled if value)
 
 
-def _table(value: object) -> Content:
+def _as_object(value: object) -> Content:
     return value if isinstance(value, dict) else {}
 
 
-def _text(value: object) -> str:
+def _as_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _list(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _number(value: object) -> float | None:
+def _as_float(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
@@ -104,7 +104,7 @@ def _is_plain(value: object) -> bool:
 # --- validation -------------------------------------------------------------------------------------------------------
 
 
-def problem(form: tuple[Field, ...], content: Mapping[str, Any] | None) -> str | None:
+def find_problem(form: tuple[Field, ...], content: Mapping[str, Any] | None) -> str | None:
     """The first problem of a filled-in form; None if it is valid."""
     given = content or {}
     if unknown := [name for name in given if form and name not in {field.name for field in form}]:
@@ -119,7 +119,7 @@ def problem(form: tuple[Field, ...], content: Mapping[str, Any] | None) -> str |
     return None
 
 
-def _wrong_text(field: Field, value: object) -> str | None:
+def _check_text(field: Field, value: object) -> str | None:
     if not isinstance(value, str):
         return "a text"
     if field.least is not None and len(value) < field.least:
@@ -130,8 +130,8 @@ def _wrong_text(field: Field, value: object) -> str | None:
     return words if pattern is not None and not pattern.fullmatch(value) else None
 
 
-def _wrong_number(field: Field, value: object) -> str | None:
-    number = _number(value)
+def _check_number(field: Field, value: object) -> str | None:
+    number = _as_float(value)
     if number is None or (field.kind == "integer" and not number.is_integer()):
         return "a whole number" if field.kind == "integer" else "a number"
     if field.least is not None and number < field.least:
@@ -139,15 +139,15 @@ def _wrong_number(field: Field, value: object) -> str | None:
     return f"at most {field.most:g}" if field.most is not None and number > field.most else None
 
 
-def _wrong_boolean(_field: Field, value: object) -> str | None:
+def _check_boolean(_field: Field, value: object) -> str | None:
     return None if isinstance(value, bool) else "yes or no"
 
 
-def _wrong_choice(field: Field, value: object) -> str | None:
+def _check_choice(field: Field, value: object) -> str | None:
     return None if value in _labels(field) else f"one of: {', '.join(_labels(field))}"
 
 
-def _wrong_choices(field: Field, value: object) -> str | None:
+def _check_choices(field: Field, value: object) -> str | None:
     fits = isinstance(value, list) and all(each in _labels(field) for each in value)
     return None if fits else f"some of: {', '.join(_labels(field))}"
 
@@ -157,36 +157,36 @@ def _labels(field: Field) -> list[str]:
 
 
 _CHECKS = {
-    "text": _wrong_text,
-    "number": _wrong_number,
-    "integer": _wrong_number,
-    "boolean": _wrong_boolean,
-    "choice": _wrong_choice,
-    "choices": _wrong_choices,
+    "text": _check_text,
+    "number": _check_number,
+    "integer": _check_number,
+    "boolean": _check_boolean,
+    "choice": _check_choice,
+    "choices": _check_choices,
 }
 
 
 # --- conversion -------------------------------------------------------------------------------------------------------
 
 
-def filled(form: tuple[Field, ...], words: Mapping[str, str | list[str]]) -> Content:
+def convert_values(form: tuple[Field, ...], typed: Mapping[str, str | list[str]]) -> Content:
     """Convert typed text to the types of the fields. Invalid text stays as it is, for `problem` to report."""
     kinds = {field.name: field.kind for field in form}
-    read = {name: _value(kinds.get(name, "text"), said) for name, said in words.items()}
+    read = {name: _convert(kinds.get(name, "text"), said) for name, said in typed.items()}
     return {name: value for name, value in read.items() if value not in ("", [])}
 
 
-def _value(kind: str, said: str | list[str]) -> object:
+def _convert(kind: str, typed: str | list[str]) -> object:
     if kind == "choices":
-        return [part.strip() for part in said.split(",") if part.strip()] if isinstance(said, str) else said
-    text = said if isinstance(said, str) else said[-1] if said else ""
+        return [part.strip() for part in typed.split(",") if part.strip()] if isinstance(typed, str) else typed
+    text = typed if isinstance(typed, str) else typed[-1] if typed else ""
     if kind == "boolean":
         low = text.strip().lower()
         return True if low in YES else False if low in NO else text
-    return _as_number(text.strip(), kind) if kind in ("number", "integer") else text
+    return _convert_number(text.strip(), kind) if kind in ("number", "integer") else text
 
 
-def _as_number(text: str, kind: str) -> object:
+def _convert_number(text: str, kind: str) -> object:
     try:
         return int(text) if kind == "integer" or re.fullmatch(r"[-+]?\d+", text) else float(text)
     except ValueError:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-LONGEST = 64 * 1024
+MAX_CHARACTERS = 64 * 1024
 
 _BLOCK = re.compile(r"\A---[ \t]*\n(.*?)(?:^|\n)---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _OPENING = re.compile(r"\A---[ \t]*(?:\n|\Z)")
@@ -27,33 +27,33 @@ class Frontmatter(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-def read_frontmatter(text: str) -> Frontmatter:
+def parse_frontmatter(text: str) -> Frontmatter:
     """The settings and the body of a file."""
-    text = text.removeprefix("\ufeff")[:LONGEST].replace("\r\n", "\n")
+    text = text.removeprefix("\ufeff")[:MAX_CHARACTERS].replace("\r\n", "\n")
     found = _BLOCK.match(text)
     if found is not None:
-        return Frontmatter(_settings(found[1]), text[found.end() :])
+        return Frontmatter(_parse_settings(found[1]), text[found.end() :])
     return Frontmatter({}, text, "its frontmatter has no end" if _OPENING.match(text) else "")
 
 
-def texts(value: object) -> tuple[str, ...]:
+def as_strings(value: object) -> tuple[str, ...]:
     """The texts of a list; one text is a list of one."""
     if isinstance(value, str):
         return (value,) if value else ()
     return tuple(str(each) for each in value) if isinstance(value, list) else ()
 
 
-def _settings(block: str) -> dict[str, Any]:
+def _parse_settings(block: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     name = ""
     for line in block.split("\n"):
         entry, item = _ENTRY.fullmatch(line), _ITEM.fullmatch(line)
         if entry:
             name = entry[1]
-            value = _value(entry[2])
+            value = _parse_value(entry[2])
             found[name] = [] if value == "" else value
         elif item and isinstance(found.get(name), list):
-            found[name].append(_value(item[1]))
+            found[name].append(_parse_value(item[1]))
         elif line[:1] in " \t" and line.strip() and found.get(name) in ("|", ">", ">-", "|-"):
             found[name] = line.strip()
         elif line[:1] in " \t" and line.strip() and isinstance(found.get(name), str):
@@ -61,13 +61,13 @@ def _settings(block: str) -> dict[str, Any]:
     return found
 
 
-def _value(told: str) -> Any:
-    text = told.strip()
+def _parse_value(source: str) -> Any:
+    text = source.strip()
     if quoted := _QUOTED.fullmatch(text):
         return quoted["text"]
     text = _COMMENT.sub("", text)
     if text.startswith("[") and text.endswith("]"):
-        return [_value(part) for part in text[1:-1].split(",") if part.strip()]
+        return [_parse_value(part) for part in text[1:-1].split(",") if part.strip()]
     if text in ("true", "false"):
         return text == "true"
     return int(text) if re.fullmatch(r"-?\d{1,15}", text) else text

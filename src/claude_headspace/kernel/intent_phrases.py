@@ -4,10 +4,10 @@ Only data, in the notation of `phrases`: what a phrase means for the verdict is 
 its phrases by language for the reader's sake; a lookup searches all languages at once, since agents mix them.
 """
 
-from claude_headspace.kernel.phrases import Phrases
+from claude_headspace.kernel.phrases import PhraseTable
 
 # The human has to answer, decide or do something before the agent goes on.
-REQUESTS = Phrases(
+REQUESTS = PhraseTable(
     """
     en: {let me know|tell me} {which|whether|when|where|once|what {to|you want|you would|you'd|you prefer|you're}};
         {let me know|tell me} how {you want|you'd|you would|you prefer|to|i should|we should};
@@ -154,7 +154,7 @@ REQUESTS = Phrases(
 )
 
 # Kind words at the end: they ask for nothing, so the sentence before them is what counts.
-CLOSERS = Phrases(
+POLITE_CLOSINGS = PhraseTable(
     """
     en: let me know if {you|there's|there is|anything|something|the|it|this|that|any|things}; say the word$;
         feel free; let me know {how it goes|what else|should you|in case};
@@ -218,7 +218,7 @@ CLOSERS = Phrases(
 )
 
 # Questions that are only manners: nothing waits for their answer.
-PLEASANTRIES = Phrases(
+POLITE_QUESTIONS = PhraseTable(
     """
     en: {anything|something|what} else {i can|you|that|you'd|to|$}; ^{is there |}anything else; do … anything else;
         {how|what} {can|may} i {help|assist|do for you}; {how|what} can i do for you; did i miss {something|anything};
@@ -249,7 +249,7 @@ PLEASANTRIES = Phrases(
 )
 
 # Offers and soft asks: a need while the work is open, manners once it is finished.
-OFFERS = Phrases(
+OFFERS = PhraseTable(
     """
     en: {want|like|prefer} me to; would you {like|also like|prefer} me; {should|shall|can|may} i also;
         would you {like|also like} to {add|see|also|have|review|try}; let me know what you think;
@@ -274,7 +274,7 @@ OFFERS = Phrases(
 )
 
 # Questions that need no question mark to be seen as one.
-UNMARKED = Phrases(
+UNMARKED_QUESTIONS = PhraseTable(
     """
     en: ^{so |}{should|shall|may} {i|we}; ^do you {want|prefer|need|have a preference};
         ^would you {like|prefer|rather}; ^which {one|option|approach} {do you|would you|should i|should we}
@@ -292,7 +292,7 @@ UNMARKED = Phrases(
 )
 
 # Somebody else's question, told by the agent.
-REPORTED = Phrases(
+REPORTED_QUESTIONS = PhraseTable(
     """
     en: {asked|asks|wondered|wonders|wanted to know|wants to know} {me |us |}{why|what|how|whether|if|which|when|
             where|who}; {user|reporter|reviewer|customer|author|issue|ticket} {asks|asked|wants to know|is asking};
@@ -313,7 +313,7 @@ REPORTED = Phrases(
 )
 
 # Openers of questions that a text asks only in order to answer them.
-EXPLAINS = Phrases(
+RHETORICAL_QUESTIONS = PhraseTable(
     """
     en: ^{so |and |but |then |}{why|how come};
         ^{so |and |but |}{what|how} {does|do|did|is|was|happens|happened|went|caused|if|about|exactly|changed}
@@ -338,7 +338,7 @@ EXPLAINS = Phrases(
 )
 
 # Questions put to the human: what follows them is advice or a reason, hardly an answer.
-DIRECT = Phrases(
+DIRECT_QUESTIONS = PhraseTable(
     """
     en: {do|did|would|could|can|should|will|are|have|were} you; ^which; {ok|okay|fine|alright|safe} {to|if|with};
         you {prefer|want|like|think|mean|rather|expect|decide|need}; {should|shall|may} {i|we}; {do|can} we; ^can i;
@@ -368,7 +368,7 @@ DIRECT = Phrases(
 )
 
 # What an agent says after its own open question without closing it.
-PENDING = Phrases(
+STILL_OPEN = PhraseTable(
     """
     en: {i'd|i would|i|my} {suggest|recommend|recommendation|lean|prefer|go with|propose|vote|default|preference|
             money}; {i'd|i would} {take|say|go}; so {that |}i can;
@@ -400,7 +400,7 @@ PENDING = Phrases(
 )
 
 # How an answer begins, also one to a question that looked as if it were put to the human.
-ANSWERS = Phrases(
+ANSWERS = PhraseTable(
     """
     en: ^{yes|no|yep|nope|because|not really|probably|only|exactly|none|neither|nothing|mostly|sort of|it turns out|
             turns out}
@@ -420,7 +420,7 @@ ANSWERS = Phrases(
 )
 
 # The agent says that the whole work is finished.
-FINISHED = Phrases(
+FINISHED_CLAIMS = PhraseTable(
     """
     en: ^{all |it's |that's |and |ok |okay |}{done|finished|completed}; ^{all |}complete$; {that's|that is} {it|all}$;
         {all done|all set|all finished|we're done|we are done|i'm done|i am done|mission accomplished|
@@ -513,7 +513,7 @@ FINISHED = Phrases(
 )
 
 # Words that take such a claim back: a part only, not yet, or a condition.
-UNFINISHED = Phrases(
+CLAIM_EXCEPTIONS = PhraseTable(
     """
     en: {not|isn't|aren't|hasn't|haven't|never|wasn't|almost|nearly|partially|partly|half} {yet |been |all |fully |
             quite |}{done|finished|complete|completed|ready|implemented};
@@ -549,7 +549,7 @@ UNFINISHED = Phrases(
 )
 
 # One of these is a hint that the work is finished, two of them say it.
-WRAP_UP = Phrases(
+SUMMARY_HINTS = PhraseTable(
     """
     en: ^{summary|summary of changes|summary of the changes|what changed|what i did|what was done|changes|
             changes made|files changed|final result|results}$; all … tests {pass|passed|are green|are passing};

@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator
 from itertools import count
 
-MANNERS = (
+ADJECTIVES = (
     "able amber apt azure bold brave brief bright brisk calm candid clear clever coral cosy crisp dapper deft eager "
     "early easy fair fleet fond frank fresh gentle glad golden grand happy hardy honest jolly keen kind lively loyal "
     "lucid mellow merry mild modest neat nimble noble olive patient plucky polite prime quick quiet rapid ready rosy "
     "sage sharp silver smart snug spry steady sunny swift tidy topaz true vivid warm wise witty young zesty"
 ).split()
 
-CREATURES = (
+ANIMALS = (
     "adder alpaca ant badger bat bear beaver bee bison boar bobcat buck camel cat civet cobra cod condor coot crab "
     "crane cricket crow deer dingo dove duck eagle eel egret elk emu falcon ferret finch fox frog gannet gecko gibbon "
     "goose grouse gull hare hawk heron hoopoe horse hound ibex ibis jackal jay kestrel kite kiwi koala lark lemur "
@@ -27,24 +27,24 @@ CREATURES = (
     "turtle viper vole walrus wasp weasel whale wolf wombat wren yak zebra"
 ).split()
 
-PAIRS_TRIED = 24
-NUMBERS_TRIED = 8
+PAIR_SUGGESTIONS = 24
+SUGGESTIONS_PER_LENGTH = 8
 """How many pairs of words are suggested, and then how many numbers of each length."""
 
-NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?")
+VALID_NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?")
 """A valid name: lower case, easy to type."""
 
 
-def suggestions(agent_id: str) -> Iterator[str]:
+def suggest_names(agent_id: str) -> Iterator[str]:
     """Names for an agent, best first. Never ends."""
     seed = int.from_bytes(hashlib.blake2b(agent_id.encode("utf-8", "replace"), digest_size=8).digest(), "big")
-    for step in range(PAIRS_TRIED):
+    for step in range(PAIR_SUGGESTIONS):
         yield _pair(seed + step * 7919)
     for step in count():
-        digits = 1 + step // NUMBERS_TRIED
+        digits = 1 + step // SUGGESTIONS_PER_LENGTH
         yield f"{_pair(seed + step * 7919)}-{2 + (seed // 7919 + step * 104_729) % 10**digits}"
 
 
-def _pair(place: int) -> str:
-    place %= len(MANNERS) * len(CREATURES)
-    return f"{MANNERS[place // len(CREATURES)]}-{CREATURES[place % len(CREATURES)]}"
+def _pair(index: int) -> str:
+    index %= len(ADJECTIVES) * len(ANIMALS)
+    return f"{ADJECTIVES[index // len(ANIMALS)]}-{ANIMALS[index % len(ANIMALS)]}"

@@ -18,19 +18,19 @@ import msgspec
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.search_terms import ends
+from claude_headspace.kernel.search_terms import truncate_middle
 from claude_headspace.kernel.state_machine import Actor
 from claude_headspace.kernel.tools import strings_in
 
 KINDS = ("prompt", "answer", "tool_input", "tool_result")
 
-LONGEST_TURN = 64 * 1024
-LONGEST_CALL = 4 * 1024
+MAX_TURN_CHARACTERS = 64 * 1024
+MAX_CALL_CHARACTERS = 4 * 1024
 """Characters of a turn, and of a call's input or result."""
 
-SPREAD = 16
+IDS_PER_EVENT = 16
 """A document's number is its event's number times this, and its place in the event."""
-FIRST_CALL = 8
+FIRST_CALL_POSITION = 8
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,14 +56,14 @@ class CallText(msgspec.Struct, frozen=True):
     text: str
 
 
-def documents(seq: int, event: Event, change: Change) -> list[tuple[Document, str]]:
+def event_documents(seq: int, event: Event, change: Change) -> list[tuple[Document, str]]:
     """What one event adds to what can be found, each with its text."""
     agent = change.agent
     found: list[tuple[Document, str]] = []
-    for place, turn in enumerate(change.turns[:FIRST_CALL]):
+    for place, turn in enumerate(change.turns[:FIRST_CALL_POSITION]):
         kind = "prompt" if turn.actor is Actor.USER else "answer"
         document = Document(
-            id=seq * SPREAD + place,
+            id=seq * IDS_PER_EVENT + place,
             seq=seq,
             agent_id=turn.agent_id,
             project_id=turn.project_id,
@@ -77,7 +77,7 @@ def documents(seq: int, event: Event, change: Change) -> list[tuple[Document, st
         found.append((document, turn_text(turn.text)))
     for place, call in enumerate(call_texts(event)):
         document = Document(
-            id=seq * SPREAD + FIRST_CALL + place,
+            id=seq * IDS_PER_EVENT + FIRST_CALL_POSITION + place,
             seq=seq,
             agent_id=agent.id,
             project_id=agent.project.id,
@@ -94,12 +94,12 @@ def documents(seq: int, event: Event, change: Change) -> list[tuple[Document, st
 
 def turn_text(text: str) -> str:
     """What a turn is found by."""
-    return ends(text, LONGEST_TURN)
+    return truncate_middle(text, MAX_TURN_CHARACTERS)
 
 
 def call_text(document_id: int, event: Event) -> str:
     """The text of a tool document, read again from its event."""
-    place, texts = document_id % SPREAD - FIRST_CALL, call_texts(event)
+    place, texts = document_id % IDS_PER_EVENT - FIRST_CALL_POSITION, call_texts(event)
     return texts[place].text if 0 <= place < len(texts) else ""
 
 
@@ -107,10 +107,10 @@ def call_texts(event: Event) -> list[CallText]:
     """The inputs and results of an event, without empty ones."""
     if not event.texts:
         return []
-    found = [CallText(each.kind, each.tool, strings_of(each.value)) for each in event.texts]
-    return [call for call in found if call.text.strip()][: SPREAD - FIRST_CALL]
+    found = [CallText(each.kind, each.tool, join_strings(each.value)) for each in event.texts]
+    return [call for call in found if call.text.strip()][: IDS_PER_EVENT - FIRST_CALL_POSITION]
 
 
-def strings_of(value: Any) -> str:
+def join_strings(value: Any) -> str:
     """The strings of a JSON value, one per line, up to the bound."""
-    return ends("\n".join(strings_in(value)), LONGEST_CALL)
+    return truncate_middle("\n".join(strings_in(value)), MAX_CALL_CHARACTERS)

@@ -15,17 +15,19 @@ from functools import lru_cache
 
 import msgspec
 
-LONGEST_WORD = 64
-LONGEST_QUERY = 1_000
-MOST_TERMS = 16
-SNIPPET = 200
+MAX_WORD_CHARACTERS = 64
+MAX_QUERY_CHARACTERS = 1_000
+MAX_TERMS = 16
+SNIPPET_CHARACTERS = 200
 """The length of a snippet in characters."""
 GAP = "\n⋯\n"
 """Between the two ends of a long text. It contains a word, so that no phrase matches across it."""
 
-_SINGLE = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e01-\u0e30\U00020000-\U0003134f"
+_ONE_CHARACTER_WORDS = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e01-\u0e30\U00020000-\U0003134f"
 _EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
-_WORD = re.compile(rf"[{_SINGLE}]|[^\W_{_SINGLE}](?:[^\W_{_SINGLE}]|[\u0300-\u036f])*|(?=[^\w\s])[{_EMOJI}]")
+_WORD = re.compile(
+    rf"[{_ONE_CHARACTER_WORDS}]|[^\W_{_ONE_CHARACTER_WORDS}](?:[^\W_{_ONE_CHARACTER_WORDS}]|[\u0300-\u036f])*|(?=[^\w\s])[{_EMOJI}]"
+)
 _ASCII_WORD = re.compile("[a-z0-9]+")
 _PART = re.compile(r'"([^"]*)"?|([^\s"]+)')
 _SPACE = re.compile(r"\s+")
@@ -35,14 +37,14 @@ class Term(msgspec.Struct, frozen=True):
     """Adjacent words. With `open_end` the last one matches as a prefix."""
 
     words: tuple[str, ...]
-    open_end: bool = False
+    is_prefix: bool = False
 
 
 class Query(msgspec.Struct, frozen=True):
     """A query: all terms must occur, and the excluded term must not."""
 
     terms: tuple[Term, ...] = ()
-    without: Term | None = None
+    excluded: Term | None = None
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -52,69 +54,72 @@ class Piece(msgspec.Struct, frozen=True):
     match: bool
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of a text, in order."""
     if text.isascii():
-        return [word[:LONGEST_WORD] for word in _ASCII_WORD.findall(text.lower())]
-    return [_folded(word) for word in _WORD.findall(text)]
+        return [word[:MAX_WORD_CHARACTERS] for word in _ASCII_WORD.findall(text.lower())]
+    return [_normalize(word) for word in _WORD.findall(text)]
 
 
 @lru_cache(maxsize=8_192)
-def _folded(word: str) -> str:
+def _normalize(word: str) -> str:
     if word.isascii():
-        return word.lower()[:LONGEST_WORD]
+        return word.lower()[:MAX_WORD_CHARACTERS]
     plain = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(sign for sign in plain if not unicodedata.combining(sign))[:LONGEST_WORD] or word[:LONGEST_WORD]
+    return (
+        "".join(sign for sign in plain if not unicodedata.combining(sign))[:MAX_WORD_CHARACTERS]
+        or word[:MAX_WORD_CHARACTERS]
+    )
 
 
-def ends(text: str, longest: int) -> str:
+def truncate_middle(text: str, limit: int) -> str:
     """The beginning and the end of a long text, equal parts, cut between words."""
-    if len(text) <= longest:
+    if len(text) <= limit:
         return text
-    half = (longest - len(GAP)) // 2
-    head = _border(text, half, -1)
-    tail = _border(text, len(text) - half, 1)
+    half = (limit - len(GAP)) // 2
+    head = _nearest_boundary(text, half, -1)
+    tail = _nearest_boundary(text, len(text) - half, 1)
     return text[:head] + GAP + text[tail:]
 
 
-def _border(text: str, at: int, step: int) -> int:
+def _nearest_boundary(text: str, at: int, step: int) -> int:
     """The next boundary between words; `at` if there is none nearby."""
-    near = range(at, at + step * LONGEST_WORD, step)
+    near = range(at, at + step * MAX_WORD_CHARACTERS, step)
     return next((place for place in near if not text[place - 1 : place + 1].isalnum()), at)
 
 
-def read_query(text: str) -> Query:
+def parse_query(text: str) -> Query:
     """Parse a query. Any text is valid."""
     terms: list[Term] = []
-    for part in _PART.finditer(text[:LONGEST_QUERY]):
+    for part in _PART.finditer(text[:MAX_QUERY_CHARACTERS]):
         quoted = part[2] is None
-        if found := tuple(words(part[1] if quoted else part[2])):
-            terms.append(Term(found[:MOST_TERMS], open_end=not quoted))
-    closed = [Term(term.words) for term in terms[-MOST_TERMS:-1]]
+        if found := tuple(split_words(part[1] if quoted else part[2])):
+            terms.append(Term(found[:MAX_TERMS], is_prefix=not quoted))
+    closed = [Term(term.words) for term in terms[-MAX_TERMS:-1]]
     return Query((*closed, *terms[-1:]))
 
 
-def steps(query: Query) -> tuple[Query, ...]:
+def query_steps(query: Query) -> tuple[Query, ...]:
     """The queries to run in order: first the last word itself, then words that only start with it."""
     *others, last = query.terms or (Term(()),)
-    if not last.open_end:
+    if not last.is_prefix:
         return (query,)
     itself = Term(last.words)
-    return Query((*others, itself)), Query(query.terms, without=itself)
+    return Query((*others, itself)), Query(query.terms, excluded=itself)
 
 
-def occurrences(query: Query, found: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+def find_terms(query: Query, found: Sequence[str]) -> Iterator[tuple[int, int, int]]:
     """The places of the terms among words: number of the term, first word, word after the last."""
     for number, term in enumerate(query.terms):
         for start in range(len(found) - len(term.words) + 1):
-            if _stands_at(term, found, start):
+            if _matches_at(term, found, start):
                 yield number, start, start + len(term.words)
 
 
-def _stands_at(term: Term, found: Sequence[str], start: int) -> bool:
+def _matches_at(term: Term, found: Sequence[str], start: int) -> bool:
     *exact, last = term.words
     word = found[start + len(exact)]
-    if not (word.startswith(last) if term.open_end else word == last):
+    if not (word.startswith(last) if term.is_prefix else word == last):
         return False
     return all(found[start + place] == each for place, each in enumerate(exact))
 
@@ -122,12 +127,12 @@ def _stands_at(term: Term, found: Sequence[str], start: int) -> bool:
 # --- snippets ---------------------------------------------------------------------------------------------------------
 
 
-def snippet(text: str, query: Query, width: int = SNIPPET) -> list[Piece]:
+def snippet(text: str, query: Query, width: int = SNIPPET_CHARACTERS) -> list[Piece]:
     """The part of a text with the most terms, with the matches marked."""
     spans = [found.span() for found in _WORD.finditer(text)]
-    found = [_folded(text[start:end]) for start, end in spans]
-    marks = sorted((spans[first][0], spans[last - 1][1], term) for term, first, last in occurrences(query, found))
-    start, end = _window(text, marks, width)
+    found = [_normalize(text[start:end]) for start, end in spans]
+    marks = sorted((spans[first][0], spans[last - 1][1], term) for term, first, last in find_terms(query, found))
+    start, end = _snippet_range(text, marks, width)
     pieces = [] if start == 0 else [Piece("… ", False)]
     at = start
     for begin, finish, _term in marks:
@@ -135,10 +140,10 @@ def snippet(text: str, query: Query, width: int = SNIPPET) -> list[Piece]:
             pieces += [Piece(text[at:begin], False), Piece(text[begin:finish], True)]
             at = finish
     pieces += [Piece(text[at:end], False), Piece(" …" if end < len(text) else "", False)]
-    return _joined(pieces)
+    return _merge_pieces(pieces)
 
 
-def _window(text: str, marks: Sequence[tuple[int, int, int]], width: int) -> tuple[int, int]:
+def _snippet_range(text: str, marks: Sequence[tuple[int, int, int]], width: int) -> tuple[int, int]:
     """Start and end of the snippet: around the place with the most terms, cut between words."""
     best, most = 0, -1
     for begin, _finish, _term in marks[:500]:
@@ -155,7 +160,7 @@ def _window(text: str, marks: Sequence[tuple[int, int, int]], width: int) -> tup
     return start, end
 
 
-def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+def _merge_pieces(pieces: Sequence[Piece]) -> list[Piece]:
     """Adjacent pieces of the same kind joined, white space collapsed, empty pieces removed."""
     result: list[Piece] = []
     for piece in pieces:

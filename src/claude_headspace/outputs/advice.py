@@ -10,8 +10,8 @@ import msgspec
 
 from claude_headspace.clients.claude_code.replies import keep_turn, with_context
 from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
-from claude_headspace.kernel.effort import messages as texts
-from claude_headspace.kernel.effort.advice import NOTHING, Advice
+from claude_headspace.kernel.effort import messages
+from claude_headspace.kernel.effort.advice import NO_ADVICE, Advice
 from claude_headspace.kernel.effort.model import Injection
 from claude_headspace.outputs.file_contents import MAX_REPLY_CHARACTERS, FileContent, format_files, read_files
 
@@ -40,7 +40,7 @@ def remaining_characters(advice: Advice, injections: Sequence[Injection] = ()) -
 def add_advice(
     event: str,
     reply: bytes,
-    advice: Advice = NOTHING,
+    advice: Advice = NO_ADVICE,
     injections: Sequence[Injection] = (),
     *,
     session_context: str = "",
@@ -64,4 +64,4 @@ def _compose_text(first: Sequence[str], advice: Advice, injections: Sequence[Inj
 
 
 def _effort_texts(advice: Advice, injections: Sequence[Injection]) -> list[str]:
-    return [*advice.context, *(texts.injection(one) for one in injections)]
+    return [*advice.context, *(messages.injection_text(injection) for injection in injections)]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.fleet import rollup
+from claude_headspace.kernel.fleet import combined_status
 from claude_headspace.kernel.views import dialects
 from claude_headspace.outputs import tmux
 
@@ -99,7 +99,7 @@ def _window_statuses(panes: dict[Target, str]) -> dict[Target, str]:
             pane, _, window = line.partition(" ")
             if (socket, pane) in panes:
                 statuses.setdefault((socket, window), []).append(panes[socket, pane])
-    return {window: rollup(found) for window, found in statuses.items()}
+    return {window: combined_status(found) for window, found in statuses.items()}
 
 
 def _clear_pane(pane: Target) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from claude_headspace.clients.decode import decode
-from claude_headspace.kernel.effort.advice import NOTHING, Advice
-from claude_headspace.kernel.effort.advise import advise, pending_preloads, to_preload
-from claude_headspace.kernel.effort.model import Dehydration, Delivery, Effort, Injection, Window
+from claude_headspace.kernel.effort.advice import NO_ADVICE, Advice
+from claude_headspace.kernel.effort.advise import advise, files_to_preload, pending_preloads
+from claude_headspace.kernel.effort.model import Delivery, Effort, Handover, Injection, Window
 from claude_headspace.testing import hook
 
 ROOT = "/code/app"
@@ -66,13 +66,13 @@ def test_the_limits_are_the_efforts_own() -> None:
 
 def test_own_commands_pass() -> None:
     """However many calls there were, the log can be written."""
-    assert before_tool(effort(), window(heartbeat=50), command="headspace effort log 'x'") == NOTHING
+    assert before_tool(effort(), window(heartbeat=50), command="headspace effort log 'x'") == NO_ADVICE
     assert before_tool(effort(), window(heartbeat=50), command="headspace effort log x; ls").denies
 
 
 def test_without_a_window_everything_is_allowed() -> None:
     """What cannot be resolved fails open."""
-    assert before_tool(effort(metadata={"gates": {"session": True}}), None) == NOTHING
+    assert before_tool(effort(metadata={"gates": {"session": True}}), None) == NO_ADVICE
 
 
 # --- gates ---
@@ -106,7 +106,7 @@ def test_overflow_is_told_once() -> None:
     told = before_tool(effort(), full)
     assert told.overflow
     assert "headspace effort dehydrate" in told.context[0]
-    assert not before_tool(effort(), window(context_usage=0.91, overflow_told=True)).overflow
+    assert not before_tool(effort(), window(context_usage=0.91, overflow_reported=True)).overflow
     assert not before_tool(effort(), window(context_usage=0.89)).overflow
     assert not before_tool(effort(), window(context_usage=0.99, subagent_id="sub")).overflow
     assert before_tool(effort(metadata={"overflow_at": 50}), window(context_usage=0.5)).overflow
@@ -166,7 +166,7 @@ def test_a_new_session_is_told_what_it_works_on() -> None:
         phase="look",
         preload=(f"{ROOT}/notes.md",),
         directives=(f"{ROOT}/AGENTS.md", f"{ROOT}/CLAUDE.md"),
-        dehydrated=Dehydration(text="The parser is half done.", at=1, files=(f"{ROOT}/parser.py",)),
+        handover=Handover(text="The parser is half done.", at=1, files=(f"{ROOT}/parser.py",)),
         recent_log=("Fixed the lexer.",),
     )
     advice = started(work, "startup")
@@ -178,7 +178,7 @@ def test_a_new_session_is_told_what_it_works_on() -> None:
 
 def test_a_resumed_session_is_not_told_again() -> None:
     """Its context holds everything: one line is enough."""
-    work = effort(preload=("/x",), dehydrated=Dehydration(text="payload", at=1))
+    work = effort(preload=("/x",), handover=Handover(text="payload", at=1))
     assert len(started(work, "resume").context) == 1
     assert started(work, "resume").preload == ()
     assert "payload" in "".join(started(work, "compact").context)
@@ -186,7 +186,7 @@ def test_a_resumed_session_is_not_told_again() -> None:
 
 def test_what_is_handed_over_is_bounded() -> None:
     """A huge handover is cut, and says so."""
-    advice = started(effort(dehydrated=Dehydration(text="x" * 50_000, at=1)), "clear")
+    advice = started(effort(handover=Handover(text="x" * 50_000, at=1)), "clear")
     assert sum(map(len, advice.context)) < 8_000
     assert "left out" in advice.context[-1]
 
@@ -199,13 +199,13 @@ def test_queued_injections_are_delivered_once_and_not_to_sub_agents() -> None:
     sent = hook("PostToolUse", tool_name="Bash")
     inside = hook("PostToolUse", tool_name="Bash", agent_id="sub", agent_type="x")
     assert advise(work, window(), decode(sent)).injections == ("i1",)
-    assert advise(work, window(), decode(inside)) == NOTHING
+    assert advise(work, window(), decode(inside)) == NO_ADVICE
 
 
 def test_pending_preloads_are_what_the_window_has_not_read() -> None:
     """Of all that it should have read."""
     work = effort(preload=("/a", "/b"))
-    assert to_preload(work) == ("/a", "/b")
+    assert files_to_preload(work) == ("/a", "/b")
     assert pending_preloads(work, window(loaded_files=("/a",))) == ("/b",)
 
 
@@ -213,4 +213,4 @@ def test_pending_preloads_are_what_the_window_has_not_read() -> None:
 def test_other_events_are_answered_nothing(event: str) -> None:
     """Only what is asked is answered."""
     sent = hook(event)
-    assert advise(effort(), window(heartbeat=50), decode(sent)) == NOTHING
+    assert advise(effort(), window(heartbeat=50), decode(sent)) == NO_ADVICE

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from claude_headspace.clients.decode import decode
-from claude_headspace.kernel.effort.evolve import dialogue_of
-from claude_headspace.kernel.effort.own_commands import is_log, is_own, own_command
+from claude_headspace.kernel.effort.evolve import format_dialogue
+from claude_headspace.kernel.effort.own_commands import is_log_command, is_own_command, own_arguments
 from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.testing import hook
 
@@ -39,13 +39,13 @@ FOREIGN = [
 @pytest.mark.parametrize("command", OWN)
 def test_own_commands_are_known(command: str) -> None:
     """A plain command of Headspace, whatever stands in its quotes."""
-    assert own_command(command) is not None
+    assert own_arguments(command) is not None
 
 
 @pytest.mark.parametrize("command", FOREIGN)
 def test_whatever_runs_something_else_is_not_ours(command: str) -> None:
     """A command that does anything beside is counted like every other."""
-    assert own_command(command) is None
+    assert own_arguments(command) is None
 
 
 def tool(**payload: Any) -> ToolUse:
@@ -59,8 +59,8 @@ def test_only_the_log_resets() -> None:
     """`effort show` is a command of Headspace but writes no log entry."""
     shown = tool(tool_name="Bash", tool_input={"command": "headspace effort show"})
     logged = tool(tool_name="Bash", tool_input={"command": "headspace effort log x"})
-    assert (is_own(shown), is_log(shown)) == (True, False)
-    assert (is_own(logged), is_log(logged)) == (True, True)
+    assert (is_own_command(shown), is_log_command(shown)) == (True, False)
+    assert (is_own_command(logged), is_log_command(logged)) == (True, True)
 
 
 def test_only_reading_loads_a_file() -> None:
@@ -80,12 +80,12 @@ def test_a_dialogue_has_question_options_and_answer() -> None:
         tool_input={"questions": questions},
         tool_response={"answers": {"Which?": "B"}},
     )
-    assert dialogue_of(decode(asked)) == "Question: Which? (A, B)\nAnswer: Which? B"
-    assert dialogue_of(decode(hook("PostToolUse", tool_name="Bash"))) is None
+    assert format_dialogue(decode(asked)) == "Question: Which? (A, B)\nAnswer: Which? B"
+    assert format_dialogue(decode(hook("PostToolUse", tool_name="Bash"))) is None
 
 
 @pytest.mark.parametrize("payload", [{}, {"tool_input": 3}, {"tool_input": {"command": 5}}, {"tool_name": ["x"]}])
 def test_malformed_payloads_touch_nothing(payload: dict[str, Any]) -> None:
     """Whatever a payload holds, nothing is raised."""
     found = tool(**payload)
-    assert (found.path, is_own(found)) == (None, False)
+    assert (found.path, is_own_command(found)) == (None, False)

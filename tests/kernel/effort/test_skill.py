@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_headspace.kernel.effort.skill import read_skill
+from claude_headspace.kernel.effort.skill import parse_skill
 
 SKILL = """---
 name: brainstorm
@@ -22,7 +22,7 @@ quiet: true
 
 def test_the_frontmatter_is_read() -> None:
     """Texts over several lines, lists in both forms, numbers and booleans."""
-    skill = read_skill("x", SKILL, "/skills/x/SKILL.md")
+    skill = parse_skill("x", SKILL, "/skills/x/SKILL.md")
     assert (skill.name, skill.description) == ("brainstorm", "Thinks about a problem from several sides.")
     assert skill.phases == ("look", "think", "decide")
     assert skill.preload == ("notes.md", "docs/why.md")
@@ -31,17 +31,17 @@ def test_the_frontmatter_is_read() -> None:
 
 def test_phases_may_be_headings() -> None:
     """Without a list of phases the headings that name one count, in order."""
-    skill = read_skill("fix", "# Fix\n\n## Phase 1: Look around\ntext\n### Phase 2 – Repair ##\n## Notes\n")
+    skill = parse_skill("fix", "# Fix\n\n## Phase 1: Look around\ntext\n### Phase 2 – Repair ##\n## Notes\n")
     assert (skill.name, skill.phases) == ("fix", ("Look around", "Repair"))
 
 
 def test_a_file_without_anything_is_a_skill_by_its_name() -> None:
     """Nothing is needed."""
-    assert read_skill("fix", "").name == "fix"
+    assert parse_skill("fix", "").name == "fix"
 
 
 @given(st.text(max_size=400))
 def test_whatever_a_file_holds_it_is_read(text: str) -> None:
     """Total: also with broken frontmatter."""
     for written in (text, f"---\n{text}\n---\n{text}", f"---\nphases:\n{text}"):
-        assert isinstance(read_skill("x", written).phases, tuple)
+        assert isinstance(parse_skill("x", written).phases, tuple)

@@ -127,7 +127,7 @@ def test_an_unknown_agent_is_told_as_the_api_tells_it(headspace: Headspace, comm
     done = headspace(command, "nobody")
     assert done.returncode == 1
     assert done.stdout == ""
-    assert done.stderr == "There is no agent nobody.\n`headspace list` shows their names.\n"
+    assert done.stderr == "There is no agent nobody.\n`headspace list` shows all agents.\n"
 
 
 def test_why_names_source_time_and_confidence(headspace: Headspace, names: dict[str, str]) -> None:
@@ -190,7 +190,7 @@ def test_an_agent_gets_another_name(daemon: RunningDaemon) -> None:
 
     refused = run_headspace(daemon.home, "rename", "links", "No Spaces!")
     assert refused.returncode == 1
-    assert "small letters" in refused.stderr
+    assert "lowercase letters" in refused.stderr
 
 
 @pytest.mark.parametrize("arguments", [["list"], ["show", "x"], ["why", "x"], ["rename", "x", "y"], ["tail"]])

@@ -44,7 +44,7 @@ def test_an_agent_is_seen_as_it_was(daemon: RunningDaemon) -> None:
     assert "Fix the lexer" in shown
     early = run_headspace(daemon.home, "replay", name, "--at", "3d")
     assert (early.returncode, early.stdout) == (1, "")
-    assert "was not known" in early.stderr
+    assert "did not exist yet" in early.stderr
     for wrong in ("whenever", "", "2999-01-01"):
         done = run_headspace(daemon.home, "replay", name, "--at", wrong)
         assert (done.returncode, done.stdout) == (1, "")

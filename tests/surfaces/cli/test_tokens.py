@@ -23,7 +23,7 @@ def test_a_named_token_comes_and_goes(daemon: RunningDaemon) -> None:
     assert run_headspace(daemon.home, "token", "revoke", "grafana").stdout == "grafana is revoked.\n"
     refused = daemon.send("GET", "/api/agents", headers=bearer)
     assert (refused.status, refused.error["code"]) == (401, "token_unknown")
-    assert "has been revoked" in refused.error["message"]
+    assert "was revoked" in refused.error["message"]
     assert "no named tokens" in run_headspace(daemon.home, "token", "list").stdout
     assert run_headspace(daemon.home, "token", "revoke", "grafana").returncode == 1
 

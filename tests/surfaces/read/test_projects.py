@@ -4,7 +4,7 @@ import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Project
-from claude_headspace.surfaces.read.projects import closest, is_meant, resolve_projects
+from claude_headspace.surfaces.read.projects import closest, matches_reference, resolve_projects
 from claude_headspace.testing import START, hook
 from tests.journals import TemporaryJournal, store
 
@@ -33,7 +33,7 @@ KNOWN = (SHOP, OTHER, API, NOWHERE)
 )
 def test_references_to_a_project(reference: str, meant: tuple[Project, ...]) -> None:
     """Directories are normalized. Two projects may share a name."""
-    assert tuple(project for project in KNOWN if is_meant(project, reference)) == meant
+    assert tuple(project for project in KNOWN if matches_reference(project, reference)) == meant
 
 
 def test_closest_projects() -> None:

@@ -20,7 +20,7 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.acts import bare_meta
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event, Fact, Meta, TeamSignal
-from claude_headspace.kernel.forms import form_of
+from claude_headspace.kernel.forms import parse_form
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit
@@ -201,7 +201,7 @@ def _notification(shape: wire.WireNotification) -> Fact:
 def _elicitation(shape: wire.WireElicitation) -> Fact:
     name = shape.elicitation_id or shape.mcp_server_name or ""
     text = "\n\n".join(part for part in (shape.message, shape.url) if part)
-    return facts.ElicitationAsked(short(name), Ask("elicitation", text, form=form_of(shape.requested_schema)))
+    return facts.ElicitationAsked(short(name), Ask("elicitation", text, form=parse_form(shape.requested_schema)))
 
 
 def _elicitation_answered(shape: wire.WireElicitation) -> Fact:

@@ -30,7 +30,7 @@ from claude_headspace.kernel.claude_os.context_files import (
     ContextFile,
     SessionContext,
 )
-from claude_headspace.kernel.frontmatter import read_frontmatter, texts
+from claude_headspace.kernel.frontmatter import as_strings, parse_frontmatter
 
 MAX_FILE_BYTES = 256 * 1024
 MAX_FILES = 60
@@ -125,13 +125,13 @@ def _included_files(house: ContextRoots, kind: str, name: str | None) -> list[Co
     own = read_definition(house, kind, name)
     if own.text is None:
         return [] if own.missing_reason == _REASONS[errno.ENOENT] and _is_optional(house, kind) else [own]
-    read = read_frontmatter(own.text)
+    read = parse_frontmatter(own.text)
     listed = read.settings.get("auto_include", [])
     problem = read.problem or ("" if isinstance(listed, list | str) else "auto_include is no list")
     broken = (
         [ContextFile(kind=kind, name=own.name, missing_reason=f"nothing is included, {problem}")] if problem else []
     )
-    found = [piece for entry in texts(listed) for piece in _resolve_entry(house, kind, entry)]
+    found = [piece for entry in as_strings(listed) for piece in _resolve_entry(house, kind, entry)]
     body = msgspec.structs.replace(own, text=read.body)
     return [*broken, *(body if piece.path == own.path and piece.text is not None else piece for piece in found)]
 

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from claude_headspace.kernel.effort.skill import Skill, read_skill
-from claude_headspace.kernel.frontmatter import LONGEST
+from claude_headspace.kernel.effort.skill import Skill, parse_skill
+from claude_headspace.kernel.frontmatter import MAX_CHARACTERS
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 
@@ -19,7 +19,7 @@ def find_skill(name: str, project_root: str, config_dirs: Iterable[Path]) -> Ski
         path = base / "skills" / name / "SKILL.md"
         text = _text(path)
         if text is not None:
-            return read_skill(name, text, str(path))
+            return parse_skill(name, text, str(path))
     return None
 
 
@@ -39,6 +39,6 @@ def _text(path: Path) -> str | None:
         return None
     with os.fdopen(handle, "rb") as file:
         try:
-            return file.read(LONGEST).decode("utf-8", "replace")
+            return file.read(MAX_CHARACTERS).decode("utf-8", "replace")
         except OSError:
             return None

@@ -1,18 +1,21 @@
-"""Efforts: work that outlives sessions, in three layers.
+"""Efforts: work that continues across sessions, in three layers.
 
-    Task      a directory; permanent, active or dormant by its efforts
-    Effort    one invocation of a skill there: phase, directives, log, what to hand over; active, then finished
-    Window    one context window that works on it: heartbeat, context usage, loaded files; never resumed
+    Task      a directory; permanent, active while one of its efforts is, dormant otherwise
+    Effort    one invocation of a skill in a task: phase, directives, log, handover; active, then finished
+    Window    one context window that works on the effort: heartbeat, context usage, loaded files; never resumed
 
-All of it is pure, and nothing of it speaks unless somebody has started an effort.
+Everything here is pure. Without an active effort, nothing here runs.
 
-    nouns    the three layers, and what belongs to them
-    acts     what people and agents do to an effort (`headspace effort …`), as events
-    resolve  whose effort is it
-    reading  what a tool call touches
-    evolve   how acts and hooks change an effort
-    advise   what the client is answered because of it
-    texts    the words of those answers
-    skill    what a SKILL.md says
-    views    the shapes that surfaces show
+    model         the three layers and their parts
+    acts          what people and agents do to an effort (`headspace effort …`), as events
+    resolve       find the effort that an event belongs to
+    own_commands  recognise shell commands that run Headspace itself
+    evolve        how acts and hooks change an effort
+    advance       apply one event of the log, in the engine and in a replay
+    advice        what an effort adds to the reply of a hook
+    advise        compute the advice
+    messages      the texts of the advice
+    skill         parse a SKILL.md
+    snapshot      where a replay of efforts starts when older events were removed
+    views         efforts as surfaces show them
 """

@@ -1,7 +1,9 @@
-"""What people and agents do to an effort, as events of the log. The payload is our own, so it is read strictly.
+"""What people and agents do to an effort, as events of the log. Pure.
 
-The table `ACTS` names every event; whoever makes one checks it with `read` first, so what stands in the log can be
-read at every replay.
+Rules
+- `ACTS` lists every act. The name of the class is the name of the event.
+- Headspace writes these payloads itself, so they are decoded strictly. An act is decoded before it is stored:
+  every replay can decode it again.
 """
 
 import msgspec
@@ -11,13 +13,13 @@ from claude_headspace.kernel.envelope import Envelope, Origin
 
 
 class Act(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What every act says: the effort it is about."""
+    """Base of all acts: the effort that the act changes."""
 
     effort_id: str
 
 
 class EffortStarted(Act, frozen=True, kw_only=True):
-    """An effort begins."""
+    """An effort was started."""
 
     host: str
     task_dir: str
@@ -38,46 +40,46 @@ class EffortStarted(Act, frozen=True, kw_only=True):
 
 
 class PhaseSet(Act, frozen=True, kw_only=True):
-    """The effort is in another phase."""
+    """The effort entered another phase."""
 
     phase: str
 
 
 class EffortLogged(Act, frozen=True, kw_only=True):
-    """Somebody wrote down what was done; `holder` is the agent that did, if one did."""
+    """A log entry was written. `holder` is the agent that wrote it; None for a person."""
 
     text: str
     holder: str | None = None
 
 
 class MetadataSet(Act, frozen=True, kw_only=True):
-    """Fields of the effort's metadata have other values; null takes one away."""
+    """Metadata fields were set; null removes a field."""
 
     metadata: Metadata
 
 
 class InjectionQueued(Act, frozen=True, kw_only=True):
-    """A text waits to be put into the agent's context."""
+    """A text was queued for the agent's context."""
 
     text: str
     source: str = ""
 
 
 class SessionOpened(Act, frozen=True, kw_only=True):
-    """The agent says that it knows what it works on."""
+    """The agent has read what its effort is about (`headspace effort open`)."""
 
     holder: str | None = None
 
 
 class FilesLoaded(Act, frozen=True, kw_only=True):
-    """Files were put into a window with the answer to its start."""
+    """Files were added to a window by the reply to its session start."""
 
     session_id: str
     files: tuple[str, ...]
 
 
 class Dehydrated(Act, frozen=True, kw_only=True):
-    """A window hands over, before it is full; with `finish` it is also done with its work."""
+    """A window wrote its handover before its context was full. `finish` also ends the window's work."""
 
     text: str
     files: tuple[str, ...] = ()
@@ -86,14 +88,14 @@ class Dehydrated(Act, frozen=True, kw_only=True):
 
 
 class EffortFinished(Act, frozen=True, kw_only=True):
-    """The effort is over."""
+    """The effort was finished."""
 
     text: str = ""
 
 
 ACTS: dict[str, type[Act]] = {
-    kind.__name__: kind
-    for kind in (
+    act.__name__: act
+    for act in (
         EffortStarted,
         PhaseSet,
         EffortLogged,
@@ -108,10 +110,10 @@ ACTS: dict[str, type[Act]] = {
 
 
 def is_act(envelope: Envelope) -> bool:
-    """Whether an event is about an effort and not about an agent."""
+    """Whether an event is an act on an effort."""
     return envelope.origin is Origin.OPERATOR and envelope.name in ACTS
 
 
-def read(envelope: Envelope) -> Act:
-    """The act of an event; raises `msgspec.DecodeError` on what nobody of ours wrote."""
+def decode_act(envelope: Envelope) -> Act:
+    """Decode the act of an event. Raises `msgspec.DecodeError` if the payload is not valid."""
     return msgspec.json.decode(envelope.payload, type=ACTS[envelope.name])

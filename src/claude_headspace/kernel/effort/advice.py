@@ -1,12 +1,12 @@
-"""What the client is answered because of an effort: a fact, stored with the event, and never decided again."""
+"""What an effort adds to the reply of a hook. Stored with the event; a replay never computes it again."""
 
 from typing import Any
 
 import msgspec
 
 
-class Fired(msgspec.Struct, frozen=True):
-    """A guard rule of the effort that spoke."""
+class GuardRule(msgspec.Struct, frozen=True):
+    """A guard rule of the effort's metadata: a condition on a field, and what follows if it is true."""
 
     field: str
     op: str
@@ -15,24 +15,25 @@ class Fired(msgspec.Struct, frozen=True):
 
 
 class Advice(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """The answer to one event. Empty where there is nothing to say."""
+    """The advice for one hook. All fields are empty by default."""
 
     rule: str | None = None
-    """The rule that denies the call; None lets it be."""
+    """The rule that denies the tool call; None allows it."""
     reason: str = ""
     context: tuple[str, ...] = ()
     """Texts for the model."""
     preload: tuple[str, ...] = ()
-    """Files for the model, read when the answer is composed."""
+    """Files for the model; read when the reply is written."""
     injections: tuple[str, ...] = ()
-    """The queued injections that are delivered."""
+    """Ids of the queued injections that this reply delivers."""
     overflow: bool = False
-    fired: tuple[Fired, ...] = ()
+    """Whether the reply asks for a handover because the context is nearly full."""
+    fired: tuple[GuardRule, ...] = ()
 
     @property
     def denies(self) -> bool:
-        """Whether the call is refused."""
+        """Whether the tool call is denied."""
         return self.rule is not None
 
 
-NOTHING = Advice()
+NO_ADVICE = Advice()

@@ -1,15 +1,14 @@
-"""What the client is answered because of an effort. Pure; the answer is stored with the event and never made again.
+"""Compute the advice of an effort for one hook. Pure; the result is stored with the event, so a replay never runs this.
 
-Before a tool runs, these are checked in order, and the first that denies wins: the session gate, the directive gate,
-the heartbeat, the effort's own guard rules. Headspace's own commands pass, and so does reading while a gate waits for
-it. Warnings never deny.
-Files that are to be read and were not offered to the window yet come along with a call that may run, each once.
+Before a tool call these checks run in order, and the first denial wins: session gate, directive gate, heartbeat, the
+effort's guard rules. Headspace's own commands always pass, and reading a file passes the gates. Warnings never deny.
+A tool call that is allowed also delivers files that the window should read and was not offered yet, each file once.
 
-    metadata          meaning                                                       default
-    heartbeat_limit   calls without a log entry, from which on they are refused     10
-    heartbeat_warn    … from which on a warning comes along                         7
-    overflow_at       how full the context may be before the handover is asked for  90 (percent)
-    gates             {"session": true, "directives": ["CLAUDE.md"]}                none
+    metadata          meaning                                                      default
+    heartbeat_limit   tool calls without a log entry before calls are denied       10
+    heartbeat_warn    tool calls without a log entry before a warning              7
+    overflow_at       context usage at which a handover is requested               90 (percent)
+    gates             {"session": true, "directives": ["CLAUDE.md"]}               none
     guards            [{"field": "heartbeat", "gte": 5, "payload": {"deny": true, "message": "…"}}]
 """
 
@@ -17,176 +16,183 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.effort import messages as texts
-from claude_headspace.kernel.effort.advice import NOTHING, Advice, Fired
+from claude_headspace.kernel.effort import messages
+from claude_headspace.kernel.effort.advice import NO_ADVICE, Advice, GuardRule
 from claude_headspace.kernel.effort.model import Delivery, Effort, Injection, Window
-from claude_headspace.kernel.effort.own_commands import is_own
+from claude_headspace.kernel.effort.own_commands import is_own_command
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.views import iso
 
-HEARTBEAT_LIMIT, HEARTBEAT_WARN, OVERFLOW_AT = 10, 7, 90
-INJECTED_AT_ONCE = 8
-READ_BY_THE_CLIENT = ("/CLAUDE.md", "/CLAUDE.local.md")
+HEARTBEAT_LIMIT, HEARTBEAT_WARN, OVERFLOW_PERCENT = 10, 7, 90
+MAX_INJECTIONS_PER_REPLY = 8
+LOADED_BY_CLIENT = ("/CLAUDE.md", "/CLAUDE.local.md")
 
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
-    "gte": lambda found, value: found >= value,
-    "gt": lambda found, value: found > value,
-    "lte": lambda found, value: found <= value,
-    "lt": lambda found, value: found < value,
-    "eq": lambda found, value: found == value,
+    "gte": lambda actual, value: actual >= value,
+    "gt": lambda actual, value: actual > value,
+    "lte": lambda actual, value: actual <= value,
+    "lt": lambda actual, value: actual < value,
+    "eq": lambda actual, value: actual == value,
 }
 
 
 def advise(effort: Effort, window: Window | None, event: Event) -> Advice:
-    """The answer to a hook of an agent that works on the effort, as both are after it."""
-    return _BY_HOOK[event.hook](effort, window, event) if event.hook in _BY_HOOK else NOTHING
+    """The advice for a hook of an agent that works on the effort. `effort` and `window` are as after the hook."""
+    return _HANDLERS[event.hook](effort, window, event) if event.hook in _HANDLERS else NO_ADVICE
 
 
-# --- beginnings -------------------------------------------------------------------------------------------------------
+# --- session, prompt, sub-agent ---------------------------------------------------------------------------------------
 
 
-def _session_start(effort: Effort, window: Window | None, event: Event) -> Advice:
-    """What to work on, what was handed over, what to read. A resumed session has all of it in its context."""
+def _session_started(effort: Effort, window: Window | None, event: Event) -> Advice:
+    """The effort, the handover and the files to read. A resumed session already has them in its context."""
     if event.meta.subagent_id is not None or not isinstance(event.fact, facts.SessionStarted):
-        return NOTHING
+        return NO_ADVICE
     if event.fact.source == "resume":
-        return Advice(context=(_line(effort, window, event),), injections=_queued(effort))
-    recovered = texts.recovery(effort)
-    context = (_line(effort, window, event), texts.introduction(effort), *([recovered] if recovered else []))
-    return Advice(context=context, preload=to_preload(effort), injections=_queued(effort))
+        return Advice(context=(_session_line(effort, window, event),), injections=_queued_injections(effort))
+    parts = (_session_line(effort, window, event), messages.introduction(effort), messages.recovery(effort))
+    context = tuple(part for part in parts if part)
+    return Advice(context=context, preload=files_to_preload(effort), injections=_queued_injections(effort))
 
 
-def to_preload(effort: Effort) -> tuple[str, ...]:
-    """The files of a new window: those the effort names, its gates', those handed over, those discovered.
+def files_to_preload(effort: Effort) -> tuple[str, ...]:
+    """The files that a new window should read: of the effort, its gates, its handover, and its directives.
 
-    Of the discovered ones the client reads its own by itself.
+    Directives that the client loads itself are left out.
     """
-    handed = effort.dehydrated.files if effort.dehydrated else ()
-    found = [path for path in effort.directives if not path.endswith(READ_BY_THE_CLIENT)]
-    return tuple(dict.fromkeys((*effort.preload, *_gates(effort)[1], *handed, *found)))
+    handed_over = effort.handover.files if effort.handover else ()
+    directives = [path for path in effort.directives if not path.endswith(LOADED_BY_CLIENT)]
+    return tuple(dict.fromkeys((*effort.preload, *_gates(effort)[1], *handed_over, *directives)))
 
 
-def _prompt(effort: Effort, window: Window | None, event: Event) -> Advice:
-    return Advice(context=(_line(effort, window, event),), injections=_queued(effort))
+def _prompt_submitted(effort: Effort, window: Window | None, event: Event) -> Advice:
+    return Advice(context=(_session_line(effort, window, event),), injections=_queued_injections(effort))
 
 
-def _line(effort: Effort, window: Window | None, event: Event) -> str:
-    return texts.session_line(effort, window, iso(event.meta.at)[:19] + "Z")
+def _session_line(effort: Effort, window: Window | None, event: Event) -> str:
+    return messages.session_line(effort, window, iso(event.meta.at)[:19] + "Z")
 
 
-def _subagent_start(effort: Effort, _window: Window | None, _event: Event) -> Advice:
-    return Advice(context=(texts.subagent_introduction(effort),))
+def _subagent_started(effort: Effort, _window: Window | None, _event: Event) -> Advice:
+    return Advice(context=(messages.subagent_introduction(effort),))
 
 
 def _tool_finished(effort: Effort, _window: Window | None, event: Event) -> Advice:
     """Injections are for the agent itself, not for its sub-agents."""
-    return Advice(injections=_queued(effort)) if event.meta.subagent_id is None else NOTHING
+    return Advice(injections=_queued_injections(effort)) if event.meta.subagent_id is None else NO_ADVICE
 
 
-def _queued(effort: Effort) -> tuple[str, ...]:
-    waiting = [each.id for each in effort.injections if each.delivery is Delivery.QUEUED]
-    return tuple(waiting[:INJECTED_AT_ONCE])
+def _queued_injections(effort: Effort) -> tuple[str, ...]:
+    queued = [injection.id for injection in effort.injections if injection.delivery is Delivery.QUEUED]
+    return tuple(queued[:MAX_INJECTIONS_PER_REPLY])
 
 
-# --- before a tool ----------------------------------------------------------------------------------------------------
+# --- before a tool call -----------------------------------------------------------------------------------------------
 
 
 def _tool_started(effort: Effort, window: Window | None, event: Event) -> Advice:
     tool = event.tool
-    if window is None or tool is None or is_own(tool):
-        return NOTHING
-    fired = _fired(effort, window, tool)
-    context, overflow = _warnings(effort, window)
+    if window is None or tool is None or is_own_command(tool):
+        return NO_ADVICE
+    fired = _fired_rules(effort, window, tool)
+    warnings, overflow = _warnings(effort, window)
     rule, reason = _denial(effort, window, tool, fired)
-    said = tuple(message for each in fired if (message := _message(each.payload)) and not _denies(each))
-    preload = _newly_pending(effort, window) if rule is None else ()
-    return Advice(rule=rule, reason=reason, context=(*context, *said), preload=preload, overflow=overflow, fired=fired)
+    rule_warnings = tuple(text for each in fired if (text := _message(each.payload)) and not _denies(each))
+    preload = _files_to_offer(effort, window) if rule is None else ()
+    return Advice(
+        rule=rule, reason=reason, context=(*warnings, *rule_warnings), preload=preload, overflow=overflow, fired=fired
+    )
 
 
-def _newly_pending(effort: Effort, window: Window) -> tuple[str, ...]:
-    """What has to be read since the window began, such as instructions of a directory that it came to; each once."""
+def _files_to_offer(effort: Effort, window: Window) -> tuple[str, ...]:
+    """Files that became necessary since the window started, such as directives of a directory; each is offered once."""
     if window.subagent_id is not None:
         return ()
     return tuple(path for path in pending_preloads(effort, window) if path not in window.offered_files)
 
 
-def _denial(effort: Effort, window: Window, tool: ToolUse, fired: tuple[Fired, ...]) -> tuple[str | None, str]:
-    wants_session, directives = _gates(effort)
+def _denial(effort: Effort, window: Window, tool: ToolUse, fired: tuple[GuardRule, ...]) -> tuple[str | None, str]:
+    needs_session, directives = _gates(effort)
     missing = tuple(path for path in directives if path not in (*window.loaded_files, *effort.loaded_files))
     if window.subagent_id is None and tool.loaded_file is None:
-        if wants_session and not window.opened:
-            return "gate:session", texts.session_gate()
+        if needs_session and not window.opened:
+            return "gate:session", messages.session_gate()
         if missing:
-            return "gate:directives", texts.directive_gate(missing)
-    if window.heartbeat >= _number(effort, "heartbeat_limit", HEARTBEAT_LIMIT):
-        return "heartbeat", texts.heartbeat_denial(window.heartbeat)
+            return "gate:directives", messages.directive_gate(missing)
+    if window.heartbeat >= _limit(effort, "heartbeat_limit", HEARTBEAT_LIMIT):
+        return "heartbeat", messages.heartbeat_denial(window.heartbeat)
     denying = next((each for each in fired if _denies(each)), None)
     if denying is not None:
-        return f"guard:{denying.field}", _message(denying.payload) or f"A rule about {denying.field} refuses this."
+        return f"guard:{denying.field}", _message(
+            denying.payload
+        ) or f"A guard rule on {denying.field} denies this tool call."
     return None, ""
 
 
 def _warnings(effort: Effort, window: Window) -> tuple[tuple[str, ...], bool]:
-    limit = _number(effort, "heartbeat_limit", HEARTBEAT_LIMIT)
-    warn_at = _number(effort, "heartbeat_warn", min(HEARTBEAT_WARN, limit))
-    said = [texts.heartbeat_warning(window.heartbeat, limit)] if warn_at <= window.heartbeat < limit else []
+    limit = _limit(effort, "heartbeat_limit", HEARTBEAT_LIMIT)
+    warn_at = _limit(effort, "heartbeat_warn", min(HEARTBEAT_WARN, limit))
+    warnings = [messages.heartbeat_warning(window.heartbeat, limit)] if warn_at <= window.heartbeat < limit else []
     usage = window.context_usage or 0.0
-    full = usage * 100 >= _number(effort, "overflow_at", OVERFLOW_AT)
-    overflow = full and not window.overflow_told and window.subagent_id is None
-    return (*said, *([texts.overflow_warning(usage)] if overflow else [])), overflow
+    is_full = usage * 100 >= _limit(effort, "overflow_at", OVERFLOW_PERCENT)
+    overflow = is_full and not window.overflow_reported and window.subagent_id is None
+    return (*warnings, *([messages.overflow_warning(usage)] if overflow else [])), overflow
 
 
 def _gates(effort: Effort) -> tuple[bool, tuple[str, ...]]:
+    """Whether the session must be opened, and the absolute paths of the files that must be read."""
     gates = effort.metadata.get("gates")
     if not isinstance(gates, dict):
         return False, ()
-    named = gates.get("directives")
-    paths = [path for path in named if isinstance(path, str)] if isinstance(named, list) else []
+    listed = gates.get("directives")
+    paths = [path for path in listed if isinstance(path, str)] if isinstance(listed, list) else []
     root = effort.project_root.rstrip("/")
     return gates.get("session") is True, tuple(path if path.startswith("/") else f"{root}/{path}" for path in paths)
 
 
-def _number(effort: Effort, name: str, default: int) -> int:
-    """A limit that the effort's metadata may set; nonsense there changes nothing."""
-    found = effort.metadata.get(name)
-    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else default
+def _limit(effort: Effort, name: str, default: int) -> int:
+    """A limit from the effort's metadata; the default if the value is not a positive integer."""
+    value = effort.metadata.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else default
 
 
 # --- guard rules ------------------------------------------------------------------------------------------------------
 
 
-def _fired(effort: Effort, window: Window, tool: ToolUse) -> tuple[Fired, ...]:
-    rules = effort.metadata.get("guards")
-    read = [_rule(each) for each in rules if isinstance(each, dict)] if isinstance(rules, list) else []
-    return tuple(rule for rule in read if rule is not None and _holds(rule, effort, window, tool))
+def _fired_rules(effort: Effort, window: Window, tool: ToolUse) -> tuple[GuardRule, ...]:
+    entries = effort.metadata.get("guards")
+    rules = [_parse_rule(each) for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []
+    return tuple(rule for rule in rules if rule is not None and _is_fired(rule, effort, window, tool))
 
 
-def _rule(told: Mapping[str, Any]) -> Fired | None:
-    """`{"field", "gte": 5}` and `{"field", "op": "gte", "value": 5}` say the same."""
-    field, named = told.get("field"), told.get("op")
-    op = named if isinstance(named, str) else next((each for each in OPERATORS if each in told), None)
+def _parse_rule(entry: Mapping[str, Any]) -> GuardRule | None:
+    """Parse a rule; None if invalid. `{"field", "gte": 5}` equals `{"field", "op": "gte", "value": 5}`."""
+    field, op = entry.get("field"), entry.get("op")
+    if not isinstance(op, str):
+        op = next((operator for operator in OPERATORS if operator in entry), None)
     if not isinstance(field, str) or op not in OPERATORS:
         return None
-    return Fired(field, op, told.get(op, told.get("value")), told.get("payload"))
+    return GuardRule(field, op, entry.get(op, entry.get("value")), entry.get("payload"))
 
 
-def _holds(rule: Fired, effort: Effort, window: Window, tool: ToolUse) -> bool:
-    """Whether it speaks; what cannot be compared does not."""
+def _is_fired(rule: GuardRule, effort: Effort, window: Window, tool: ToolUse) -> bool:
+    """Whether the condition is true; values that cannot be compared are false."""
     try:
-        return OPERATORS[rule.op](_value(rule.field, effort, window, tool), rule.value)
+        return OPERATORS[rule.op](_field_value(rule.field, effort, window, tool), rule.value)
     except TypeError:
         return False
 
 
-def _value(field: str, effort: Effort, window: Window, tool: ToolUse) -> object:
+def _field_value(field: str, effort: Effort, window: Window, tool: ToolUse) -> object:
+    """The value of a field that rules can name; other names are paths into the metadata."""
     known: dict[str, object] = {
         "heartbeat": window.heartbeat,
         "heartbeat_counter": window.heartbeat,
         "context_usage": window.context_usage,
         "loaded_files": len(window.loaded_files),
-        "logged": effort.logged,
+        "logged": effort.log_count,
         "phase": effort.phase,
         "current_phase": effort.phase,
         "skill": effort.skill,
@@ -196,13 +202,13 @@ def _value(field: str, effort: Effort, window: Window, tool: ToolUse) -> object:
     }
     if field in known:
         return known[field]
-    found: Any = effort.metadata
+    value: Any = effort.metadata
     for part in field.removeprefix("metadata.").split("."):
-        found = found.get(part) if isinstance(found, dict) else None
-    return found
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
 
 
-def _denies(rule: Fired) -> bool:
+def _denies(rule: GuardRule) -> bool:
     return isinstance(rule.payload, dict) and rule.payload.get("deny") is True
 
 
@@ -212,24 +218,24 @@ def _message(payload: object) -> str:
     return payload if isinstance(payload, str) else ""
 
 
-_BY_HOOK: dict[HookKind, Callable[[Effort, Window | None, Event], Advice]] = {
-    HookKind.SESSION_START: _session_start,
-    HookKind.PROMPT: _prompt,
+_HANDLERS: dict[HookKind, Callable[[Effort, Window | None, Event], Advice]] = {
+    HookKind.SESSION_START: _session_started,
+    HookKind.PROMPT: _prompt_submitted,
     HookKind.BEFORE_TOOL: _tool_started,
     HookKind.AFTER_TOOL: _tool_finished,
-    HookKind.SUBAGENT_START: _subagent_start,
+    HookKind.SUBAGENT_START: _subagent_started,
 }
 
-ASKED = frozenset(_BY_HOOK)
-"""The hooks that wait for an answer while an effort is active."""
+ADVISED_HOOKS = frozenset(_HANDLERS)
+"""The hooks that wait for a reply while an effort is active."""
 
 
-def injected(effort: Effort, advice: Advice) -> tuple[Injection, ...]:
-    """The injections that an answer delivers."""
+def delivered_injections(effort: Effort, advice: Advice) -> tuple[Injection, ...]:
+    """The injections that a reply delivers."""
     return tuple(each for each in effort.injections if each.id in advice.injections)
 
 
 def pending_preloads(effort: Effort, window: Window | None) -> tuple[str, ...]:
-    """What the window should have read and has not."""
+    """The files that the window should have read and has not."""
     loaded = window.loaded_files if window else ()
-    return tuple(path for path in to_preload(effort) if path not in loaded)
+    return tuple(path for path in files_to_preload(effort) if path not in loaded)

@@ -1,15 +1,16 @@
-"""How acts and hooks change an effort. Total and pure; a replay calls it and nothing else.
+"""How acts and hooks change an effort. Pure and total; a replay uses only this.
 
 Rules
-- A window belongs to one session of one agent; a sub-agent has its own in it, with its own counter and files.
-- Only what happens in the session in use counts: a late hook of an earlier one changes nothing.
-- Counting is by the hook that announces the call. A log entry sets the counter of the thread that wrote it to nothing.
-- What the client was answered is taken from the event (`advice`), never decided again.
-- A window is spent when the client compacts it by itself, when it handed over because it was nearly full (and the call
-  that did so is over), or when it was said to be finished. What follows from that is for who supervises the client.
+- A window belongs to one session of one agent. Each sub-agent has its own window, with its own heartbeat and files.
+- Only events of the current session count. A late hook of an earlier session changes nothing.
+- A tool call is counted by the hook before it. A log entry resets the heartbeat of the window that wrote it.
+- The advice is taken from the event, never computed here.
+- A window needs a restart (`restart_reason`) when the client compacts it automatically, when it handed over because its
+  context was nearly full (and that tool call ended), or when its session was finished. The restart itself is the job of
+  the supervisor.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import msgspec
@@ -18,35 +19,35 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.model import (
-    REMEMBERED_INJECTIONS,
-    REMEMBERED_LOG,
-    REMEMBERED_WINDOWS,
-    Dehydration,
+    MAX_INJECTIONS,
+    MAX_LOG_ENTRIES,
+    MAX_WINDOWS,
     Delivery,
     Effort,
     EffortChange,
+    Handover,
     Injection,
     Lifecycle,
     Message,
     Task,
     Window,
-    merged,
+    merge_files,
     task_id,
     window_id,
 )
-from claude_headspace.kernel.effort.own_commands import is_log, is_own
+from claude_headspace.kernel.effort.own_commands import is_log_command, is_own_command
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.text import one_line
 from claude_headspace.kernel.tools import ToolKind, ToolUse
 from claude_headspace.kernel.wait_request import Question
 
-LOG_PREVIEW = 500
+MAX_LOG_ENTRY_CHARACTERS = 500
 
 COMPACTED = "its context is being compacted"
 HANDED_OVER = "its context was full, and it handed over"
 FINISHED = "its session was finished"
-"""Why a window is spent."""
+"""Reasons to restart a window."""
 
 NO_TOOL = ToolUse(name="")
 
@@ -56,29 +57,30 @@ replace = msgspec.structs.replace
 # --- windows ----------------------------------------------------------------------------------------------------------
 
 
-def _keep(change: EffortChange, window: Window) -> None:
-    """Remember a window; one that is over leaves the effort and stays a row."""
+def _store_window(change: EffortChange, window: Window) -> None:
+    """Store a window in the effort and as a row. An ended window is only stored as a row."""
     others = tuple(each for each in change.effort.windows if each.id != window.id)
-    windows = others if window.ended_at is not None else (*others, window)[-REMEMBERED_WINDOWS:]
+    windows = others if window.ended_at is not None else (*others, window)[-MAX_WINDOWS:]
     change.effort = replace(change.effort, windows=windows)
     change.windows = [*(each for each in change.windows if each.id != window.id), window]
 
 
-def _close(change: EffortChange, which: Callable[[Window], bool], at: Micros, reason: str) -> None:
-    for window in [each for each in change.effort.windows if which(each)]:
-        _merge_files(change, window)
-        _keep(change, replace(window, ended_at=at, end_reason=reason))
+def _close_windows(change: EffortChange, matches: Callable[[Window], bool], at: Micros, reason: str) -> None:
+    """End all open windows that match."""
+    for window in [each for each in change.effort.windows if matches(each)]:
+        _merge_subagent_files(change, window)
+        _store_window(change, replace(window, ended_at=at, end_reason=reason))
 
 
-def _merge_files(change: EffortChange, window: Window) -> None:
-    """What a sub-agent loaded is known to the effort."""
+def _merge_subagent_files(change: EffortChange, window: Window) -> None:
+    """Add the files that a sub-agent loaded to the effort."""
     if window.subagent_id is not None and window.loaded_files:
-        files = merged(change.effort.loaded_files, window.loaded_files)
+        files = merge_files(change.effort.loaded_files, window.loaded_files)
         change.effort = replace(change.effort, loaded_files=files)
 
 
-def _window_of(change: EffortChange, event: Event, agent: Agent) -> Window | None:
-    """The window that an event happens in, opened if it is the first one heard of it."""
+def _find_or_open_window(change: EffortChange, event: Event, agent: Agent) -> Window | None:
+    """The window of an event. Opens it on its first event; None if the event is not of the current session."""
     session = agent.session
     if session is None or session.client_id != event.meta.session_id or session.ended_at is not None:
         return None
@@ -96,9 +98,9 @@ def _window_of(change: EffortChange, event: Event, agent: Agent) -> Window | Non
         prev_session_id=session.id if subagent else effort.last_session_id,
     )
     if subagent is None:
-        _close(change, lambda each: each.agent_id == agent.id, event.meta.at, "another session began")
+        _close_windows(change, lambda each: each.agent_id == agent.id, event.meta.at, "another session began")
         change.effort = replace(change.effort, last_session_id=session.id, holder=agent.id)
-    _keep(change, window)
+    _store_window(change, window)
     return window
 
 
@@ -106,130 +108,138 @@ def _window_of(change: EffortChange, event: Event, agent: Agent) -> Window | Non
 
 
 def _tool_started(change: EffortChange, event: Event, agent: Agent) -> None:
-    window = _window_of(change, event, agent)
+    window = _find_or_open_window(change, event, agent)
     if window is None:
         return
     tool = event.tool or NO_TOOL
-    if is_own(tool):
-        _keep(change, replace(window, logs_on_the_way=window.logs_on_the_way + is_log(tool)))
+    if is_own_command(tool):
+        _store_window(change, replace(window, pending_logs=window.pending_logs + is_log_command(tool)))
         return
     usage = None if agent.context_percent is None else round(agent.context_percent / 100, 4)
-    _keep(change, replace(window, heartbeat=window.heartbeat + 1, context_usage=usage))
+    _store_window(change, replace(window, heartbeat=window.heartbeat + 1, context_usage=usage))
 
 
 def _tool_finished(change: EffortChange, event: Event, agent: Agent) -> None:
-    window = _window_of(change, event, agent)
-    tool, dialogue = event.tool or NO_TOOL, dialogue_of(event)
+    window = _find_or_open_window(change, event, agent)
+    tool, dialogue = event.tool or NO_TOOL, format_dialogue(event)
     if window is not None:
         loaded = (tool.loaded_file,) if tool.loaded_file else ()
-        waiting = 0 if is_log(tool) else window.logs_on_the_way
-        _keep(change, replace(window, loaded_files=merged(window.loaded_files, loaded), logs_on_the_way=waiting))
+        pending = 0 if is_log_command(tool) else window.pending_logs
+        _store_window(
+            change, replace(window, loaded_files=merge_files(window.loaded_files, loaded), pending_logs=pending)
+        )
     if event.decisions.directives:
-        found = merged(change.effort.directives, event.decisions.directives)
-        change.effort = replace(change.effort, directives=found)
+        directives = merge_files(change.effort.directives, event.decisions.directives)
+        change.effort = replace(change.effort, directives=directives)
     if dialogue is not None:
-        _say(change, event, "dialogue", dialogue, agent)
+        _add_hook_message(change, event, "dialogue", dialogue, agent)
 
 
 def _tool_failed(change: EffortChange, event: Event, agent: Agent) -> None:
-    window = _window_of(change, event, agent)
-    if window is not None and is_log(event.tool or NO_TOOL):
-        _keep(change, replace(window, logs_on_the_way=0))
+    window = _find_or_open_window(change, event, agent)
+    if window is not None and is_log_command(event.tool or NO_TOOL):
+        _store_window(change, replace(window, pending_logs=0))
     if isinstance(event.fact, facts.ToolFailed):
-        _say(change, event, "failure", f"{event.fact.tool}: {event.fact.error}", agent)
+        _add_hook_message(change, event, "failure", f"{event.fact.tool}: {event.fact.error}", agent)
 
 
 def _session_ended(change: EffortChange, event: Event, agent: Agent) -> None:
     session = agent.session
     if session is None or session.client_id != event.meta.session_id or not isinstance(event.fact, facts.SessionEnded):
         return
-    of_it = (session.id, f"{session.id}/")
-    _close(change, lambda each: each.id == of_it[0] or each.id.startswith(of_it[1]), event.meta.at, event.fact.reason)
+    main, of_subagents = session.id, f"{session.id}/"
+    _close_windows(
+        change, lambda each: each.id == main or each.id.startswith(of_subagents), event.meta.at, event.fact.reason
+    )
 
 
 def _subagent_stopped(change: EffortChange, event: Event, agent: Agent) -> None:
-    """A stop that no start announced is nobody's."""
+    """No-op for a sub-agent whose start was not reported."""
     if agent.session is not None and event.meta.subagent_id:
         ended = window_id(agent.session.id, event.meta.subagent_id)
-        _close(change, lambda each: each.id == ended, event.meta.at, "the sub-agent ended")
+        _close_windows(change, lambda each: each.id == ended, event.meta.at, "the sub-agent ended")
 
 
 def _compaction_started(change: EffortChange, event: Event, agent: Agent) -> None:
     if isinstance(event.fact, facts.CompactionStarted) and event.meta.subagent_id is None:
-        window = _window_of(change, event, agent)
+        window = _find_or_open_window(change, event, agent)
         if window is not None and event.fact.trigger == "auto":
-            _keep(change, replace(window, spent=window.spent or COMPACTED))
-        _say(change, event, "compaction", f"The context is being compacted ({event.fact.trigger}).", agent)
+            _store_window(change, replace(window, restart_reason=window.restart_reason or COMPACTED))
+        _add_hook_message(change, event, "compaction", f"The context is being compacted ({event.fact.trigger}).", agent)
 
 
-def _handed_over(change: EffortChange, event: Event, agent: Agent) -> None:
-    """A step is over: a window that was asked to hand over, and did, has nothing more to do."""
-    session = agent.session.id if agent.session else None
-    window = change.effort.window(session) if event.meta.subagent_id is None else None
-    if window is not None and window.overflow_told and window.dehydration is not None:
-        _keep(change, replace(window, spent=window.spent or HANDED_OVER))
+def _mark_handed_over(change: EffortChange, event: Event, agent: Agent) -> None:
+    """After a step: a window that was asked for a handover, and wrote it, can be restarted."""
+    window = change.effort.window(_session_id(agent)) if event.meta.subagent_id is None else None
+    if window is not None and window.overflow_reported and window.handover is not None:
+        _store_window(change, replace(window, restart_reason=window.restart_reason or HANDED_OVER))
 
 
-def _context_arrived(change: EffortChange, event: Event, agent: Agent) -> None:
-    """The transcript shows which injections the model has, and which files the client brought in by itself."""
-    arrived = event.fact if isinstance(event.fact, facts.ContextAdded) else facts.ContextAdded(())
-    window = change.effort.window(agent.session.id if agent.session else None, event.meta.subagent_id)
-    if window is not None and arrived.files:
-        _keep(change, replace(window, loaded_files=merged(window.loaded_files, arrived.files)))
-    seen = arrived.marks
-    injections = tuple(
-        replace(each, delivery=Delivery.CONFIRMED) if each.id in seen else each for each in change.effort.injections
-    )
-    change.effort = replace(change.effort, injections=injections)
+def _context_added(change: EffortChange, event: Event, agent: Agent) -> None:
+    """The transcript shows which injections reached the model, and which files the client loaded itself."""
+    added = event.fact if isinstance(event.fact, facts.ContextAdded) else facts.ContextAdded(())
+    window = change.effort.window(_session_id(agent), event.meta.subagent_id)
+    if window is not None and added.files:
+        _store_window(change, replace(window, loaded_files=merge_files(window.loaded_files, added.files)))
+    _set_delivery(change, added.marks, Delivery.CONFIRMED)
 
 
-def _noticed(change: EffortChange, event: Event, agent: Agent) -> None:
-    """Everything else tells that its window is there, and some of it is a signal.
+def _set_delivery(change: EffortChange, ids: Collection[str], delivery: Delivery) -> None:
+    injections = [replace(each, delivery=delivery) if each.id in ids else each for each in change.effort.injections]
+    change.effort = replace(change.effort, injections=tuple(injections))
 
-    What stops without a type, at a compaction, is no sub-agent: only a start or a call opens a window for one.
+
+def _session_id(agent: Agent) -> str | None:
+    return agent.session.id if agent.session else None
+
+
+def _other_event(change: EffortChange, event: Event, agent: Agent) -> None:
+    """Any other event opens the window of its session; team signals are also stored as messages.
+
+    A compaction reports a sub-agent stop without a type. So only a start or a tool call opens a window of a sub-agent.
     """
     if event.meta.subagent_id is None or isinstance(event.fact, facts.SubagentStarted):
-        _window_of(change, event, agent)
-    signal = signal_of(event)
+        _find_or_open_window(change, event, agent)
+    signal = format_team_signal(event)
     if signal is not None:
-        _say(change, event, "signal", signal, agent)
+        _add_hook_message(change, event, "signal", signal, agent)
 
 
-def dialogue_of(event: Event) -> str | None:
-    """A question that was put to the user, with its options and the answer; None for other tools."""
+def format_dialogue(event: Event) -> str | None:
+    """The question to the user with its options and the answer; None for other tools."""
     tool = event.tool
     if tool is None or tool.kind is not ToolKind.QUESTION or tool.ask is None:
         return None
-    asked = [f"Question: {each.text}" + _options(each) for each in tool.ask.questions]
+    questions = [f"Question: {each.text}" + _format_options(each) for each in tool.ask.questions]
     answer = event.fact.answer if isinstance(event.fact, facts.ToolFinished) else ""
-    return "\n".join([*asked, f"Answer: {answer or 'none'}"])
+    return "\n".join([*questions, f"Answer: {answer or 'none'}"])
 
 
-def _options(question: Question) -> str:
+def _format_options(question: Question) -> str:
     labels = ", ".join(option.label for option in question.options)
     return f" ({labels})" if labels else ""
 
 
-def signal_of(event: Event) -> str | None:
-    """What the coordinator of a team is told about an event."""
+def format_team_signal(event: Event) -> str | None:
+    """The message to the coordinator of a team: a teammate is idle or completed a task; None for other events."""
     signal = event.team_signal
     if signal is None:
         return None
     team = f" ({signal.team})" if signal.team else ""
-    who = one_line((signal.member or "A teammate") + team, 200)
+    member = one_line((signal.member or "A teammate") + team, 200)
     if signal.task is None:
-        return f"{who} has nothing to do."
-    return f"{who} completed: {one_line(signal.task or 'a task')}"
+        return f"{member} has nothing to do."
+    return f"{member} completed: {one_line(signal.task or 'a task')}"
 
 
 def managed_teams(effort: Effort) -> tuple[str, ...]:
-    """The teams whose news the effort wants, by its metadata."""
-    named = effort.metadata.get("manages")
-    return tuple(each for each in (named if isinstance(named, list) else [named]) if isinstance(each, str))
+    """The teams whose signals the effort receives (`manages` in its metadata)."""
+    teams = effort.metadata.get("manages")
+    return tuple(team for team in (teams if isinstance(teams, list) else [teams]) if isinstance(team, str))
 
 
-def _say(change: EffortChange, event: Event, kind: str, text: str, agent: Agent) -> None:
-    session = agent.session.id if agent.session else None
+def _add_hook_message(change: EffortChange, event: Event, kind: str, text: str, agent: Agent) -> None:
+    session = _session_id(agent)
     change.messages.append(
         Message(
             id=f"{event.meta.event_id}-m{len(change.messages)}",
@@ -242,58 +252,54 @@ def _say(change: EffortChange, event: Event, kind: str, text: str, agent: Agent)
     )
 
 
-HOOKS: dict[type, Callable[[EffortChange, Event, Agent], None]] = {
+_HOOK_HANDLERS: dict[type, Callable[[EffortChange, Event, Agent], None]] = {
     facts.ToolStarted: _tool_started,
     facts.ToolFinished: _tool_finished,
     facts.ToolFailed: _tool_failed,
     facts.SessionEnded: _session_ended,
     facts.SubagentStopped: _subagent_stopped,
     facts.CompactionStarted: _compaction_started,
-    facts.ContextAdded: _context_arrived,
+    facts.ContextAdded: _context_added,
 }
 
 
-STEPS = (facts.ToolFinished, facts.ToolFailed, facts.TurnStopped)
-"""After these nothing runs that the window itself began."""
+STEP_ENDS = (facts.ToolFinished, facts.ToolFailed, facts.TurnStopped)
+"""After these events no tool call of the window is running."""
 
 
 def evolve(effort: Effort, event: Event, agent: Agent) -> EffortChange:
-    """The effort after a hook of the agent (as it is afterwards) that works on it."""
+    """The effort after a hook of an agent that works on it. `agent` is as after the hook."""
     change = EffortChange(effort)
-    HOOKS.get(type(event.fact), _noticed)(change, event, agent)
-    if isinstance(event.fact, STEPS):
-        _handed_over(change, event, agent)
+    _HOOK_HANDLERS.get(type(event.fact), _other_event)(change, event, agent)
+    if isinstance(event.fact, STEP_ENDS):
+        _mark_handed_over(change, event, agent)
     return change
 
 
-def settle(change: EffortChange, event: Event, agent: Agent) -> EffortChange:
-    """Take in what the client was answered."""
+def apply_advice(change: EffortChange, event: Event, agent: Agent) -> EffortChange:
+    """Record that the client received the advice of the event."""
     advice = event.decisions.advice
     if advice is None:
         return change
-    delivered = tuple(
-        replace(each, delivery=Delivery.DELIVERED) if each.id in advice.injections else each
-        for each in change.effort.injections
-    )
-    change.effort = replace(change.effort, injections=delivered)
-    window = change.effort.window(agent.session.id if agent.session else None, event.meta.subagent_id)
+    _set_delivery(change, advice.injections, Delivery.DELIVERED)
+    window = change.effort.window(_session_id(agent), event.meta.subagent_id)
     if window is not None:
         opened = window.opened or isinstance(event.fact, facts.SessionStarted)
-        told = window.overflow_told or advice.overflow
-        offered = merged(window.offered_files, advice.preload)
-        _keep(change, replace(window, opened=opened, overflow_told=told, offered_files=offered))
+        reported = window.overflow_reported or advice.overflow
+        offered = merge_files(window.offered_files, advice.preload)
+        _store_window(change, replace(window, opened=opened, overflow_reported=reported, offered_files=offered))
     return change
 
 
 # --- acts -------------------------------------------------------------------------------------------------------------
 
 
-def begin(act: acts.EffortStarted, task: Task | None, at: Micros) -> EffortChange:
-    """A new effort, with the task that it belongs to."""
-    place = task_id(act.host, act.task_dir)
+def start_effort(act: acts.EffortStarted, task: Task | None, at: Micros) -> EffortChange:
+    """Create an effort, and create or update its task."""
+    of_task = task_id(act.host, act.task_dir)
     effort = Effort(
         id=act.effort_id,
-        task_id=place,
+        task_id=of_task,
         host=act.host,
         task_dir=act.task_dir,
         project_root=act.project_root,
@@ -309,94 +315,104 @@ def begin(act: acts.EffortStarted, task: Task | None, at: Micros) -> EffortChang
         metadata=act.metadata,
         preload=act.preload,
     )
-    change = EffortChange(effort, _grown(act, task, place))
-    if act.holder and act.session_id:  # begun by an agent in its own session, which so knows what it works on
+    change = EffortChange(effort, _updated_task(act, task, of_task))
+    if act.holder and act.session_id:  # an agent started it in its own session, so that session needs no introduction
         window = Window(id=act.session_id, effort_id=effort.id, agent_id=act.holder, started_at=at, opened=True)
         change.effort = replace(effort, last_session_id=act.session_id)
-        _keep(change, window)
+        _store_window(change, window)
     return change
 
 
-def _grown(act: acts.EffortStarted, task: Task | None, place: str) -> Task:
-    known = task or Task(id=place, host=act.host, dir_path=act.task_dir, project_root=act.project_root)
+def _updated_task(act: acts.EffortStarted, task: Task | None, new_id: str) -> Task:
+    known = task or Task(id=new_id, host=act.host, dir_path=act.task_dir, project_root=act.project_root)
     return replace(
         known,
         title=act.title or known.title,
         keywords=act.keywords or known.keywords,
-        efforts=max(known.efforts, act.ordinal),
+        effort_count=max(known.effort_count, act.ordinal),
     )
 
 
-def apply(effort: Effort, act: acts.Act, envelope: Envelope) -> EffortChange:
-    """The effort after somebody did something to it."""
+def apply_act(effort: Effort, act: acts.Act, envelope: Envelope) -> EffortChange:
+    """The effort after an act."""
     change = EffortChange(effort)
-    _ACTS[type(act)](change, act, envelope)
+    _ACT_HANDLERS[type(act)](change, act, envelope)
     return change
 
 
 def _phase_set(change: EffortChange, act: acts.PhaseSet, envelope: Envelope) -> None:
     change.effort = replace(change.effort, phase=act.phase)
-    _note(change, envelope, "phase", act.phase)
+    _add_act_message(change, envelope, "phase", act.phase)
 
 
 def _logged(change: EffortChange, act: acts.EffortLogged, envelope: Envelope) -> None:
     effort = change.effort
-    recent = (*effort.recent_log, one_line(act.text, LOG_PREVIEW))[-REMEMBERED_LOG:]
-    change.effort = replace(effort, logged=effort.logged + 1, recent_log=recent)
-    writer = _writer(effort, act.holder)
-    for window in writer:
-        _keep(change, replace(window, heartbeat=0, logs_on_the_way=max(0, window.logs_on_the_way - 1)))
-    _note(change, envelope, "log", act.text, writer[0].id if len(writer) == 1 else None)
+    recent = (*effort.recent_log, one_line(act.text, MAX_LOG_ENTRY_CHARACTERS))[-MAX_LOG_ENTRIES:]
+    change.effort = replace(effort, log_count=effort.log_count + 1, recent_log=recent)
+    writers = _windows_of_log_entry(effort, act.holder)
+    for window in writers:
+        _store_window(change, replace(window, heartbeat=0, pending_logs=max(0, window.pending_logs - 1)))
+    _add_act_message(change, envelope, "log", act.text, writers[0].id if len(writers) == 1 else None)
 
 
-def _writer(effort: Effort, holder: str | None) -> list[Window]:
-    """The threads that a log entry is of: a sub-agent's that was about to write one, else the main ones."""
-    ours = [window for window in effort.windows if holder in (None, window.agent_id)]
-    writing = [window for window in ours if window.subagent_id and window.logs_on_the_way]
-    return writing[:1] or [window for window in ours if window.subagent_id is None]
+def _windows_of_log_entry(effort: Effort, holder: str | None) -> list[Window]:
+    """The windows that a log entry resets: a sub-agent's with a pending log command, otherwise the main windows."""
+    of_subagents = [window for window in _windows_of(effort, holder) if window.subagent_id and window.pending_logs]
+    return of_subagents[:1] or _main_windows(effort, holder)
+
+
+def _windows_of(effort: Effort, agent_id: str | None) -> list[Window]:
+    """The open windows of an agent; of all agents without an id."""
+    return [window for window in effort.windows if agent_id in (None, window.agent_id)]
+
+
+def _main_windows(effort: Effort, agent_id: str | None) -> list[Window]:
+    return [window for window in _windows_of(effort, agent_id) if window.subagent_id is None]
 
 
 def _metadata_set(change: EffortChange, act: acts.MetadataSet, _envelope: Envelope) -> None:
-    both = {**change.effort.metadata, **act.metadata}
-    change.effort = replace(change.effort, metadata={name: value for name, value in both.items() if value is not None})
+    merged = {**change.effort.metadata, **act.metadata}
+    metadata = {name: value for name, value in merged.items() if value is not None}
+    change.effort = replace(change.effort, metadata=metadata)
 
 
 def _injection_queued(change: EffortChange, act: acts.InjectionQueued, envelope: Envelope) -> None:
-    new = Injection(id=f"{envelope.id}-i", text=act.text, at=envelope.fired_at)
-    change.effort = replace(change.effort, injections=(*change.effort.injections, new)[-REMEMBERED_INJECTIONS:])
+    injection = Injection(id=f"{envelope.id}-i", text=act.text, at=envelope.fired_at)
+    change.effort = replace(change.effort, injections=(*change.effort.injections, injection)[-MAX_INJECTIONS:])
 
 
 def _session_opened(change: EffortChange, act: acts.SessionOpened, _envelope: Envelope) -> None:
-    for window in change.effort.windows:
-        if window.subagent_id is None and act.holder in (None, window.agent_id):
-            _keep(change, replace(window, opened=True))
+    for window in _main_windows(change.effort, act.holder):
+        _store_window(change, replace(window, opened=True))
 
 
 def _files_loaded(change: EffortChange, act: acts.FilesLoaded, _envelope: Envelope) -> None:
     for window in change.effort.windows:
         if window.id == act.session_id:
-            _keep(change, replace(window, loaded_files=merged(window.loaded_files, act.files)))
+            _store_window(change, replace(window, loaded_files=merge_files(window.loaded_files, act.files)))
 
 
 def _dehydrated(change: EffortChange, act: acts.Dehydrated, envelope: Envelope) -> None:
-    ours = [w for w in change.effort.windows if w.subagent_id is None and act.holder in (None, w.agent_id)]
-    session = ours[-1].id if ours else change.effort.last_session_id
-    for window in ours:
-        spent = FINISHED if act.finish else window.spent
-        _keep(change, replace(window, dehydration=act.text, spent=spent))
-    handed = Dehydration(text=act.text, at=envelope.fired_at, session_id=session, files=act.files)
-    change.effort = replace(change.effort, dehydrated=handed, recent_log=())
-    _note(change, envelope, "dehydration", act.text, session)
+    windows = _main_windows(change.effort, act.holder)
+    session = windows[-1].id if windows else change.effort.last_session_id
+    for window in windows:
+        reason = FINISHED if act.finish else window.restart_reason
+        _store_window(change, replace(window, handover=act.text, restart_reason=reason))
+    handover = Handover(text=act.text, at=envelope.fired_at, session_id=session, files=act.files)
+    change.effort = replace(change.effort, handover=handover, recent_log=())
+    _add_act_message(change, envelope, "dehydration", act.text, session)
 
 
 def _finished(change: EffortChange, act: acts.EffortFinished, envelope: Envelope) -> None:
     at = envelope.fired_at
-    _close(change, lambda _window: True, at, "the effort is finished")
+    _close_windows(change, lambda _window: True, at, "the effort is finished")
     change.effort = replace(change.effort, lifecycle=Lifecycle.FINISHED, finished_at=at)
-    _note(change, envelope, "finished", act.text)
+    _add_act_message(change, envelope, "finished", act.text)
 
 
-def _note(change: EffortChange, envelope: Envelope, kind: str, text: str, session_id: str | None = None) -> None:
+def _add_act_message(
+    change: EffortChange, envelope: Envelope, kind: str, text: str, session_id: str | None = None
+) -> None:
     change.messages.append(
         Message(
             id=f"{envelope.id}-m",
@@ -409,7 +425,7 @@ def _note(change: EffortChange, envelope: Envelope, kind: str, text: str, sessio
     )
 
 
-_ACTS: dict[type[acts.Act], Callable[[EffortChange, Any, Envelope], None]] = {
+_ACT_HANDLERS: dict[type[acts.Act], Callable[[EffortChange, Any, Envelope], None]] = {
     acts.PhaseSet: _phase_set,
     acts.EffortLogged: _logged,
     acts.MetadataSet: _metadata_set,

@@ -1,7 +1,9 @@
-"""The nouns of the engine: task, effort, window, and what belongs to them.
+"""The model of efforts: task, effort, window, and their parts.
 
-An `Effort` is everything that is needed to understand its next event, no history: messages and windows leave it as
-rows. All are immutable; `evolve` replaces them. Lists that an effort carries are bounded.
+Rules
+- An `Effort` contains everything that its next event needs, but no history: messages and ended windows are rows.
+- All types are immutable; `evolve` replaces them. The lists of an effort are bounded.
+- All are stored as JSON. A renamed field keeps its stored name.
 """
 
 import hashlib
@@ -12,24 +14,24 @@ import msgspec
 
 from claude_headspace.kernel.envelope import Micros
 
-REMEMBERED_FILES = 200
-REMEMBERED_INJECTIONS = 32
-REMEMBERED_WINDOWS = 64
-REMEMBERED_LOG = 20
-"""How many of each an effort carries; the oldest are forgotten."""
+MAX_FILES = 200
+MAX_INJECTIONS = 32
+MAX_WINDOWS = 64
+MAX_LOG_ENTRIES = 20
+"""How many of each an effort contains; the oldest are dropped."""
 
 Metadata = dict[str, Any]
 
 
 class Lifecycle(StrEnum):
-    """An effort is under way or over; nothing between."""
+    """An effort is either active or finished."""
 
     ACTIVE = "active"
     FINISHED = "finished"
 
 
 class Delivery(StrEnum):
-    """How far an injection came."""
+    """The delivery state of an injection; confirmed when the transcript shows it."""
 
     QUEUED = "queued"
     DELIVERED = "delivered"
@@ -37,7 +39,7 @@ class Delivery(StrEnum):
 
 
 class Task(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A directory in which efforts are made. It never finishes."""
+    """A directory in which efforts run. It never finishes."""
 
     id: str
     host: str
@@ -45,12 +47,12 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     project_root: str
     title: str = ""
     keywords: tuple[str, ...] = ()
-    efforts: int = 0
-    """How many were begun: the next one has the number after it."""
+    effort_count: int = msgspec.field(default=0, name="efforts")
+    """Number of efforts started so far; the next one gets the next ordinal."""
 
 
 class Injection(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A text for the agent, to be put into its context once."""
+    """A text that is added to the agent's context once."""
 
     id: str
     text: str
@@ -58,8 +60,8 @@ class Injection(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     delivery: Delivery = Delivery.QUEUED
 
 
-class Dehydration(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What a window handed over before it was full."""
+class Handover(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The text and files that a session leaves for the next session of the effort."""
 
     text: str
     at: Micros
@@ -68,7 +70,7 @@ class Dehydration(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
 
 
 class Window(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A context window that works on the effort; a sub-agent has one of its own."""
+    """A context window that works on the effort. A sub-agent has its own window."""
 
     id: str
     effort_id: str
@@ -77,25 +79,26 @@ class Window(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     subagent_id: str | None = None
     prev_session_id: str | None = None
     opened: bool = False
-    """Whether its start was answered, or somebody opened it: it knows what it works on."""
+    """Whether the model was told about the effort, at the session start or by `headspace effort open`."""
     heartbeat: int = 0
-    """Tool calls since the last log."""
+    """Tool calls since the last log entry."""
     context_usage: float | None = None
     loaded_files: tuple[str, ...] = ()
     offered_files: tuple[str, ...] = ()
-    """What it was given or named to read: that is done once."""
-    overflow_told: bool = False
-    logs_on_the_way: int = 0
-    """Log commands that began here and did not arrive yet."""
-    dehydration: str | None = None
-    spent: str | None = None
-    """Why the work should go on in another window: who supervises the client starts it anew."""
+    """Files that were already delivered; each is delivered once."""
+    overflow_reported: bool = msgspec.field(default=False, name="overflow_told")
+    """Whether a handover was requested because the context is nearly full."""
+    pending_logs: int = msgspec.field(default=0, name="logs_on_the_way")
+    """Log commands that started in this window and are not recorded yet."""
+    handover: str | None = msgspec.field(default=None, name="dehydration")
+    restart_reason: str | None = msgspec.field(default=None, name="spent")
+    """Why the work should continue in a new window; a supervised client is then restarted."""
     ended_at: Micros | None = None
     end_reason: str | None = None
 
 
 class Effort(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One invocation of a skill. It survives the context windows that work on it."""
+    """One invocation of a skill. It outlives the context windows that work on it."""
 
     id: str
     task_id: str
@@ -109,41 +112,41 @@ class Effort(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     lifecycle: Lifecycle = Lifecycle.ACTIVE
     phase: str | None = None
     owner: str | None = None
-    """The `AGENT_ID` that it was begun for: in a fleet each pane has one."""
+    """The `AGENT_ID` that it was started for; in a fleet every pane has one."""
     holder: str | None = None
     """The agent that works on it."""
     manager: str | None = None
-    """Who is told when a teammate is idle or done: the `AGENT_ID` or the agent of another effort."""
+    """The effort that receives team signals: its `AGENT_ID`, agent or id."""
     skill_config: Metadata | None = None
     metadata: Metadata = {}
     preload: tuple[str, ...] = ()
     directives: tuple[str, ...] = ()
-    """Instruction files that belong to the paths that were touched."""
+    """Instruction files that apply to the paths that were used."""
     loaded_files: tuple[str, ...] = ()
-    """What its sub-agents loaded, merged back."""
-    dehydrated: Dehydration | None = None
+    """Files that its sub-agents loaded."""
+    handover: Handover | None = msgspec.field(default=None, name="dehydrated")
     injections: tuple[Injection, ...] = ()
     windows: tuple[Window, ...] = ()
-    """The open ones."""
+    """The open windows."""
     last_session_id: str | None = None
-    logged: int = 0
+    log_count: int = msgspec.field(default=0, name="logged")
     recent_log: tuple[str, ...] = ()
-    """The newest entries, for whoever takes over."""
+    """The newest log entries since the last handover, for the next session."""
     finished_at: Micros | None = None
 
     @property
-    def active(self) -> bool:
-        """Whether it is under way."""
+    def is_active(self) -> bool:
+        """Whether it is not finished."""
         return self.lifecycle is Lifecycle.ACTIVE
 
     def window(self, session_id: str | None, subagent_id: str | None = None) -> Window | None:
         """The open window of a session, or of a sub-agent in it."""
-        wanted = window_id(session_id, subagent_id) if session_id else None
-        return next((window for window in self.windows if window.id == wanted), None)
+        searched = window_id(session_id, subagent_id) if session_id else None
+        return next((window for window in self.windows if window.id == searched), None)
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """Something worth keeping of an effort: a log entry, a dialogue, a phase, a failure, a signal."""
+    """An entry in the history of an effort: a log entry, dialogue, phase, failure or signal."""
 
     id: str
     effort_id: str
@@ -154,7 +157,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EffortChange(msgspec.Struct):
-    """What one event does to one effort: the effort afterwards, and the rows that came of it."""
+    """The result of one event: the effort after it, and the rows to store."""
 
     effort: Effort
     task: Task | None = None
@@ -163,7 +166,7 @@ class EffortChange(msgspec.Struct):
 
 
 class EffortOutcome(msgspec.Struct, frozen=True):
-    """What came of an event for the effort that it belongs to."""
+    """The effort of an event after it, with the window and the messages of the event."""
 
     effort: Effort
     window: Window | None = None
@@ -171,24 +174,24 @@ class EffortOutcome(msgspec.Struct, frozen=True):
 
 
 def window_id(session_id: str, subagent_id: str | None) -> str:
-    """The name of a window: the session's own, or the sub-agent's in it."""
+    """The id of a window: the session id, with the sub-agent's id appended."""
     return f"{session_id}/{subagent_id}" if subagent_id else session_id
 
 
 def task_id(host: str, dir_path: str) -> str:
-    """A task is its directory."""
+    """The id of a task: a hash of the host and the directory."""
     return hashlib.blake2b(f"{host}\0{dir_path}".encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 ARTIFACTS = {"log": "LOG", "plan": "PLAN", "debrief": "DEBRIEF"}
 
 
-def artifacts(effort: Effort) -> dict[str, str]:
-    """Where an effort's papers belong: named by its number, so that the next effort has its own."""
-    stem = "".join(each if each.isalnum() else "_" for each in effort.skill).upper()
+def artifact_paths(effort: Effort) -> dict[str, str]:
+    """The paths of an effort's documents. The names contain its ordinal, so that every effort has its own."""
+    stem = "".join(character if character.isalnum() else "_" for character in effort.skill).upper()
     return {kind: f"{effort.task_dir}/{effort.ordinal}_{stem}_{name}.md" for kind, name in ARTIFACTS.items()}
 
 
-def merged(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
-    """Both, each once, the newest last and not too many."""
-    return tuple(dict.fromkeys((*known, *more)))[-REMEMBERED_FILES:]
+def merge_files(known: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
+    """Both without duplicates, new files last; only the last `MAX_FILES`."""
+    return tuple(dict.fromkeys((*known, *new)))[-MAX_FILES:]

@@ -1,11 +1,11 @@
-"""Whose effort is it: from the directory to the nearest project, to the effort there.
+"""Find the effort that an event belongs to. Pure.
 
 Rules
-- An agent that holds an effort keeps it, wherever it goes.
-- Else the nearest project above the directory decides; a directory of none has no effort.
-- In a fleet `AGENT_ID` names the effort, and nothing else does. Without it the latest one counts that is free: nobody
-  works on it, or whoever did is gone.
-- Whatever cannot be resolved is None, and everything goes on as if there were no effort.
+- With an `AGENT_ID` (in a fleet), only efforts of that owner count.
+- Without one, an agent keeps the effort that it holds, in every directory.
+- Otherwise the nearest project at or above the directory decides: its latest free effort. An effort is free if no agent
+  holds it or the client of its holder is gone.
+- No match is None: the event is processed as if there were no effort.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,14 +14,14 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.model import Effort
 
 IsAlive = Callable[[str], bool]
-"""Whether an agent's client is known to be there."""
+"""Whether the client of an agent (by id) is known to run."""
 
 
 def resolve(
     efforts: Iterable[Effort], *, directory: str | None, owner: str | None, agent_id: str | None, is_alive: IsAlive
 ) -> Effort | None:
-    """The effort that an event belongs to, among the active ones of its host."""
-    active = [effort for effort in efforts if effort.active]
+    """The effort that an event belongs to. `efforts` are those of its host."""
+    active = [effort for effort in efforts if effort.is_active]
     if owner:
         return _latest(_nearest([effort for effort in active if effort.owner == owner], directory))
     held = [effort for effort in active if agent_id and effort.holder == agent_id]
@@ -31,8 +31,8 @@ def resolve(
     return _latest(_nearest(free, directory))
 
 
-def is_at_work(agent: Agent) -> bool:
-    """Whether a client of the agent is known to be there; of one without a process or pane nobody knows."""
+def has_live_client(agent: Agent) -> bool:
+    """Whether the agent's client is known to run. Without a process or pane this is unknown, so False."""
     return agent.ended_at is None and (agent.pid is not None or agent.tmux_pane is not None)
 
 
@@ -41,10 +41,10 @@ def _is_free(effort: Effort, agent_id: str | None, is_alive: IsAlive) -> bool:
 
 
 def _nearest(efforts: list[Effort], directory: str | None) -> list[Effort]:
-    """Those of the project that is nearest above the directory."""
-    around = [effort for effort in efforts if directory and is_within(directory, effort.project_root)]
-    depth = max((len(effort.project_root) for effort in around), default=0)
-    return [effort for effort in around if len(effort.project_root) == depth]
+    """The efforts of the nearest project at or above the directory."""
+    enclosing = [effort for effort in efforts if directory and is_within(directory, effort.project_root)]
+    depth = max((len(effort.project_root) for effort in enclosing), default=0)
+    return [effort for effort in enclosing if len(effort.project_root) == depth]
 
 
 def _latest(efforts: Sequence[Effort]) -> Effort | None:
@@ -52,5 +52,5 @@ def _latest(efforts: Sequence[Effort]) -> Effort | None:
 
 
 def is_within(path: str, root: str) -> bool:
-    """Whether a path is a directory or lies below it."""
+    """Whether a path is `root` or below it."""
     return path == root or path.startswith(root.rstrip("/") + "/")

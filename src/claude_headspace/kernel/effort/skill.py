@@ -1,6 +1,6 @@
-"""What a SKILL.md says: its frontmatter, and the phases that it works in.
+"""Parse a SKILL.md: its frontmatter and its phases. Pure; never raises.
 
-Phases stand in the frontmatter (`phases:`), or are the headings that say so (`## Phase 1: Look around`).
+Phases are listed in the frontmatter (`phases:`) or taken from headings such as `## Phase 1: Look around`.
 """
 
 import re
@@ -8,35 +8,37 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.kernel.frontmatter import read_frontmatter, texts
+from claude_headspace.kernel.frontmatter import as_strings, parse_frontmatter
 
-MOST_PHASES = 50
+MAX_PHASES = 50
 
-_PHASE = re.compile(r"(?im)^#{1,4}[ \t]+(?:phase|step)[ \t]+[\w.]+[ \t]*[:.–—-][ \t]*(.+?)[ \t#]*$")
+_PHASE_HEADING = re.compile(r"(?im)^#{1,4}[ \t]+(?:phase|step)[ \t]+[\w.]+[ \t]*[:.–—-][ \t]*(.+?)[ \t#]*$")
 
 
 class Skill(msgspec.Struct, frozen=True, kw_only=True):
-    """A skill as its file describes it."""
+    """A skill as described by its file."""
 
     name: str
     description: str = ""
     phases: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
     settings: dict[str, Any] = {}
-    """All of the frontmatter."""
+    """The whole frontmatter."""
     path: str | None = None
 
 
-def read_skill(name: str, text: str, path: str | None = None) -> Skill:
-    """A skill from the text of its file."""
-    read = read_frontmatter(text)
-    settings = read.settings
-    phases = texts(settings.get("phases")) or tuple(match[1].strip() for match in _PHASE.finditer(read.body))
+def parse_skill(name: str, text: str, path: str | None = None) -> Skill:
+    """Parse the text of a skill file. The frontmatter can replace `name`."""
+    frontmatter = parse_frontmatter(text)
+    settings = frontmatter.settings
+    phases = as_strings(settings.get("phases")) or tuple(
+        match[1].strip() for match in _PHASE_HEADING.finditer(frontmatter.body)
+    )
     return Skill(
         name=_text(settings.get("name")) or name,
         description=_text(settings.get("description")),
-        phases=phases[:MOST_PHASES],
-        preload=texts(settings.get("preload")),
+        phases=phases[:MAX_PHASES],
+        preload=as_strings(settings.get("preload")),
         settings=settings,
         path=path,
     )

@@ -1,7 +1,7 @@
-"""Where the replay of efforts begins when older events are gone: tasks, and the efforts with their rows.
+"""The start of a replay of efforts when older events were removed: tasks, and efforts with their rows.
 
-It holds all that events up to its number came to, so those that are still there count for no effort again. A task never
-ends: it is kept for the number of its next effort.
+A snapshot contains the result of all events up to its `seq`; a replay skips those events for efforts. Tasks are never
+removed: they contain the ordinal of the next effort.
 """
 
 import msgspec
@@ -10,15 +10,15 @@ from claude_headspace.kernel.effort.model import Effort, EffortChange, Message, 
 from claude_headspace.kernel.envelope import Micros
 
 
-class KeptEffort(msgspec.Struct, frozen=True, kw_only=True):
+class EffortWithRows(msgspec.Struct, frozen=True, kw_only=True):
     """An effort with its rows."""
 
     effort: Effort
     windows: list[Window] = []
     messages: list[Message] = []
 
-    def change(self) -> EffortChange:
-        """The rows, as if one event had made them."""
+    def to_change(self) -> EffortChange:
+        """The effort and its rows as one change."""
         return EffortChange(self.effort, None, list(self.windows), list(self.messages))
 
 
@@ -27,15 +27,15 @@ class EffortsSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     seq: int = 0
     tasks: list[Task] = []
-    efforts: list[KeptEffort] = []
+    efforts: list[EffortWithRows] = []
 
 
 NO_EFFORTS = EffortsSnapshot()
 
-KEY = "efforts"
-"""Under which name it stands among the snapshots of agents: none may be called so."""
+EFFORTS_SNAPSHOT_ID = "efforts"
+"""Its id among the snapshots of agents. No agent can have this id."""
 
 
-def is_over(effort: Effort, before: Micros) -> bool:
-    """Whether an effort was finished before a moment: nothing can happen to it any more."""
+def is_finished_before(effort: Effort, before: Micros) -> bool:
+    """Whether an effort was finished before a time. A finished effort never changes again."""
     return effort.finished_at is not None and effort.finished_at < before

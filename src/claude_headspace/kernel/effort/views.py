@@ -1,17 +1,17 @@
-"""Efforts as surfaces show them."""
+"""Efforts as surfaces show them: the JSON shapes of the API. Pure."""
 
 from collections.abc import Sequence
 
 import msgspec
 
 from claude_headspace.kernel.effort.advise import HEARTBEAT_LIMIT, pending_preloads
-from claude_headspace.kernel.effort.model import Effort, Message, Metadata, Task, Window, artifacts
+from claude_headspace.kernel.effort.model import Effort, Message, Metadata, Task, Window, artifact_paths
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.views import Time, iso
 
 
 class WindowView(msgspec.Struct, frozen=True):
-    """A context window that works, or worked, on an effort."""
+    """A context window of an effort, open or ended."""
 
     id: str
     agent_id: str
@@ -22,14 +22,14 @@ class WindowView(msgspec.Struct, frozen=True):
     loaded_files: tuple[str, ...]
     dehydrated: bool
     spent: str | None
-    """Why the work should go on in another window; null while it need not."""
+    """Why the work should continue in a new window; null if it should not."""
     started_at: Time
     ended_at: Time | None
     end_reason: str | None
 
 
 class MessageView(msgspec.Struct, frozen=True):
-    """A log entry, a dialogue, a phase, a failure, a signal."""
+    """A log entry, dialogue, phase, failure or signal."""
 
     id: str
     at: Time
@@ -39,7 +39,7 @@ class MessageView(msgspec.Struct, frozen=True):
 
 
 class InjectionView(msgspec.Struct, frozen=True):
-    """A text for the agent, and how far it came."""
+    """A text for the agent, with its delivery state."""
 
     id: str
     text: str
@@ -48,7 +48,7 @@ class InjectionView(msgspec.Struct, frozen=True):
 
 
 class EffortView(msgspec.Struct, frozen=True, kw_only=True):
-    """An effort."""
+    """An effort with its open windows."""
 
     id: str
     skill: str
@@ -81,7 +81,7 @@ class EffortView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EffortStory(EffortView, frozen=True, kw_only=True):
-    """An effort with all its windows, and what was written down."""
+    """An effort with all its windows and messages."""
 
     messages: tuple[MessageView, ...]
 
@@ -97,18 +97,18 @@ class TaskView(msgspec.Struct, frozen=True):
     keywords: tuple[str, ...]
     efforts: int
     status: str
-    """`active` while one of its efforts is, else `dormant`."""
+    """`active` while one of its efforts is active, otherwise `dormant`."""
 
 
 def effort_story(effort: Effort, windows: Sequence[Window], messages: Sequence[Message]) -> EffortStory:
-    """An effort with everything that happened."""
-    shown = msgspec.structs.asdict(effort_view(effort))
+    """The view of an effort with all its windows and messages."""
+    fields = msgspec.structs.asdict(effort_view(effort))
     sessions = tuple(window_view(window) for window in windows)
-    return EffortStory(**{**shown, "sessions": sessions, "messages": tuple(message_view(each) for each in messages)})
+    return EffortStory(**{**fields, "sessions": sessions, "messages": tuple(message_view(each) for each in messages)})
 
 
 def effort_view(effort: Effort) -> EffortView:
-    """An effort, with its open windows."""
+    """The view of an effort with its open windows."""
     main = next((window for window in reversed(effort.windows) if window.subagent_id is None), None)
     limit = effort.metadata.get("heartbeat_limit")
     return EffortView(
@@ -129,22 +129,22 @@ def effort_view(effort: Effort) -> EffortView:
         heartbeat=main.heartbeat if main else 0,
         heartbeat_limit=limit if isinstance(limit, int) else HEARTBEAT_LIMIT,
         context_usage=main.context_usage if main else None,
-        logged=effort.logged,
-        artifacts=artifacts(effort),
+        logged=effort.log_count,
+        artifacts=artifact_paths(effort),
         directives=effort.directives,
         preload=effort.preload,
         pending_preloads=pending_preloads(effort, main),
         injections=tuple(InjectionView(e.id, e.text, iso(e.at), e.delivery.value) for e in effort.injections),
         metadata=effort.metadata,
-        dehydrated=effort.dehydrated.text if effort.dehydrated else None,
+        dehydrated=effort.handover.text if effort.handover else None,
         sessions=tuple(window_view(window) for window in effort.windows),
         started_at=iso(effort.started_at),
-        finished_at=_maybe(effort.finished_at),
+        finished_at=_optional_time(effort.finished_at),
     )
 
 
 def window_view(window: Window) -> WindowView:
-    """A context window."""
+    """The view of a context window."""
     return WindowView(
         window.id,
         window.agent_id,
@@ -153,26 +153,26 @@ def window_view(window: Window) -> WindowView:
         window.heartbeat,
         window.context_usage,
         window.loaded_files,
-        window.dehydration is not None,
-        window.spent,
+        window.handover is not None,
+        window.restart_reason,
         iso(window.started_at),
-        _maybe(window.ended_at),
+        _optional_time(window.ended_at),
         window.end_reason,
     )
 
 
 def message_view(message: Message) -> MessageView:
-    """A message."""
+    """The view of a message."""
     return MessageView(message.id, iso(message.at), message.kind, message.text, message.session_id)
 
 
 def task_view(task: Task, *, active: bool) -> TaskView:
-    """A task; whether it is active follows from its efforts."""
+    """The view of a task. `active`: whether one of its efforts is active."""
     status = "active" if active else "dormant"
     return TaskView(
-        task.id, task.dir_path, task.project_root, task.host, task.title, task.keywords, task.efforts, status
+        task.id, task.dir_path, task.project_root, task.host, task.title, task.keywords, task.effort_count, status
     )
 
 
-def _maybe(moment: Micros | None) -> Time | None:
-    return iso(moment) if moment is not None else None
+def _optional_time(time: Micros | None) -> Time | None:
+    return iso(time) if time is not None else None

@@ -11,7 +11,7 @@ from claude_headspace.inputs.receive.receiver import FindAncestry, LocateProject
 from claude_headspace.kernel.acts import Act, AgentRegistered
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Observations
-from claude_headspace.kernel.names import NAME
+from claude_headspace.kernel.names import VALID_NAME
 from claude_headspace.outputs.pane_input import validate_text
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
@@ -73,7 +73,7 @@ class AgentActions:
 
 def check_name(name: str) -> None:
     """Raise `BadRequest` for a name that an agent cannot have."""
-    if not NAME.fullmatch(name):
+    if not VALID_NAME.fullmatch(name):
         raise BadRequest(
             "bad_name",
             f"{name[:60]!r} is not a valid agent name.",

@@ -14,7 +14,7 @@ import msgspec
 
 from claude_headspace.errors import BadRequest, JournalUnavailable
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.names import NAME
+from claude_headspace.kernel.names import VALID_NAME
 from claude_headspace.ports import Clock, NamedToken, TokenStore
 from claude_headspace.surfaces.auth.tokens import INCLUDED_SCOPES, Scope
 
@@ -109,7 +109,7 @@ def scopes_of(names: Sequence[str]) -> frozenset[Scope]:
 
 
 def _check(name: str, scopes: Sequence[Scope], owner: str, expires_at: Micros | None, now: Micros) -> None:
-    if not NAME.fullmatch(name):
+    if not VALID_NAME.fullmatch(name):
         raise BadRequest(
             "bad_name",
             f"{name[:60]!r} is not a valid token name.",

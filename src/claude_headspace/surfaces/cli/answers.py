@@ -145,13 +145,13 @@ def _filled(wait: Json, fields: list[str]) -> Json:
     import msgspec
 
     from claude_headspace.errors import BadRequest
-    from claude_headspace.kernel.forms import filled
+    from claude_headspace.kernel.forms import convert_values
     from claude_headspace.kernel.wait_request import Field
 
     pairs = [field.partition("=") for field in fields]
     if unnamed := next((name for name, sign, _ in pairs if not (name and sign)), None):
         raise BadRequest("bad_field", f"--field {unnamed} has no value.", "Write --field NAME=VALUE.")
-    return filled(msgspec.convert(wait["form"], tuple[Field, ...]), {name: value for name, _, value in pairs})
+    return convert_values(msgspec.convert(wait["form"], tuple[Field, ...]), {name: value for name, _, value in pairs})
 
 
 def _json(text: str, option: str) -> Json:

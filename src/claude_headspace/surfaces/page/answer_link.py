@@ -19,7 +19,7 @@ from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.forms import filled
+from claude_headspace.kernel.forms import convert_values
 from claude_headspace.kernel.wait_request import Question
 from claude_headspace.ports import Clock
 from claude_headspace.surfaces.api.answers import Answers
@@ -138,7 +138,7 @@ def _elicitation_answer(wait: Wait, button: str, form: Form) -> Answer:
     if button != "accept":
         return Answer(action="cancel" if button == "cancel" else "decline")
     values = {field.name: _value(field.kind, form.get(FIELD_PREFIX + field.name, [])) for field in wait.form}
-    return Answer(action="accept", content=filled(wait.form, values))
+    return Answer(action="accept", content=convert_values(wait.form, values))
 
 
 def _value(kind: str, submitted: list[str]) -> str | list[str]:

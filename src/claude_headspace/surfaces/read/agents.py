@@ -21,7 +21,7 @@ from claude_headspace.kernel.views import (
 )
 from claude_headspace.ports import Clock, Reader, StateRow
 from claude_headspace.surfaces.read.agent_history import agent_at
-from claude_headspace.surfaces.read.projects import is_meant, resolve_projects
+from claude_headspace.surfaces.read.projects import matches_reference, resolve_projects
 from claude_headspace.surfaces.read.tool_calls import ToolCallView, tool_calls
 from claude_headspace.surfaces.read.usage import UsageView, usage
 
@@ -69,7 +69,7 @@ class AgentQueries:
         return [
             agent_view(agent)
             for agent in self._by_urgency(self.all() if include_all else self.recent())
-            if state in (None, agent.state.value) and (project is None or is_meant(agent.project, project))
+            if state in (None, agent.state.value) and (project is None or matches_reference(agent.project, project))
         ]
 
     def board_with_transcripts(self) -> list[tuple[AgentView, str | None]]:

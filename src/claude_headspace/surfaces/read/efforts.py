@@ -12,7 +12,7 @@ import msgspec
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.model import Effort
-from claude_headspace.kernel.effort.resolve import is_at_work, resolve
+from claude_headspace.kernel.effort.resolve import has_live_client, resolve
 from claude_headspace.kernel.effort.views import (
     EffortStory,
     EffortView,
@@ -74,7 +74,7 @@ class EffortQueries:
         if reference:
             return self.find(reference)
         agent = self.agent_of(env)
-        running = {each.id for each in self._reader.agents() if is_at_work(each)} if agent else set()
+        running = {each.id for each in self._reader.agents() if has_live_client(each)} if agent else set()
         found = resolve(
             self.of_this_host(),
             directory=os.path.normpath(directory) if directory else None,

@@ -15,7 +15,7 @@ MAX_SUGGESTIONS = 3
 MAX_SHOWN_LENGTH = 200
 
 
-def is_meant(project: Project, reference: str) -> bool:
+def matches_reference(project: Project, reference: str) -> bool:
     """Whether a reference is this project's id, name or directory."""
     if reference in (project.id, project.name):
         return True
@@ -25,7 +25,7 @@ def is_meant(project: Project, reference: str) -> bool:
 def resolve_projects(reader: Reader, reference: str) -> tuple[str, ...]:
     """The ids of the projects that a reference means. Several projects may share a name."""
     known = {agent.project.id: agent.project for agent in reader.agents(ended_after=0)}.values()
-    if found := tuple(project.id for project in known if is_meant(project, reference)):
+    if found := tuple(project.id for project in known if matches_reference(project, reference)):
         return found
     message = f"There is no project {reference[:MAX_SHOWN_LENGTH]}."
     raise BadRequest("unknown_project", message, _hint(reference, known), status=404)

@@ -17,7 +17,7 @@ import msgspec
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.search_documents import Document
-from claude_headspace.kernel.search_terms import Piece, Query, Term, read_query, snippet, steps
+from claude_headspace.kernel.search_terms import Piece, Query, Term, parse_query, query_steps, snippet
 from claude_headspace.kernel.views import Time, iso
 from claude_headspace.ports import Clock, Reader, SearchFilter, SearchMatch
 from claude_headspace.surfaces.text.labels import cut
@@ -92,8 +92,8 @@ class SearchQueries:
 
     def find(self, text: str, matching: SearchFilter, limit: int, before: str | None = None) -> Hits:
         """A page of hits for a query."""
-        query = read_query(text)
-        queries = dict(enumerate(steps(query)))
+        query = parse_query(text)
+        queries = dict(enumerate(query_steps(query)))
         cursor = read_cursor(before) if before else Cursor(self._clock())
         hits: list[Hit] = []
         while cursor.step in queries and len(hits) < limit:
@@ -155,7 +155,7 @@ def _missing(term: Term) -> str:
     shown = cut(" ".join(term.words), MAX_SHOWN_LENGTH)
     if len(term.words) > 1:
         return f"The phrase “{shown}” does not occur. Try single words."
-    if term.open_end:
+    if term.is_prefix:
         return f"No word starts with “{shown}”. Try a shorter prefix."
     return f"The word “{shown}” does not occur. Only the last word may be a prefix, and only without quotes."
 

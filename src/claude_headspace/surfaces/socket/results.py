@@ -11,8 +11,8 @@ import msgspec
 from claude_headspace.clients.claude_code.hook_kinds import NAMES
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort import messages as effort_messages
-from claude_headspace.kernel.effort.advice import NOTHING, Advice
-from claude_headspace.kernel.effort.advise import injected, pending_preloads, to_preload
+from claude_headspace.kernel.effort.advice import NO_ADVICE, Advice
+from claude_headspace.kernel.effort.advise import delivered_injections, files_to_preload, pending_preloads
 from claude_headspace.kernel.effort.model import Effort, EffortOutcome, Window
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
@@ -44,7 +44,7 @@ class HookOutcome(msgspec.Struct, frozen=True):
     @property
     def given_advice(self) -> Advice:
         """The advice of the effort; empty if there is none."""
-        return self.advice or NOTHING
+        return self.advice or NO_ADVICE
 
 
 def _ids(outcome: HookOutcome) -> Result:
@@ -67,7 +67,7 @@ def session_start(outcome: HookOutcome) -> Result:
         "prevSessionId": outcome.window.prev_session_id if outcome.window else None,
         "skill": effort.skill if effort else None,
         "phase": effort.phase if effort else None,
-        "filesToPreload": list(to_preload(effort)) if effort else [],
+        "filesToPreload": list(files_to_preload(effort)) if effort else [],
         "dehydratedContext": effort_messages.recovery(effort) if effort else None,
         "skillConfig": effort.skill_config if effort else None,
     }
@@ -97,7 +97,9 @@ def post_tool_use(outcome: HookOutcome) -> Result:
         "heartbeatCount": outcome.window.heartbeat if outcome.window else None,
         "pendingInjections": [
             {"id": one.id, "content": one.text}
-            for one in (injected(outcome.current_effort, outcome.given_advice) if outcome.current_effort else ())
+            for one in (
+                delivered_injections(outcome.current_effort, outcome.given_advice) if outcome.current_effort else ()
+            )
         ],
         "dialogueEntry": dialogue[0] if dialogue else None,
         "discoveredDirectives": list(outcome.current_effort.directives) if outcome.current_effort else [],
@@ -122,7 +124,7 @@ def subagent_start(outcome: HookOutcome) -> Result:
     effort = outcome.current_effort
     return {
         **_status(outcome),
-        "logTemplate": effort_messages.LOG_IT if effort else None,
+        "logTemplate": effort_messages.LOG_INSTRUCTION if effort else None,
         "directives": list(effort.directives) if effort else [],
         "metadata": effort.metadata if effort else None,
         "context": outcome.given_advice.context[0] if outcome.given_advice.context else None,
@@ -137,7 +139,7 @@ def subagent_stop(outcome: HookOutcome) -> Result:
 def pre_compact(outcome: HookOutcome) -> Result:
     """Whether the client should be ended (only a supervised one), and the prompt of its successor."""
     supervision = outcome.agent.supervision if outcome.agent else None
-    spent = outcome.window is not None and outcome.window.spent is not None
+    spent = outcome.window is not None and outcome.window.restart_reason is not None
     return {
         **_status(outcome),
         "kill": spent and supervision is not None and not supervision.ended,

@@ -81,11 +81,9 @@ class AnswerPanel(ModalScreen[dict[str, Any] | None]):
             mark = "✓" if choice.value in self._marked else "▸" if number == self._cursor else " "
             start = line(Span(f" {mark} ", "strong"), Span(f"{choice.key:<2} ", "key"), Span(choice.label))
             lines += hanging(start, f"  {choice.description}" if choice.description else "", width, "quiet", indent=6)
-        return (
-            [*lines, line(Span("   "), Span(f"{TEXT_KEY}  ", "key"), "write your own answer")]
-            if step.allows_text
-            else lines
-        )
+        if step.allows_text:
+            lines.append(line(Span("   "), Span(f"{TEXT_KEY}  ", "key"), "write your own answer"))
+        return lines
 
     def _hint(self) -> str:
         if self._is_writing:

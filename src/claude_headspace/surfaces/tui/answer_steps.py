@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from claude_headspace.kernel.forms import filled, problem
+from claude_headspace.kernel.forms import convert_values, find_problem
 from claude_headspace.kernel.wait_request import Field
 from claude_headspace.surfaces.text.labels import Json
 
@@ -129,8 +129,8 @@ def _field(field: Field) -> Generator[Step, Reply, Mapping[str, Any]]:
     error: str | None = ""
     while error is not None:
         reply = yield _field_step(field, error)
-        content = filled((field,), {field.name: reply})
-        error = problem((field,), content)
+        content = convert_values((field,), {field.name: reply})
+        error = find_problem((field,), content)
     return content
 
 

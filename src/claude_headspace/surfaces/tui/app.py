@@ -170,8 +170,8 @@ class Top(App[None]):
             )
 
     def _show(self, *, redraw_details: bool = True) -> None:
-        shown = self.board.visible_agents(self._filter_text, with_ended=self._shows_ended)
         board = self.board
+        shown = board.visible_agents(self._filter_text, with_ended=self._shows_ended)
         filtered = bool(board.agents) and not shown
         placeholder = empty_board_lines(
             loaded=board.loaded, connected=board.connected, filtered=filtered, width=self.size.width

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.kernel.fleet import PRIORITY, rollup
+from claude_headspace.kernel.fleet import PRIORITY, combined_status
 from claude_headspace.surfaces.cli.presentation.fleet import ELSEWHERE, fleet_lines, fleet_of
 
 
@@ -28,8 +28,8 @@ def pane(name: str, window: str = "@1") -> dict[str, str]:
 @pytest.mark.parametrize("at", range(len(PRIORITY)))
 def test_the_most_urgent_speaks_for_all(at: int) -> None:
     """Error before attention, working, checked, done; an empty group is done."""
-    assert rollup(reversed(PRIORITY[at:])) == PRIORITY[at]
-    assert rollup([]) == "done"
+    assert combined_status(reversed(PRIORITY[at:])) == PRIORITY[at]
+    assert combined_status([]) == "done"
 
 
 def test_agents_are_grouped_by_where_they_are() -> None:

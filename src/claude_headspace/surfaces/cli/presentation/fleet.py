@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from claude_headspace.kernel.fleet import rollup
+from claude_headspace.kernel.fleet import combined_status
 from claude_headspace.surfaces.cli.output import Line, Span, dim, line
 from claude_headspace.surfaces.text.labels import Json
 
@@ -18,7 +18,7 @@ def fleet_of(agents: Sequence[Json], panes: Sequence[Json]) -> Json:
     seats = [_seat(agent, places.get(agent["tmux"]["pane"] or "")) for agent in agents if agent["state"] != "ended"]
     seats.sort(key=lambda seat: (seat["session"], seat["window"], seat["id"] or "", seat["agent"]))
     sessions = [_session(name, list(inside)) for name, inside in groupby(seats, key=lambda seat: seat["session"])]
-    return {"status": rollup(each["status"] for each in sessions), "sessions": sessions}
+    return {"status": combined_status(each["status"] for each in sessions), "sessions": sessions}
 
 
 def _seat(agent: Json, pane: Json | None) -> Json:
@@ -35,14 +35,14 @@ def _seat(agent: Json, pane: Json | None) -> Json:
 
 def _session(name: str, seats: list[Json]) -> Json:
     windows = [_window(window, list(inside)) for window, inside in groupby(seats, key=lambda seat: seat["window"])]
-    return {"name": name, "status": rollup(each["status"] for each in windows), "windows": windows}
+    return {"name": name, "status": combined_status(each["status"] for each in windows), "windows": windows}
 
 
 def _window(window: str, seats: list[Json]) -> Json:
     kept = ("id", "agent", "agent_id", "status")
     panes = [{key: seat[key] for key in kept} for seat in seats]
     name = seats[0]["window_name"]
-    return {"id": window, "name": name, "status": rollup(seat["status"] for seat in seats), "panes": panes}
+    return {"id": window, "name": name, "status": combined_status(seat["status"] for seat in seats), "panes": panes}
 
 
 def fleet_lines(found: Json) -> list[Line]:
